@@ -131,6 +131,12 @@ class StreamStateRefused(TwiceError):
     id = "E-RNG-004"
 
 
+class StreamReseeded(TwiceError):
+    """A stream was given a new seed in the middle of a run."""
+
+    id = "E-RNG-005"
+
+
 class EncodingRefused(TwiceError, TypeError):
     """A value has no canonical form; its path is named."""
 
