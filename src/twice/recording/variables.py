@@ -1,0 +1,76 @@
+"""Which environment variables matter to a run, which may be governed, which must stay secret.
+
+Data and four questions about a name. Reading or setting variables is ``surroundings``' and
+``environment``'s work.
+
+Invariant: a variable through which code can be loaded is never governed, so a record from a
+stranger cannot bring code in by one.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from typing import Final
+
+from twice.foundation.fingerprint.differences import NUMERIC_VARIABLES
+
+# Interpreter switches only: PYTHON_VERSION and its like come from container images.
+_INTERPRETER: Final = (
+    "PYTHON[A-Z]*", "PYTHON_CPU_COUNT", "PYTHON_GIL", "PYTHON_JIT", "PYTHON_THREAD_INHERIT_CONTEXT",
+    "PYTHON_CONTEXT_AWARE_WARNINGS",
+)  # fmt: skip
+
+RELEVANT: Final = (*NUMERIC_VARIABLES, *_INTERPRETER, "TZ", "LANG", "LANGUAGE", "LC_*")
+
+# What loads code or names a place, by exact name or pattern: each differs between machines, or
+# would let whoever wrote a record choose what runs.
+_LOADS_CODE: Final = (
+    "LD_*", "DYLD_*", "PATH", "PATHEXT", "BASH_ENV", "ENV", "SHELL", "IFS", "GCONV_PATH", "LOCPATH",
+    "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX",
+    "PYTHONWARNINGS", "PYTHONBREAKPOINT", "PYTHONINSPECT", "PYTHONEXECUTABLE", "PYTHONPLATLIBDIR",
+    "PYTHON_PRESITE", "PYTHONCASEOK", "PYTHONSAFEPATH", "PYTHONNOUSERSITE", "PYTHONPLATFORM",
+    "OMP_TOOL*", "CUDA_INJECTION*", "JAX_PLATFORMS", "JAX_PLUGINS", "PJRT_*", "EDITOR", "VISUAL",
+    "PAGER", "BROWSER", "GIT_*", "SSH_*", "NODE_OPTIONS", "NODE_PATH", "PERL5*", "RUBY*", "*_PLUGIN",
+    "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "*_PLUGINS", "*_LIBRARY", "*_LIBRARIES", "*_PRELOAD",
+    "*_DIR", "*_PATH", "*_FILE", "*_HOME", "*_CACHE", "COMSPEC", "SYSTEMROOT",
+)  # fmt: skip
+
+# Which device or network card this machine hands out; says nothing about another machine.
+_ALLOTTED: Final = (
+    "CUDA_VISIBLE_DEVICES", "CUDA_VERSION", "NVIDIA_*", "NCCL_VERSION", "NCCL_SOCKET_*", "NCCL_IB_*",
+    "NCCL_DEBUG*", "OMP_DISPLAY_*", "TF_CPP_*",
+)  # fmt: skip
+
+_SECRET_WORDS: Final = re.compile(
+    r"(?:^|_)(?:[A-Z0-9]*(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|SECRET|APIKEY|CREDENTIAL)S?"
+    r"|KEYS?|(?<=_)PWD|PASS|AUTH|COOKIE|BEARER|SIGNATURE|DSN)(?:_|$)"
+)
+
+
+def is_relevant(name: str) -> bool:
+    """Whether a fingerprint reports this variable."""
+    return _matches(name, RELEVANT) and (name == "LD_PRELOAD" or not loads_code(name))
+
+
+def is_governed(name: str) -> bool:
+    """Whether a child's value comes from the surroundings, not from whoever starts it."""
+    foreign = loads_code(name) or is_secret(name) or _matches(name, _ALLOTTED)
+    return _matches(name, RELEVANT) and not foreign
+
+
+def loads_code(name: str) -> bool:
+    """Whether the variable names a place, or something that a program loads or starts."""
+    return _matches(name.upper(), _LOADS_CODE)
+
+
+def is_secret(name: str) -> bool:
+    """Whether the name says that its value must not be written down (``API_KEY``, ``DB_PASSWORD``).
+
+    Judged by the words of the name: ``PYTHON_KEYRING`` is not a key, ``GITHUBTOKEN`` is a token.
+    """
+    return _SECRET_WORDS.search(name.upper()) is not None
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
