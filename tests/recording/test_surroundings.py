@@ -154,6 +154,24 @@ def test_a_record_cannot_choose_what_code_is_loaded(name: str, source: str) -> N
     assert environ_for_child({}, recorded, given={name: "evil"})[name] == "evil"
 
 
+def test_what_the_user_gives_while_recording_needs_no_confirmation() -> None:
+    surroundings = for_recording({}, explicit={"PYTHONPATH": "src"})
+
+    assert environ_for_child({}, surroundings)["PYTHONPATH"] == "src"
+
+
+def test_code_that_runs_where_it_is_has_the_surroundings_it_finds() -> None:
+    found = Surroundings.found(
+        {"TZ": "CET", "PYTHONHASHSEED": "random", "LC_X": "\udce9", "A": "b"}
+    )
+
+    assert {name: decided(found, name) for name in found.variables} == {
+        "LC_X": ("\\udce9", "set"),
+        "PYTHONHASHSEED": ("random", "set"),
+        "TZ": ("CET", "set"),
+    }
+
+
 def test_a_secret_is_used_but_never_written() -> None:
     surroundings = for_recording({}, explicit={"API_TOKEN": "open-sesame"})
     text = json.dumps(surroundings.to_json())

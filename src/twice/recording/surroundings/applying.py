@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from twice.errors import SurroundingsRefused
 from twice.recording.surroundings.value import Surroundings, Variable, secret_digest
-from twice.recording.variables import is_governed, loads_code
+from twice.recording.variables import is_governed
 
 
 def environ_for_child(
@@ -25,7 +25,7 @@ def environ_for_child(
     Args:
         base: the caller's environment; its governed variables that were not decided are left out.
         surroundings: what was decided.
-        given: what ``--env`` gives this time. While recording it is what was decided from; later it
+        given: what ``--env`` gives this time, for surroundings that were read from a record: it
             supplies the secrets, and confirms variables that can load code.
 
     Raises:
@@ -37,7 +37,7 @@ def environ_for_child(
     for name, variable in surroundings.variables.items():
         if variable.value is None:
             child[name] = _given_again(name, variable, again.get(name, base.get(name)))
-        elif loads_code(name):
+        elif variable.unconfirmed:
             child[name] = _confirmed(name, variable.value, again.get(name, base.get(name)))
         else:
             child[name] = variable.value

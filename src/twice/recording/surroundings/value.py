@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, get_args
 
 from twice.errors import ConfigError, SurroundingsRefused
 from twice.foundation.digests import digest_bytes
-from twice.recording.variables import is_secret
+from twice.recording.variables import is_governed, is_secret, loads_code
 
 FORMAT: Final = "twice.surroundings/1"
 
@@ -34,11 +34,13 @@ class Variable:
         value: its text; None when the record holds only a digest of it.
         source: who decided it.
         digest: for a secret, ``blake3:`` and 16 hex digits for name and value; else empty.
+        unconfirmed: it came out of a record and can load code, so a caller must ask for it too.
     """
 
     value: str | None = field(repr=False)
     source: Source
     digest: str = ""
+    unconfirmed: bool = field(default=False, repr=False, compare=False)
 
     @property
     def shown(self) -> str:
@@ -69,6 +71,17 @@ class Surroundings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variables", dict(sorted(self.variables.items())))
+
+    @classmethod
+    def found(cls, environ: Mapping[str, str]) -> Surroundings:
+        """The governed variables as they stand, for code that runs where it is (a notebook)."""
+        return cls(
+            {
+                name: Variable(value.encode(errors="backslashreplace").decode(), "set")
+                for name, value in environ.items()
+                if is_governed(name) and value
+            }
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data with ``"format": "twice.surroundings/1"``; no secret is in it."""
@@ -138,7 +151,8 @@ def _read_variable(index: int, row: object) -> tuple[str, Variable]:
     if held not in ((True, False), (False, True)):
         raise _not_understood(f"{place} ({name})", dict(row), "a text value, or a digest")
     require_passable(name, value if isinstance(value, str) else "")
-    return name, Variable(value if isinstance(value, str) else None, source, digest)
+    text = value if isinstance(value, str) else None
+    return name, Variable(text, source, digest, unconfirmed=loads_code(name))
 
 
 def _not_understood(place: str, found: object, expected: str) -> ConfigError:
