@@ -1,0 +1,211 @@
+"""Labelled digests. The only module that names a hash.
+
+blake3 is the default: cryptographic and three times faster than sha256 on arrays. xxh3_128 finds
+accidents, not adversaries. Digests never say what they are a digest of; ``merkle`` does.
+
+Invariant: a digest carries its algorithm wherever it is printed, stored or compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, Self, TypeAlias, assert_never
+
+from twice.errors import DigestRefused
+from twice.foundation.encoding import Registry, encode_parts
+
+Buffer: TypeAlias = "bytes | bytearray | memoryview"
+
+
+class Algorithm(StrEnum):
+    """The hashes that a record may name."""
+
+    BLAKE3 = "blake3"
+    SHA256 = "sha256"
+    XXH3_128 = "xxh3_128"
+
+    @property
+    def size(self) -> int:
+        """Length of the raw digest in bytes."""
+        return 16 if self is Algorithm.XXH3_128 else 32
+
+    @property
+    def is_cryptographic(self) -> bool:
+        """Whether nobody can make two inputs of one digest on purpose."""
+        return self is not Algorithm.XXH3_128
+
+
+DEFAULT = Algorithm.BLAKE3
+
+
+class Hasher(Protocol):
+    """A digest in the making."""
+
+    def update(self, data: Buffer, /) -> object:
+        """Takes more bytes."""
+
+    def digest(self) -> bytes:
+        """The raw digest of all bytes so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """A raw digest and the algorithm that made it.
+
+    Args:
+        algorithm: which hash.
+        raw: 32 bytes, or 16 for ``xxh3_128``.
+
+    Raises:
+        DigestRefused: E-DIGEST-001, the length does not fit the algorithm.
+    """
+
+    algorithm: Algorithm
+    raw: bytes
+
+    def __post_init__(self) -> None:
+        if len(self.raw) != self.algorithm.size:
+            raise DigestRefused(
+                f"A {self.algorithm} digest of {len(self.raw)} bytes was given.",
+                f"Expected {self.algorithm.size} bytes.",
+                "Pass the whole raw digest, or parse its text with Digest.parse.",
+                algorithm=str(self.algorithm),
+            )
+
+    @property
+    def hex(self) -> str:
+        """The raw digest in lower-case hexadecimal."""
+        return self.raw.hex()
+
+    def __str__(self) -> str:
+        return f"{self.algorithm}:{self.raw.hex()}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Reads ``algorithm:hex``.
+
+        Raises:
+            DigestRefused: E-DIGEST-001, the label, the length or a letter is wrong.
+        """
+        label, colon, digits = text.partition(":")
+        try:
+            algorithm = Algorithm(label)
+            raw = bytes.fromhex(digits)
+        except ValueError:
+            raw = b""
+        if not colon or raw.hex() != digits or not raw or len(raw) != algorithm.size:
+            raise DigestRefused(
+                f"{text[:80]!r} is not a labelled digest.",
+                f"Expected one of {', '.join(Algorithm)}, a colon, and lower-case hex digits.",
+                "Copy the digest whole, with its label.",
+                text=text[:80],
+            )
+        return cls(algorithm, raw)
+
+
+def new_hasher(algorithm: Algorithm = DEFAULT) -> Hasher:
+    """An empty hasher. blake3 stays on one thread: its pool does not survive a fork."""
+    match algorithm:
+        case Algorithm.BLAKE3:
+            from blake3 import blake3
+
+            return blake3()
+        case Algorithm.SHA256:
+            return hashlib.sha256()
+        case Algorithm.XXH3_128:
+            from xxhash import xxh3_128
+
+            return xxh3_128()
+        case _:
+            assert_never(algorithm)
+
+
+def raw_digest(algorithm: Algorithm = DEFAULT) -> Callable[[Buffer], bytes]:
+    """The function from bytes to a raw digest of ``algorithm.size`` bytes."""
+    match algorithm:
+        case Algorithm.BLAKE3:
+            from blake3 import blake3
+
+            return lambda data: blake3(data).digest()
+        case Algorithm.SHA256:
+            sha256 = hashlib.sha256
+            return lambda data: sha256(data).digest()
+        case Algorithm.XXH3_128:
+            from xxhash import xxh3_128_digest
+
+            return xxh3_128_digest
+        case _:
+            assert_never(algorithm)
+
+
+def short_digest(algorithm: Algorithm = DEFAULT) -> Callable[[Buffer], bytes]:
+    """The function from bytes to the first 16 bytes of their digest: what a compare-point keeps.
+
+    For blake3 and sha256 that leaves 64 bits of resistance against a made-up collision.
+    """
+    match algorithm:
+        case Algorithm.BLAKE3:
+            from blake3 import blake3
+
+            return lambda data: blake3(data).digest(16)
+        case Algorithm.SHA256:
+            sha256 = hashlib.sha256
+            return lambda data: sha256(data).digest()[:16]
+        case Algorithm.XXH3_128:
+            return raw_digest(algorithm)
+        case _:
+            assert_never(algorithm)
+
+
+def digest_bytes(data: Buffer, algorithm: Algorithm = DEFAULT) -> Digest:
+    """The digest of a byte string."""
+    return Digest(algorithm, raw_digest(algorithm)(data))
+
+
+def digest_parts(parts: Iterable[Buffer], algorithm: Algorithm = DEFAULT) -> Digest:
+    """The digest of byte strings as if they were joined."""
+    hasher = new_hasher(algorithm)
+    for part in parts:
+        hasher.update(part)
+    return Digest(algorithm, hasher.digest())
+
+
+def digest_value(
+    value: object, algorithm: Algorithm = DEFAULT, *, registry: Registry | None = None
+) -> Digest:
+    """The digest of the canonical form of a value; large buffers are hashed where they lie.
+
+    Raises:
+        EncodingRefused: E-ENCODE-001, the value has no canonical form.
+    """
+    return digest_parts(encode_parts(value, registry=registry), algorithm)
+
+
+def require_cryptographic(algorithm: Algorithm, why: str) -> None:
+    """Refuses a hash that only finds accidents.
+
+    Args:
+        algorithm: the one that was chosen.
+        why: what needs the stronger one, as a noun phrase: ``tier XL``.
+
+    Raises:
+        DigestRefused: E-DIGEST-001.
+    """
+    if not algorithm.is_cryptographic:
+        raise DigestRefused(
+            f"{algorithm} was chosen for {why}; it finds accidents, not adversaries.",
+            "Expected a cryptographic digest: blake3 or sha256.",
+            "Choose blake3, the default.",
+            algorithm=str(algorithm),
+            why=why,
+        )
+
+
+def page_mark(buffer: Buffer) -> bytes:
+    """16 bytes that tell whether a page changed: fast, and used for nothing else."""
+    from xxhash import xxh3_128_digest
+
+    return xxh3_128_digest(buffer)

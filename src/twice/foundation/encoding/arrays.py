@@ -1,0 +1,153 @@
+"""numpy arrays and scalars: a header, then little-endian C-contiguous bytes, verbatim.
+
+numpy is never imported here to encode: a value of its types exists only when it is loaded.
+Structured values are copied field by field, so that padding never leaks into a digest.
+
+Invariant: equal shape, dtype and elements give equal bytes, whatever the strides or byte order.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from twice.foundation.encoding import forms
+from twice.foundation.encoding.dtypes import Description, description_of, dtype_of
+from twice.foundation.encoding.opened import Buffer, Opened, Opener, Sub
+from twice.foundation.encoding.refusals import Refusal, unknown_type
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_LITTLE = sys.byteorder == "little"
+_CACHE_MAX = 4096
+
+_heads: dict[tuple[Any, ...], bytes] = {}
+
+
+def description_form(description: Description) -> bytes:
+    """The canonical form of a dtype's description."""
+    if isinstance(description, str):
+        return forms.text_form(description)
+    fields = b"".join(
+        forms.pack_count(forms.TUPLE, 3)
+        + forms.text_form(name)
+        + description_form(inner)
+        + _shape_form(shape)
+        for name, inner, shape in description
+    )
+    return forms.pack_count(forms.TUPLE, len(description)) + fields
+
+
+def _shape_form(shape: tuple[int, ...]) -> bytes:
+    if not shape:
+        return forms.pack_count(forms.TUPLE, 0)
+    return forms.pack_ints[len(shape)](forms.VECTOR_TUPLE_INT, len(shape), *shape)
+
+
+def _array_head(array: np.ndarray[Any, Any]) -> bytes:
+    description = description_of(array.dtype)
+    itemsize = dtype_of(description).itemsize
+    if itemsize == 0:
+        raise Refusal(
+            f"an array of dtype {array.dtype}, whose items have no bytes",
+            "Expected items of at least one byte.",
+            "Convert it to a list.",
+        )
+    sides = b"".join(map(forms.pack_u64, array.shape))
+    ndim = bytes((array.ndim,))
+    size = forms.pack_u64(array.size * itemsize)
+    return forms.ARRAY + description_form(description) + ndim + sides + size
+
+
+def _is_plain(dtype: np.dtype[Any]) -> bool:
+    return dtype.names is None and (dtype.isnative if _LITTLE else dtype.byteorder in "<|")
+
+
+def _folded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same elements, packed, little-endian and C-contiguous; the array itself if it is so."""
+    if not _is_plain(array.dtype):
+        array = array.astype(dtype_of(description_of(array.dtype)), order="C")
+    if not array.flags.c_contiguous:
+        array = array.copy(order="C")
+    return array
+
+
+def raw_bytes(array: np.ndarray[Any, Any]) -> memoryview:
+    """A flat view of the bytes of a C-contiguous array; of the array itself, not a copy."""
+    if array.size == 0:
+        return memoryview(b"")
+    try:
+        return array.data.cast("B")
+    except (TypeError, ValueError, NotImplementedError, BufferError):
+        # Dates, fixed-width text and structures have no format that memoryview can cast.
+        return array.reshape(-1).view("u1").data
+
+
+def array_parts(array: np.ndarray[Any, Any]) -> tuple[bytes, memoryview]:
+    """Header and element bytes of an array.
+
+    Raises:
+        Refusal: the dtype has no canonical form.
+    """
+    dtype = array.dtype
+    key = (dtype, array.shape)
+    head = _heads.get(key)
+    if head is None:
+        head = _array_head(array)
+        if dtype.names is None:
+            if len(_heads) >= _CACHE_MAX:
+                _heads.clear()
+            _heads[key] = head
+    if array.flags.c_contiguous and _is_plain(dtype):
+        return head, raw_bytes(array)
+    return head, raw_bytes(_folded(array))
+
+
+def _open_array(value: Any, _sub: Sub) -> Opened:
+    return Opened(array_parts(value))
+
+
+def _scalar_opener(cls: type[Any]) -> Opener:
+    def open_scalar(value: Any, _sub: Sub) -> Opened:
+        if value.dtype.type is not cls:
+            raise unknown_type(cls)
+        return Opened((scalar_form(value),))
+
+    return open_scalar
+
+
+def scalar_form(value: np.generic) -> bytes:
+    """Tag, dtype, number of bytes, little-endian bytes of a numpy scalar.
+
+    Raises:
+        Refusal: the dtype has no canonical form.
+    """
+    import numpy as np
+
+    description = description_of(value.dtype)
+    dtype = dtype_of(description)
+    raw = np.asarray(value, dtype=value.dtype).astype(dtype).tobytes()
+    return forms.NUMPY_SCALAR + description_form(description) + forms.pack_u64(len(raw)) + raw
+
+
+def numpy_opener(cls: type[Any]) -> Opener | None:
+    """The opener of a numpy type, if numpy is loaded and ``cls`` is exactly one of its types."""
+    numpy_module = sys.modules.get("numpy")
+    ndarray = getattr(numpy_module, "ndarray", None)
+    generic = getattr(numpy_module, "generic", None)
+    if ndarray is None or generic is None:
+        return None
+    if cls is ndarray:
+        return _open_array
+    if issubclass(cls, generic):
+        return _scalar_opener(cls)
+    return None
+
+
+def array_writer(put: Callable[[Buffer], object], value: Any) -> None:
+    """Puts header and element bytes of an array."""
+    head, raw = array_parts(value)
+    put(head)
+    put(raw)

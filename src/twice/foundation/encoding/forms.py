@@ -1,0 +1,136 @@
+"""The letters of canonical form: tags, fixed-width packers, limits and the order of keys.
+
+Nothing here knows a registry or walks a value. ``docs/format/canonical-form.md`` is this module in
+prose.
+
+Invariant: a letter, once released, keeps its meaning for as long as ``VERSION`` stays the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import Struct
+from typing import Any, Final
+
+VERSION: Final = 1
+
+NONE: Final = b"N"
+TRUE: Final = b"T"
+FALSE: Final = b"F"
+INT: Final = b"i"
+BIG_INT: Final = b"I"
+FLOAT: Final = b"f"
+COMPLEX: Final = b"c"
+TEXT: Final = b"s"
+BYTES: Final = b"b"
+BYTEARRAY: Final = b"B"
+LIST: Final = b"l"
+TUPLE: Final = b"t"
+VECTOR: Final = b"v"
+DICT: Final = b"d"
+SET: Final = b"S"
+FROZENSET: Final = b"Z"
+ENUM: Final = b"E"
+DATACLASS: Final = b"D"
+NAMED_TUPLE: Final = b"Y"
+REGISTERED: Final = b"R"
+DECIMAL: Final = b"X"
+FRACTION: Final = b"Q"
+UUID: Final = b"U"
+RANGE: Final = b"r"
+PATH: Final = b"P"
+DATE: Final = b"y"
+TIME: Final = b"m"
+DATETIME: Final = b"M"
+TIMEDELTA: Final = b"q"
+ARRAY: Final = b"a"
+NUMPY_SCALAR: Final = b"n"
+
+VECTOR_LIST_INT: Final = b"vli"
+VECTOR_LIST_FLOAT: Final = b"vlf"
+VECTOR_TUPLE_INT: Final = b"vti"
+VECTOR_TUPLE_FLOAT: Final = b"vtf"
+
+COUNT_MAX: Final = 0xFFFF_FFFF
+"""Most items in a container and most bytes in a text: lengths of these are 32 bits wide."""
+FRACTION_BYTES_MAX: Final = 1 << 16
+"""Widest numerator or denominator: reducing wider ones is slow enough to be an attack."""
+KEY_NESTING_MAX: Final = 32
+"""How many sets and keys may lie inside one another."""
+KEY_DEPTH_MAX: Final = 1000
+"""How deep a key or set element may be nested: hashing a deeper tuple can overflow the C stack."""
+DTYPE_NESTING_MAX: Final = 32
+"""How deep structured dtypes may lie inside one another."""
+
+pack_int: Final = Struct("<cq").pack
+pack_float: Final = Struct("<cd").pack
+pack_count: Final = Struct("<cI").pack
+pack_size: Final = Struct("<cQ").pack
+pack_u32: Final = Struct("<I").pack
+pack_u64: Final = Struct("<Q").pack
+
+NAN: Final = FLOAT + bytes.fromhex("000000000000f87f")
+"""The one NaN: quiet, positive, empty payload."""
+
+
+class PackerByCount(dict[int, Callable[..., bytes]]):
+    """Packers of ``count`` numbers after a three-letter vector tag, built once per count."""
+
+    def __init__(self, letter: str) -> None:
+        super().__init__()
+        self._letter = letter
+
+    def __missing__(self, count: int) -> Callable[..., bytes]:
+        pack = Struct(f"<3sI{count}{self._letter}").pack
+        if len(self) < 4096:
+            self[count] = pack
+        return pack
+
+
+pack_ints: Final = PackerByCount("q")
+pack_floats: Final = PackerByCount("d")
+
+
+def int_form(value: int) -> bytes:
+    """Tag and two's complement, little-endian: 8 bytes, or as few as hold a wider one."""
+    if -0x8000_0000_0000_0000 <= value <= 0x7FFF_FFFF_FFFF_FFFF:
+        return pack_int(INT, value)
+    raw = value.to_bytes((value.bit_length() + 8) // 8, "little", signed=True)
+    return pack_count(BIG_INT, len(raw)) + raw
+
+
+def float_form(value: float) -> bytes:
+    """Tag and the IEEE 754 double, little-endian; every NaN is the one NaN."""
+    return pack_float(FLOAT, value) if value == value else NAN  # noqa: PLR0124  # NaN test
+
+
+def text_form(value: str) -> bytes:
+    """Tag, length in bytes, UTF-8 as it stands: no normalisation, no lone surrogates."""
+    raw = value.encode("utf-8")
+    return pack_count(TEXT, len(raw)) + raw
+
+
+def name_form(value: str) -> bytes:
+    """A text without its tag, for names inside heads."""
+    raw = value.encode("utf-8")
+    return pack_u32(len(raw)) + raw
+
+
+def sort_form(encoded: bytes) -> bytes:
+    """What keys and set elements are ordered by, ascending as unsigned bytes.
+
+    The encoded bytes themselves, but a text goes without its length (so texts stand in code-point
+    order) and a 64-bit integer goes by value. No two encoded values share a sort form.
+    """
+    tag = encoded[:1]
+    if tag == TEXT:
+        return TEXT + encoded[5:]
+    if tag == INT:
+        shifted = int.from_bytes(encoded[1:9], "little", signed=True) + (1 << 63)
+        return INT + shifted.to_bytes(8, "big")
+    return encoded
+
+
+def type_name(cls: type[Any]) -> str:
+    """``module:qualified.name``, the name under which a user's type is written."""
+    return f"{cls.__module__}:{cls.__qualname__}"

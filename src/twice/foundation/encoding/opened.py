@@ -1,0 +1,43 @@
+"""One step into a value: the bytes it begins with, the values that follow, how each is reached.
+
+Every type that has parts is described by one ``Opener``. The reference walk, the fast writer of
+uncommon types, the Merkle tree and the diff all stand on it.
+
+Invariant: canonical form is ``parts`` followed by the canonical forms of ``children``, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+Buffer = bytes | memoryview
+
+Sub = Callable[[object], bytes]
+"""Encodes a key or a set element, whose bytes are needed before the next one's."""
+
+
+def no_label(_index: int) -> str:
+    """The label of children that do not exist."""
+    return ""
+
+
+class Opened(NamedTuple):
+    """A value taken apart by one level.
+
+    Args:
+        parts: what stands before the children; for a leaf, everything.
+        children: the values inside, in the order in which they are written.
+        label: child index to the text that reaches it: ``[3]``, ``['key']``, ``.field``.
+        keys: one per child: its index, key or field name.
+        kind: the container's type, as a word.
+    """
+
+    parts: tuple[Buffer, ...]
+    children: Sequence[object] = ()
+    label: Callable[[int], str] = no_label
+    keys: Sequence[object] = ()
+    kind: str = "leaf"
+
+
+Opener = Callable[[Any, Sub], Opened]

@@ -1,0 +1,235 @@
+"""A value as a tree of digests: which part changed, without comparing the parts that did not.
+
+A list, tuple, dict, dataclass, named tuple or registered value is a node over its children; an empty
+one, a sequence of nothing but numbers, a set, an array and everything without parts is a leaf. A
+leaf's digest is ``digest_value`` of it. What a node hashes begins with a zero byte, which no
+canonical form does, so no leaf can pose as a node.
+
+Invariant: a node's digest depends on the value alone; equal digests mean equal canonical form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from struct import Struct
+
+from twice.errors import EncodingRefused, UsageError
+from twice.foundation.digests import DEFAULT, Algorithm, Digest, digest_parts, raw_digest
+from twice.foundation.encoding import Opened, Registry, encode, take_apart
+
+Key = bytes
+"""The canonical form of an index, a dict key or a field name."""
+Path = Sequence[object]
+"""Indices, dict keys and field names from the root inwards; a lone text is a path of one step."""
+
+_NODE = b"\0twice.node/1\0"
+_PROJECTION = b"\0twice.projection/1\0"
+_pack_length = Struct("<Q").pack
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """The digest of a value, and of the values inside it.
+
+    Args:
+        kind: ``leaf``, or the type of the container: ``list``, ``dict``, ``module:Class``, …
+        digest: over the whole of it.
+        children: one node per item, by key, in canonical order; empty for a leaf.
+        size: length of the canonical form in bytes.
+    """
+
+    kind: str
+    digest: Digest
+    children: Mapping[Key, Node] = field(default_factory=dict, repr=False)
+    size: int = 0
+
+
+class _Frame:
+    """A container whose children are being hashed."""
+
+    __slots__ = ("nodes", "opened", "owner")
+
+    def __init__(self, owner: object, opened: Opened) -> None:
+        self.owner = owner
+        self.opened = opened
+        self.nodes: list[Node] = []
+
+
+def tree(
+    value: object, algorithm: Algorithm = DEFAULT, *, registry: Registry | None = None
+) -> Node:
+    """The Merkle tree of a value.
+
+    Args:
+        value: anything with a canonical form.
+        algorithm: the hash of every node.
+        registry: the users' types that are known; the default one when None.
+
+    Raises:
+        EncodingRefused: E-ENCODE-001, a value has no canonical form; the path is named.
+    """
+    digest = raw_digest(algorithm)
+    frames: list[_Frame] = []
+    above: set[int] = set()
+    child = value
+    while True:
+        if id(child) in above:
+            encode(value, registry=registry)  # raises, with the path
+        try:
+            opened = take_apart(child, registry=registry)
+        except EncodingRefused:
+            encode(value, registry=registry)  # raises the same, with the path from the root
+            raise
+        if len(opened.children):
+            frames.append(_Frame(child, opened))
+            above.add(id(child))
+            child = opened.children[0]
+            continue
+        node = _leaf(opened, algorithm)
+        while frames:
+            frame = frames[-1]
+            frame.nodes.append(node)
+            if len(frame.nodes) < len(frame.opened.children):
+                child = frame.opened.children[len(frame.nodes)]
+                break
+            frames.pop()
+            above.discard(id(frame.owner))
+            node = _joined(frame.opened, frame.nodes, algorithm, digest, registry)
+        else:
+            return node
+
+
+def _leaf(opened: Opened, algorithm: Algorithm) -> Node:
+    size = sum(map(len, opened.parts))
+    return Node("leaf", digest_parts(opened.parts, algorithm), size=size)
+
+
+def _joined(
+    opened: Opened,
+    nodes: Sequence[Node],
+    algorithm: Algorithm,
+    digest: Callable[[bytes], bytes],
+    registry: Registry | None,
+) -> Node:
+    """The node over ``nodes``: prefix, length of the head, head, one raw digest per child.
+
+    The head holds tag, count and every key or field name, so the digests need no keys of their own.
+    """
+    head = b"".join(opened.parts)
+    raws = b"".join([node.digest.raw for node in nodes])
+    raw = digest(_NODE + _pack_length(len(head)) + head + raws)
+    keys = [encode(key, registry=registry) for key in opened.keys]
+    size = len(head) + sum(node.size for node in nodes)
+    children = dict(zip(keys, nodes, strict=True))
+    return Node(opened.kind, Digest(algorithm, raw), children, size)
+
+
+def rehash(
+    previous: Node,
+    value: object,
+    changed_keys: Collection[object],
+    algorithm: Algorithm = DEFAULT,
+    *,
+    registry: Registry | None = None,
+) -> Node:
+    """The tree of a value that is known to differ from an earlier one only under some keys.
+
+    Args:
+        previous: the tree of the earlier value, made with the same algorithm.
+        value: the value now. Keys that came or went are noticed without being named.
+        changed_keys: top-level keys, indices or field names whose values may have changed.
+        algorithm: as for ``tree``.
+        registry: as for ``tree``.
+
+    Returns:
+        What ``tree(value)`` would return, if ``changed_keys`` names every change.
+
+    Raises:
+        EncodingRefused: E-ENCODE-001, a changed value has no canonical form.
+    """
+    opened = take_apart(value, registry=registry)
+    if not len(opened.children) or previous.digest.algorithm is not algorithm:
+        return tree(value, algorithm, registry=registry)
+    changed = frozenset(encode(key, registry=registry) for key in changed_keys)
+    nodes = []
+    for key, child in zip(opened.keys, opened.children, strict=True):
+        form = encode(key, registry=registry)
+        known = None if form in changed else previous.children.get(form)
+        nodes.append(tree(child, algorithm, registry=registry) if known is None else known)
+    return _joined(opened, nodes, algorithm, raw_digest(algorithm), registry)
+
+
+def _steps(path: Path) -> tuple[object, ...]:
+    return (path,) if isinstance(path, str | bytes) else tuple(path)
+
+
+def _missing(path: Path, step: object) -> UsageError:
+    return UsageError(
+        f"The path {_steps(path)!r} has no step {step!r}.",
+        "Expected indices, dict keys and field names that the value has.",
+        "Print the value, or the keys of its tree, and name one of them.",
+        path=_steps(path),
+    )
+
+
+def subtree(node: Node, path: Path, *, registry: Registry | None = None) -> Node:
+    """The node that a path leads to.
+
+    Raises:
+        UsageError: E-USE-001, a step does not exist or lies inside a leaf.
+    """
+    for step in _steps(path):
+        found = node.children.get(encode(step, registry=registry))
+        if found is None:
+            raise _missing(path, step)
+        node = found
+    return node
+
+
+def select(value: object, path: Path, *, registry: Registry | None = None) -> object:
+    """The value that a path leads to, by the same steps as ``subtree``.
+
+    Raises:
+        UsageError: E-USE-001, a step does not exist.
+    """
+    for step in _steps(path):
+        wanted = encode(step, registry=registry)
+        if isinstance(value, list | tuple) and type(step) is int and 0 <= step < len(value):
+            value = value[step]  # a sequence of numbers is one leaf, its items still have a place
+            continue
+        opened = take_apart(value, registry=registry)
+        for key, child in zip(opened.keys, opened.children, strict=True):
+            if encode(key, registry=registry) == wanted:
+                value = child
+                break
+        else:
+            raise _missing(path, step)
+    return value
+
+
+def projection(
+    value: object,
+    paths: Iterable[Path],
+    algorithm: Algorithm = DEFAULT,
+    *,
+    registry: Registry | None = None,
+) -> Digest:
+    """The digest of declared parts of a value, and of nothing else.
+
+    Args:
+        value: anything with a canonical form; what no path names may even be without one.
+        paths: what is compared; their order is part of the projection.
+        algorithm: the hash.
+        registry: the users' types that are known; the default one when None.
+
+    Raises:
+        UsageError: E-USE-001, a path does not exist.
+        EncodingRefused: E-ENCODE-001, a named part has no canonical form.
+    """
+    parts = [_PROJECTION]
+    for path in paths:
+        steps = encode(_steps(path), registry=registry)
+        part = tree(select(value, path, registry=registry), algorithm, registry=registry)
+        parts += [_pack_length(len(steps)), steps, part.digest.raw]
+    return digest_parts(parts, algorithm)
