@@ -1,0 +1,143 @@
+"""How often compare-points and snapshots are taken.
+
+Points: after every tick (the default), at decisions only, at snapshots only, or at episode ends;
+``start`` and ``end`` are always taken. Snapshots: before every Nth tick, before the tick that
+follows a decision or an episode's end, or never. A snapshot always stands before the first tick
+unless there are none.
+
+A declared tick rate that snapshots cannot keep is an error; snapshots are never dropped silently.
+
+Invariant: where points and snapshots stand depends on the run alone, never on the clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+from twice.errors import ClassRefused, SnapshotCadence
+
+Granularity = Literal["tick", "decision", "snapshot", "episode"]
+Strategy = Literal["full", "delta", "event-sourced", "hybrid"]
+Unit = Literal["tick", "decision", "episode", "none"]
+DEFAULT_EVERY = 100
+_MEASURED_AFTER = 8
+
+
+@dataclass(frozen=True)
+class Cadence:
+    """When snapshots are taken.
+
+    Attributes:
+        unit: ``tick`` (with ``every``), ``decision``, ``episode`` or ``none``.
+        every: ticks from one snapshot to the next, at least 1.
+    """
+
+    unit: Unit = "tick"
+    every: int = DEFAULT_EVERY
+
+    def __str__(self) -> str:
+        if self.unit != "tick":
+            return self.unit
+        return "tick" if self.every == 1 else f"every={self.every}"
+
+    def due(self, tick: int, *, first: bool, decided: bool, episode_ended: bool) -> bool:
+        """Whether a snapshot stands before this tick."""
+        if self.unit == "none":
+            return False
+        if first:
+            return True
+        if self.unit == "decision":
+            return decided
+        if self.unit == "episode":
+            return episode_ended
+        return tick % self.every == 0
+
+
+def parse_cadence(text: str) -> Cadence:
+    """Read ``every=N``, ``tick``, ``decision``, ``episode`` or ``none``.
+
+    Raises:
+        ClassRefused: E-CLASS-001, for anything else.
+    """
+    if text == "tick":
+        return Cadence("tick", 1)
+    if text in {"decision", "episode", "none"}:
+        return Cadence(cast("Unit", text))
+    word, _, number = text.partition("=")
+    if word == "every" and number.isdecimal() and int(number) > 0:
+        return Cadence("tick", int(number))
+    raise ClassRefused(
+        f"{text!r} is not a snapshot cadence.",
+        "Expected every=N, tick, decision, episode or none.",
+        "For example: --snapshots every=100",
+    )
+
+
+def parse_granularity(text: str) -> Granularity:
+    """Read ``tick``, ``decision``, ``snapshot`` or ``episode``.
+
+    Raises:
+        ClassRefused: E-CLASS-001, for anything else.
+    """
+    return cast("Granularity", _one_of(text, get_args(Granularity), "a granularity", "--compare"))
+
+
+def parse_strategy(text: str) -> Strategy:
+    """Read ``full``, ``delta``, ``event-sourced`` or ``hybrid``.
+
+    Raises:
+        ClassRefused: E-CLASS-001, for anything else.
+    """
+    return cast("Strategy", _one_of(text, get_args(Strategy), "a snapshot strategy", "--strategy"))
+
+
+def _one_of(text: str, offered: tuple[str, ...], what: str, option: str) -> str:
+    if text in offered:
+        return text
+    raise ClassRefused(
+        f"{text!r} is not {what}.",
+        f"Expected {', '.join(offered[:-1])} or {offered[-1]}.",
+        f"For example: {option} {offered[0]}",
+    )
+
+
+class RateGuard:
+    """Holds a declared tick rate against what snapshots really take.
+
+    Args:
+        rate_hz: ticks per second that the program must sustain.
+        cadence: the declared snapshot cadence.
+    """
+
+    def __init__(self, rate_hz: float, cadence: Cadence) -> None:
+        self._budget_s = 1.0 / rate_hz
+        self._rate_hz = rate_hz
+        self._cadence = cadence
+        self._spent_s: list[float] = []
+
+    def spent(self, seconds: float) -> None:
+        """Account for one snapshot.
+
+        Raises:
+            SnapshotCadence: E-SNAPSHOT-001, when the median of the first eight snapshots, spread
+                over the ticks between them, takes longer than a tick may.
+        """
+        self._spent_s.append(seconds)
+        if len(self._spent_s) != _MEASURED_AFTER:
+            return
+        median = sorted(self._spent_s)[_MEASURED_AFTER // 2]
+        ticks = self._cadence.every if self._cadence.unit == "tick" else 1
+        if median / ticks <= self._budget_s:
+            return
+        need = max(2, round(median / self._budget_s) + 1)
+        raise SnapshotCadence(
+            f"A snapshot takes {median * 1e3:.1f} ms; at {self._rate_hz:g} ticks a second and the "
+            f"cadence {self._cadence}, a tick may take {self._budget_s * 1e3:.1f} ms.",
+            "Expected snapshots that the declared tick rate can carry; none is dropped silently.",
+            f"Take fewer (--snapshots every={need}), take them per decision (--snapshots decision), "
+            "store only what changed (--strategy delta), or localise more coarsely "
+            "(--snapshots episode, or none).",
+            snapshot_s=median,
+            rate_hz=self._rate_hz,
+        )

@@ -1,0 +1,179 @@
+"""Tracked, named parts of the state: how each is read, and how it is put back.
+
+An object with ``state()`` and ``restore(state)`` is a component as it is. By convenience also:
+named attributes (``fields=[...]``), a dataclass instance, and mutable values whose content is their
+state (dict, list, set, bytearray, array). An object with ``state()`` alone is compared but
+cannot be put back; seeking and branching then execute from the start, and say so.
+
+Invariant: reading a component's state does not change it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from twice.errors import ComponentRefused
+from twice.foundation.equivalence import Equivalence
+
+RESERVED = ("effects", "inputs", "output", "streams")
+
+
+@dataclass(frozen=True)
+class Component:
+    """A tracked part of the state.
+
+    Attributes:
+        name: unique within the run.
+        target: the user's object.
+        read: returns the state as plain values and arrays.
+        put: puts a state back, or None when the component cannot be restored.
+        equivalence: how its values are compared; None means byte for byte.
+        changed: returns the top-level keys changed since it was last asked, or None for "all".
+        forms: what was understood, for reports: ``state/restore``, ``fields`` ...
+    """
+
+    name: str
+    target: object
+    read: Callable[[], object]
+    put: Callable[[Any], None] | None
+    equivalence: Equivalence | None = None
+    changed: Callable[[], Iterable[str] | None] | None = None
+    form: str = "state/restore"
+
+
+def component_of(
+    name: str,
+    target: object,
+    *,
+    fields: Sequence[str] | None = None,
+    equivalence: Equivalence | None = None,
+    incremental: bool = False,
+) -> Component:
+    """Understand an object as a component.
+
+    Args:
+        name: what reports call it; not empty, not one of the reserved names.
+        target: the object.
+        fields: attributes that are its state, instead of ``state()``.
+        equivalence: a tolerance for its values; None compares byte for byte.
+        incremental: the object has ``changed()``, which names the top-level keys of its state
+            that changed since the last call; the others are not walked again.
+
+    Raises:
+        ComponentRefused: E-TRACK-001, when the object is none of the forms above.
+    """
+    _require_name(name)
+    changed = _changed_of(name, target) if incremental else None
+    if fields is not None:
+        read, put = _by_fields(name, target, tuple(fields))
+        return Component(name, target, read, put, equivalence, changed, "fields")
+    state = getattr(target, "state", None)
+    if callable(state):
+        restore = getattr(target, "restore", None)
+        put = restore if callable(restore) else None
+        form = "state/restore" if put else "state only"
+        return Component(name, target, state, put, equivalence, changed, form)
+    if dataclasses.is_dataclass(target) and not isinstance(target, type):
+        names = tuple(field.name for field in dataclasses.fields(target))
+        read, put = _by_fields(name, target, names)
+        return Component(name, target, read, put, equivalence, changed, "dataclass")
+    content = _by_content(target)
+    if content is None:
+        raise _refused(name, target)
+    return Component(name, target, lambda: target, content, equivalence, changed, "content")
+
+
+def _require_name(name: str) -> None:
+    if not isinstance(name, str) or not name or name in RESERVED:
+        raise ComponentRefused(
+            f"A component cannot be called {name!r}.",
+            f"Expected a non-empty name that is none of {', '.join(RESERVED)}.",
+            'For example: run.track("swarm", swarm)',
+            name=name,
+        )
+
+
+def _by_fields(
+    name: str, target: object, fields: tuple[str, ...]
+) -> tuple[Callable[[], object], Callable[[Any], None]]:
+    missing = [field for field in fields if not hasattr(target, field)]
+    if missing or not fields:
+        raise ComponentRefused(
+            f"The component {name!r} has no attribute {', '.join(missing) or '(none was named)'}.",
+            f"Expected attributes of {type(target).__name__} that hold its state.",
+            "Name only attributes that exist when it is tracked.",
+            name=name,
+        )
+
+    def read() -> object:
+        return {field: getattr(target, field) for field in fields}
+
+    def put(state: dict[str, Any]) -> None:
+        for field in fields:
+            object.__setattr__(target, field, state[field])
+
+    return read, put
+
+
+def _by_content(target: object) -> Callable[[Any], None] | None:
+    """How a mutable value takes other content, in place, or None when it is no such value."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(target, numpy.ndarray):
+        array: Any = target
+
+        def put_array(state: Any) -> None:
+            array[...] = state
+
+        return put_array
+    kind = type(target)
+    if kind is dict or kind is set:
+        keyed: Any = target
+
+        def put_keyed(state: Any) -> None:
+            keyed.clear()
+            keyed.update(state)
+
+        return put_keyed
+    if kind in {list, bytearray}:
+        sliced: Any = target
+
+        def put_sliced(state: Any) -> None:
+            sliced[:] = state
+
+        return put_sliced
+    return None
+
+
+def _changed_of(name: str, target: object) -> Callable[[], Iterable[str] | None]:
+    changed = getattr(target, "changed", None)
+    if not callable(changed):
+        raise ComponentRefused(
+            f"The component {name!r} is declared incremental and has no changed().",
+            "Expected a method that returns the top-level keys changed since it was last called.",
+            "Add changed(), or track it without incremental=True.",
+            name=name,
+        )
+    found: Callable[[], Iterable[str] | None] = changed
+    return found
+
+
+def _refused(name: str, target: object) -> ComponentRefused:
+    kind = type(target)
+    generator = kind.__name__ in {"Generator", "Random", "RandomState", "SafeGenerator"}
+    remedy = (
+        f'Take it from the run instead: run.rng("{name}"); its position is in every snapshot.'
+        if generator
+        else f'Give {kind.__name__} state() and restore(state), or name attributes: run.track("{name}", '
+        "x, fields=[...])"
+    )
+    return ComponentRefused(
+        f"The component {name!r} is a {kind.__module__}.{kind.__qualname__}, which says nothing "
+        "about its state.",
+        "Expected state() and restore(), declared fields, a dataclass, or a mutable value.",
+        remedy,
+        name=name,
+    )

@@ -1,0 +1,149 @@
+"""Configuration of a run: where it comes from, and what the program read of it.
+
+Values are plain data (TOML's types). A key that the program asks for and nobody gave is an error
+at once; a key that somebody gave and the program never read is reported when the run ends, because
+a mistyped ``--set`` is otherwise a silent default.
+
+Invariant: a run's configuration never changes after the run began.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from twice.errors import ConfigError, ConfigKeyUnknown
+
+
+class Config(Mapping[str, Any]):
+    """A read-only mapping that remembers which keys were read.
+
+    Raises:
+        ConfigKeyUnknown: E-CONFIG-002, from ``config[key]``, naming the keys that there are.
+    """
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+        self._read: dict[str, None] = {}
+
+    def __getitem__(self, key: str) -> Any:
+        self._read[key] = None
+        try:
+            return self._values[key]
+        except KeyError:
+            near = difflib.get_close_matches(str(key), list(self._values), n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise ConfigKeyUnknown(
+                f"The program asked for the configuration key {key!r}, which was not given.{hint}",
+                f"Keys given: {', '.join(sorted(self._values)) or 'none'}.",
+                f"Give it: --set {key}=VALUE, or in the file of --config.",
+                key=key,
+            ) from None
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a key, or the default; either way the key counts as known."""
+        self._read[key] = None
+        return self._values.get(key, default)
+
+    def __contains__(self, key: object) -> bool:
+        if isinstance(key, str):
+            self._read[key] = None
+        return key in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        self._read.update(dict.fromkeys(self._values))
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Config({self._values!r})"
+
+    @property
+    def values_given(self) -> dict[str, Any]:
+        """A copy of what was given, without marking anything as read."""
+        return dict(self._values)
+
+    @property
+    def keys_unread(self) -> list[str]:
+        """Keys that were given and never read, sorted."""
+        return sorted(set(self._values) - set(self._read))
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Read a configuration file: TOML, JSON or YAML, by its suffix.
+
+    Raises:
+        ConfigError: E-CONFIG-001, when it is missing, malformed, or not a table.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f"The configuration file {path} cannot be read: {error.strerror}.",
+            "Expected a TOML, JSON or YAML file.",
+            "Check the path given to --config.",
+        ) from error
+    try:
+        data = _parse(path.suffix.lower(), text)
+    except ValueError as error:
+        raise ConfigError(
+            f"{path} does not parse: {error}",
+            "Expected TOML (.toml), JSON (.json) or YAML (.yaml, .yml), by the file's suffix.",
+            "Correct the place named above.",
+        ) from error
+    if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
+        raise ConfigError(
+            f"{path} holds {type(data).__name__}, not a table of named values.",
+            "Expected named values at the top level.",
+            'For example: {"n": 1000}',
+        )
+    return data
+
+
+def _parse(suffix: str, text: str) -> Any:
+    if suffix == ".toml":
+        return tomllib.loads(text)
+    if suffix == ".json":
+        import json
+
+        return json.loads(text)
+    if suffix in {".yaml", ".yml"}:
+        import yaml
+
+        try:
+            return yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ValueError(str(error)) from error
+    raise ValueError(f"the suffix {suffix!r} is none of .toml, .json, .yaml, .yml")
+
+
+def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
+    """Read ``key=value`` pairs; a value is typed as TOML types it, and is text otherwise.
+
+    Raises:
+        ConfigError: E-CONFIG-001, when a pair has no ``=`` or no key.
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(
+                f"--set {pair!r} is not a key and a value.",
+                "Expected key=value.",
+                "For example: --set n=1000",
+            )
+        values[key.strip()] = parse_value(text)
+    return values
+
+
+def parse_value(text: str) -> Any:
+    """One value typed like TOML: ``1``, ``0.5``, ``true``, ``"text"``, ``[1, 2]``; else text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,33 @@
+"""What a record says at its end: everything that is only known when the run is over.
+
+Invariant: the closed-world manifest counts every read that went through the effects layer.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from twice.recording.program import is_user_file, source_digests, user_modules
+from twice.recording.session import Session
+
+
+def describe_ending(session: Session) -> dict[str, object]:
+    """Manifest, streams, source files and configuration keys of a run that is over."""
+    streams = session.wiring.streams
+    root = Path(session.setup.program.root or ".").resolve()
+    files = [path for path in user_modules() if is_user_file(str(path))]
+    if session.setup.program.kind in {"function", "script"}:
+        files.append(session.setup.program.path())
+    return {
+        "ticks": session.tick + 1,
+        "points": session.point_count,
+        "effects": session.wiring.layer.manifest(),
+        "streams": streams.ledger(),
+        "globals_used": streams.globals_used(),
+        "components": {
+            name: component.form for name, component in session.points.components.items()
+        },
+        "files": source_digests(dict.fromkeys(files), root),
+        "config_unread": session.config.keys_unread,
+        "printed": session.wiring.summarise_output(),
+    }

@@ -1,0 +1,95 @@
+"""Any function as an effect: a model call, a C library, a device.
+
+Recording, the function runs and its result (or the exception it raised) is written down; replaying
+it does not run. Arguments are compared by the digest of their canonical form, so a call with other
+arguments is a divergence. Results must have a canonical form.
+
+What it does not cover: changes that the function makes to its arguments or to the rest of the
+program; in replay they do not happen.
+
+Invariant: in replay the function is not called.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from twice.errors import EffectRefused, EncodingRefused
+from twice.foundation.digests import Algorithm, digest_value
+from twice.recording.effects import ops
+from twice.recording.effects.layer import EffectLayer
+
+_RETURNED, _RAISED = "returned", "raised"
+
+
+class EffectFailed(RuntimeError):  # noqa: N818
+    """Stands in replay for an exception whose type is not loaded."""
+
+
+def governed_call(
+    layer: EffectLayer, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any
+) -> Any:
+    """Call a function through the layer, or serve what it returned when it was recorded.
+
+    Raises:
+        EffectRefused: E-EFFECT-002, when arguments or result have no canonical form.
+        EffectMismatch: E-EFFECT-001, in replay, for another call or other arguments.
+    """
+    layer.require_main(ops.CALL)
+    arguments = (name, _arguments_digest(name, args, kwargs))
+    outcome = layer.read(ops.CALL, lambda: _outcome(name, function, args, kwargs), arguments)
+    assert isinstance(outcome, tuple), "a call's outcome is how it ended and with what"
+    how, value = outcome
+    if how == _RETURNED:
+        return value
+    raise _exception(*value)
+
+
+def _arguments_digest(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    try:
+        return str(digest_value((args, kwargs), Algorithm.BLAKE3))
+    except EncodingRefused as error:
+        raise EffectRefused(
+            f"An argument of the effect {name!r} has no canonical form: {error.happened}",
+            "Expected plain values and arrays, which can be compared in replay.",
+            "Pass what identifies the call, and bind the rest in a closure or a method.",
+            name=name,
+        ) from error
+
+
+def _outcome(
+    name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[str, Any]:
+    try:
+        value = function(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001  (whatever it raises is its result)
+        kind = type(error)
+        plain = tuple(
+            part if isinstance(part, str | int | float) else repr(part) for part in error.args
+        )
+        return (_RAISED, (kind.__module__, kind.__qualname__, plain))
+    try:
+        digest_value(value, Algorithm.BLAKE3)
+    except EncodingRefused as error:
+        raise EffectRefused(
+            f"The effect {name!r} returned something without a canonical form: {error.happened}",
+            "Expected plain values and arrays, which can be written down and served again.",
+            "Return the part that the program uses, as plain values.",
+            name=name,
+        ) from error
+    return (_RETURNED, value)
+
+
+def _exception(module: str, qualname: str, args: tuple[Any, ...]) -> Exception:
+    """The recorded exception again: a builtin one, or one whose type is already loaded."""
+    home = builtins if module == "builtins" else sys.modules.get(module)
+    kind = getattr(home, qualname, None)
+    if isinstance(kind, type) and issubclass(kind, Exception):
+        try:
+            return kind(*args)
+        except TypeError:
+            pass
+    return EffectFailed(f"{module}.{qualname}: {', '.join(map(str, args))}")

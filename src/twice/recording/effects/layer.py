@@ -1,0 +1,207 @@
+"""The one layer through which a program reads the world, in two modes.
+
+Recording, a read asks the world and is written down; replaying, it is served from the record.
+Which of the two is a matter of the source and the journal that the layer was made with; the code
+path is the same. Reads by user code are strict: their order and arguments must match. Reads by the
+standard library for its own purposes (asyncio, logging) are recorded, lenient and counted. Reads
+on a thread that has no declared actor go to the world and are counted as ungoverned.
+
+What it does not cover: files, network, subprocesses, environment variables, standard input, and
+whatever C code reads by itself. The manifest says how much of each covered source was read.
+
+Invariant: while a layer is active, every governed read is either served, written down or counted.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable
+from sys import _getframe
+from threading import current_thread, get_ident
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING
+
+from twice.errors import StreamOffThread
+from twice.foundation.digests import short_digest
+from twice.foundation.encoding import encode
+from twice.recording.effects.events import LENIENT, STRICT, Event, little_endian, pack
+from twice.recording.effects.ops import OPS, WITH_ARGUMENTS, Op
+from twice.recording.effects.sources import LiveSource, Source
+from twice.recording.program import is_user_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Journal = Callable[[str, bytes], None]
+_FLUSH_AT = 4096
+# Python wrappers around entropy whose caller is the one who really asks.
+_PASS_THROUGH = ("random.py", "secrets.py", "uuid.py", "tempfile.py")
+
+
+class EffectLayer:
+    """Governed reads of one run's main actor.
+
+    Args:
+        source: where values come from.
+        journal: called with (kind, payload) for each frame of reads; None when nothing is written.
+        opted_in: path prefixes of installed packages whose reads are strict as well.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        journal: Journal | None,
+        *,
+        opted_in: tuple[str, ...] = (),
+        algorithm: str = "blake3",
+    ) -> None:
+        self.source = source
+        self.live = isinstance(source, LiveSource)
+        self.thread = get_ident()
+        self.active = True
+        self._journal = journal
+        self._opted_in = opted_in
+        self.strictness: dict[CodeType, bool] = {}
+        self.strict_events: list[Event] = []
+        self.lenient_events: list[Event] = []
+        self._strict_reads = 0
+        self._short = short_digest(algorithm)
+        self._ask_chain = b""
+        self.counts: dict[int, int] = {}
+        self.lenient_counts: dict[int, int] = {}
+        self.ungoverned: dict[int, int] = {}
+
+    # -- reading ------------------------------------------------------------------------------
+
+    def read(self, op: Op, live: Callable[[], object], arguments: object = None) -> object:
+        """Answer a read by user code and write it down.
+
+        Raises:
+            EffectMismatch: E-EFFECT-001, in replay, when the record answers another question.
+        """
+        value = self.source.strict(op, arguments, live)
+        self.strict_events.append((op.number, value if arguments is None else (arguments, value)))
+        if len(self.strict_events) >= _FLUSH_AT:
+            self.flush()
+        return value
+
+    def read_lenient(self, op: Op, live: Callable[[], object]) -> object:
+        """Answer a read that the standard library makes for itself."""
+        value = self.source.lenient(op, live)
+        self.lenient_events.append((op.number, value))
+        if len(self.lenient_events) >= _FLUSH_AT:
+            self.flush()
+        return value
+
+    def is_governed(self) -> bool:
+        """Whether this thread is the one whose reads are governed."""
+        return self.active and get_ident() == self.thread
+
+    def require_main(self, op: Op) -> None:
+        """Refuse an effect that is asked for by name on a thread without an actor.
+
+        Raises:
+            StreamOffThread: E-RNG-003.
+        """
+        if self.active and get_ident() != self.thread:
+            raise StreamOffThread(
+                f"{op.name} was asked for on the thread {current_thread().name!r}.",
+                "Expected the run's own thread: other threads have no declared actor yet.",
+                "Read it on the main thread and hand the value over.",
+                op=op.name,
+            )
+
+    def count_ungoverned(self, op: Op) -> None:
+        """Count a read that went to the world because no actor owns its thread."""
+        self.ungoverned[op.number] = self.ungoverned.get(op.number, 0) + 1
+
+    def is_strict(self, code: CodeType) -> bool:
+        """Whether reads made by this code are strict: user code, or a package opted in."""
+        known = self.strictness.get(code)
+        if known is None:
+            name = code.co_filename
+            known = is_user_file(name) or (
+                bool(self._opted_in) and os.path.realpath(name).startswith(self._opted_in)
+            )
+            self.strictness[code] = known
+        return known
+
+    def asker(self, depth: int = 2) -> CodeType:
+        """The code that really asks for entropy: the first one that is no wrapper around it."""
+        frame: FrameType | None = _getframe(depth)
+        while frame is not None:
+            code = frame.f_code
+            if os.path.basename(code.co_filename) not in _PASS_THROUGH:
+                return code
+            frame = frame.f_back
+        return _getframe(depth).f_code
+
+    # -- writing ------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Hand the reads so far to the journal and add them to the counts."""
+        if self.strict_events:
+            _count(self.strict_events, self.counts)
+            self._strict_reads += len(self.strict_events)
+            self._ask_chain = self._short(self._ask_chain + _questions(self.strict_events))
+            if self._journal is not None:
+                self._journal(STRICT, pack(self.strict_events))
+            self.strict_events.clear()
+        if self.lenient_events:
+            _count(self.lenient_events, self.lenient_counts)
+            if self._journal is not None:
+                self._journal(LENIENT, pack(self.lenient_events))
+            self.lenient_events.clear()
+
+    def position(self) -> bytes:
+        """Digest of the questions asked so far: operations and arguments, not the answers."""
+        if self.strict_events or self.lenient_events:
+            self.flush()
+        return self._ask_chain
+
+    def snapshot(self) -> dict[str, object]:
+        """Cursor and question digest, to be restored with ``restore``."""
+        self.flush()
+        return {"reads": self._strict_reads, "asked": self._ask_chain}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        """Put cursor and question digest back; a live source keeps going with the world."""
+        self.flush()
+        reads, asked = state["reads"], state["asked"]
+        assert isinstance(reads, int), "a cursor is a count of reads"
+        assert isinstance(asked, bytes), "a question digest is bytes"
+        self.source.seek(reads)
+        self._ask_chain = asked
+        self._strict_reads = reads
+
+    def manifest(self) -> dict[str, object]:
+        """Closed-world manifest: reads per source, strict, lenient and ungoverned."""
+        self.flush()
+        return {
+            "strict": _named(self.counts),
+            "lenient": _named(self.lenient_counts),
+            "ungoverned": _named(self.ungoverned),
+        }
+
+    def disown(self) -> None:
+        """In a forked child: forget what was buffered and govern nothing more."""
+        self.active = False
+        self.strict_events.clear()
+        self.lenient_events.clear()
+
+
+def _questions(events: list[Event]) -> bytes:
+    """What was asked, without the answers: operation numbers, and arguments where there are any."""
+    numbers = little_endian(array("H", [number for number, _ in events]))
+    arguments = [value[0] for number, value in events if number in WITH_ARGUMENTS]  # type: ignore[index]
+    return numbers + encode(arguments) if arguments else numbers
+
+
+def _count(events: list[Event], counts: dict[int, int]) -> None:
+    for number, _ in events:
+        counts[number] = counts.get(number, 0) + 1
+
+
+def _named(counts: dict[int, int]) -> dict[str, int]:
+    return {OPS[number].name: counts[number] for number in sorted(counts) if number in OPS}

@@ -1,0 +1,204 @@
+"""Where an effect's value comes from: the world, the record, or the record until it stops fitting.
+
+Three sources, one interface. ``LiveSource`` asks the world. ``RecordedSource`` serves what was
+recorded and refuses anything else: another operation, other arguments, or one read too many.
+``BranchSource`` serves the record while it fits and goes live at the first read that does not.
+
+Strict reads (by user code) keep one cursor, in order. Lenient reads (by the standard library for
+itself) are served per operation, and go live when the record has no more of them.
+
+Invariant: a source never invents a value.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+from twice.errors import EffectMismatch
+from twice.recording.effects.events import Event
+from twice.recording.effects.ops import OPS, SLEEP, Op
+
+Live = Callable[[], object]
+_CONTINUES = ("clock.monotonic", "clock.perf_counter", "clock.time", "clock.process_time")
+
+
+class Source(Protocol):
+    """Answers reads of the world."""
+
+    def strict(self, op: Op, arguments: object, live: Live) -> object:
+        """Answer a read by user code. ``arguments`` is None for operations without any."""
+        ...
+
+    def lenient(self, op: Op, live: Live) -> object:
+        """Answer a read by the standard library."""
+        ...
+
+    def position(self) -> int:
+        """How many strict reads were served from a record so far."""
+        ...
+
+    def seek(self, position: int) -> None:
+        """Continue after that many strict reads."""
+        ...
+
+    def went_live(self) -> int | None:
+        """Position of the first read that left the record, or None."""
+        ...
+
+
+class LiveSource:
+    """Asks the world, always."""
+
+    def strict(self, op: Op, arguments: object, live: Live) -> object:
+        """Ask the world."""
+        del op, arguments
+        return live()
+
+    def lenient(self, op: Op, live: Live) -> object:
+        """Ask the world."""
+        del op
+        return live()
+
+    def position(self) -> int:
+        """Nothing is served from a record."""
+        return 0
+
+    def seek(self, position: int) -> None:
+        """A live world has no cursor."""
+
+    def went_live(self) -> int | None:
+        """A live source never was anything else."""
+        return None
+
+
+class RecordedSource:
+    """Serves what was recorded; another question is a divergence.
+
+    Args:
+        strict_events: strict reads of the record, in order; consumed lazily.
+        lenient_events: reads by the standard library, in order.
+        total: how many strict reads the record holds.
+
+    Raises:
+        EffectMismatch: E-EFFECT-001, from ``strict``, with the position, recorded and asked.
+    """
+
+    def __init__(
+        self,
+        strict_events: Callable[[int], Iterator[Event]],
+        lenient_events: Iterable[Event],
+    ) -> None:
+        self._open = strict_events
+        self._strict = strict_events(0)
+        self._position = 0
+        self._queues: dict[int, deque[object]] = {}
+        for number, value in lenient_events:
+            self._queues.setdefault(number, deque()).append(value)
+        self._last: dict[int, tuple[float, float]] = {}
+
+    def strict(self, op: Op, arguments: object, live: Live) -> object:
+        """Serve the next recorded value when it answers this very question."""
+        del live
+        event = next(self._strict, None)
+        if event is None:
+            raise _mismatch(self._position, None, op, arguments)
+        number, value = event
+        if number != op.number:
+            raise _mismatch(self._position, event, op, arguments)
+        if arguments is not None:
+            asked, value = value  # type: ignore[misc]
+            if asked != arguments:
+                raise _mismatch(self._position, event, op, arguments)
+        self._position += 1
+        return value
+
+    def lenient(self, op: Op, live: Live) -> object:
+        """Serve the next recorded value of this operation, or go on from where it ended."""
+        queue = self._queues.get(op.number)
+        now = live() if op is not SLEEP else None
+        if queue:
+            value = queue.popleft()
+            if isinstance(value, float) and isinstance(now, float):
+                self._last[op.number] = (value, now)
+            return value
+        if op.name in _CONTINUES and op.number in self._last and isinstance(now, float):
+            recorded, then = self._last[op.number]
+            return recorded + (now - then)
+        return now
+
+    def position(self) -> int:
+        """How many strict reads were served."""
+        return self._position
+
+    def seek(self, position: int) -> None:
+        """Continue after that many strict reads."""
+        self._strict = self._open(position)
+        self._position = position
+
+    def went_live(self) -> int | None:
+        """A recorded source never goes live."""
+        return None
+
+
+class BranchSource:
+    """Serves the record while it fits; the first read that does not goes live, and stays live.
+
+    Args:
+        recorded: the parent's effects.
+        sealed: whether a read that the record cannot answer is refused instead.
+    """
+
+    def __init__(self, recorded: RecordedSource, *, sealed: bool = False) -> None:
+        self._recorded = recorded
+        self._sealed = sealed
+        self._left: int | None = None
+
+    def strict(self, op: Op, arguments: object, live: Live) -> object:
+        """Serve the record, or the world once the record stopped fitting."""
+        if self._left is None:
+            try:
+                return self._recorded.strict(op, arguments, live)
+            except EffectMismatch:
+                if self._sealed:
+                    raise
+                self._left = self._recorded.position()
+        return live()
+
+    def lenient(self, op: Op, live: Live) -> object:
+        """As in a replay."""
+        return self._recorded.lenient(op, live)
+
+    def position(self) -> int:
+        """How many strict reads were served from the record."""
+        return self._recorded.position()
+
+    def seek(self, position: int) -> None:
+        """Continue after that many strict reads."""
+        self._recorded.seek(position)
+
+    def went_live(self) -> int | None:
+        """Position of the first read that left the record."""
+        return self._left
+
+
+def describe(number: int, value: object) -> str:
+    """A recorded read as text, for messages."""
+    op = OPS.get(number)
+    name = op.name if op else f"operation {number}"
+    text = repr(value)
+    return f"{name} -> {text if len(text) <= 80 else text[:77] + '...'}"
+
+
+def _mismatch(position: int, event: Event | None, op: Op, arguments: object) -> EffectMismatch:
+    recorded = "nothing more" if event is None else describe(*event)
+    asked = op.name if arguments is None else f"{op.name}{arguments!r}"
+    return EffectMismatch(
+        f"Read {position} of the world is {asked}; the record holds {recorded}.",
+        "Expected the same reads in the same order with the same arguments.",
+        "The program takes another path than it did: twice diagnose names where.",
+        position=position,
+        recorded=recorded,
+        asked=asked,
+    )

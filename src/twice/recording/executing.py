@@ -1,0 +1,141 @@
+"""Inside a session's process: load the program, call it, and say how it ended.
+
+The order is the promise: streams and effects first, then interception, then the user's module is
+imported (construction is tick -1), then the program runs, then the last compare-point is taken,
+then the patches are undone.
+
+Invariant: however the program ends, the session is finished exactly once, by this process alone.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+import traceback
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from twice.errors import TwiceError
+from twice.recording import active
+from twice.recording.interception import Interception
+from twice.recording.program import Program, is_user_file, load
+from twice.recording.run import Run
+from twice.recording.session import Session
+
+_TRACE_LINES_MAX = 50
+
+
+@contextmanager
+def governed(session: Session) -> Iterator[Run]:
+    """Govern this process for one session: globals seeded, sources patched, forks disowned."""
+    layer = session.wiring.layer
+    session.wiring.streams.govern_globals()
+    interception = Interception(layer, session.setup.clock, lambda: session.tick)
+    active.enter(session)
+    _disown_on_fork(session, interception)
+    interception.install()
+    try:
+        yield Run(session)
+    finally:
+        interception.restore()
+        session.wiring.streams.release_globals()
+        active.leave(session)
+
+
+def execute(session: Session, describe: Callable[[], Mapping[str, object]]) -> dict[str, Any]:
+    """Run the session's program to its end and finish the session.
+
+    Args:
+        session: fresh, not yet governed.
+        describe: what the ending says besides how the program ended; called last.
+
+    Returns:
+        The ending.
+
+    Raises:
+        TwiceError: a refusal of ours that the program did not handle; the session is finished.
+    """
+    refusal: TwiceError | None = None
+    with governed(session) as run:
+        try:
+            code = _call(session.setup.program, run)
+            ending: dict[str, Any] = {"how": "completed", "exit_code": code}
+        except TwiceError as error:
+            ending, refusal = failed("refused", error, 2), error
+        except KeyboardInterrupt as error:
+            ending = failed("interrupted", error, 130)
+        except SystemExit as error:
+            ending = {"how": "exit", "exit_code": _exit_code(error)}
+        except BaseException as error:  # noqa: BLE001  (the program may raise anything)
+            traceback.print_exc()
+            ending = failed("exception", error, 1)
+        if os.getpid() != session.owner:
+            os._exit(int(ending["exit_code"] or 0))
+        finish_quietly(session, ending, describe)
+    if refusal is not None:
+        raise refusal
+    return ending
+
+
+def _call(program: Program, run: Run) -> int:
+    if program.kind == "script":
+        path = program.path()
+        sys.argv = [str(path), *program.arguments]
+        sys.path.insert(0, str(path.parent))
+        runpy.run_path(str(path), run_name="__main__")
+        return 0
+    function = load(program)
+    function(run)
+    return 0
+
+
+def finish_quietly(
+    session: Session, ending: dict[str, Any], describe: Callable[[], Mapping[str, object]]
+) -> None:
+    """Finish the session; a refusal while finishing counts unless the program failed already."""
+    try:
+        session.finish(ending, describe)
+    except TwiceError:
+        if ending["how"] in {"completed", "exit"}:
+            raise
+
+
+def _exit_code(error: SystemExit) -> int:
+    if error.code is None:
+        return 0
+    return error.code if isinstance(error.code, int) else 1
+
+
+def failed(how: str, error: BaseException, code: int) -> dict[str, Any]:
+    """The ending of a program that raised."""
+    frames = [
+        {"file": frame.filename, "line": frame.lineno or 0, "function": frame.name}
+        for frame in traceback.extract_tb(error.__traceback__)
+        if is_user_file(frame.filename)
+    ]
+    return {
+        "how": how,
+        "exit_code": code,
+        "exception": {
+            "type": f"{type(error).__module__}.{type(error).__qualname__}",
+            "message": str(error)[:2000],
+            "frames": frames[-_TRACE_LINES_MAX:],
+        },
+    }
+
+
+def _disown_on_fork(session: Session, interception: Interception) -> None:
+    """A child that the program forks must not write this record nor be served from it."""
+    session_ref, interception_ref = weakref.ref(session), weakref.ref(interception)
+
+    def after_in_child() -> None:
+        inherited, patches = session_ref(), interception_ref()
+        if inherited is not None:
+            inherited.disown()
+        if patches is not None:
+            patches.restore()
+
+    os.register_at_fork(after_in_child=after_in_child)

@@ -1,0 +1,225 @@
+"""The parent's side of a session: start the process, pass its output on, wait, stop it.
+
+The child's standard output and error are files that only these two processes know; the parent
+shows them as they grow, when asked to, and the child reads them back as compared columns.
+
+Invariant: when the ``ChildProcess`` is closed, no child is left running.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from types import TracebackType
+from typing import IO, Any
+
+from twice.errors import ProgramFailed, TwiceError, UsageError
+from twice.recording.wire import pair
+
+NESTED = "TWICE_SESSION"
+_SHOW_EVERY_S = 0.05
+_ENDING_S = 10.0
+
+
+class ChildProcess:
+    """A process that executes one session.
+
+    Args:
+        module: the module to run with ``python -m``; it speaks ``wire``.
+        environ: its whole environment.
+        show: whether what it prints is passed on to this process's output.
+        stdin: whether it reads this process's standard input; otherwise it reads nothing.
+        cwd: its working folder.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        environ: Mapping[str, str],
+        *,
+        show: bool = False,
+        stdin: bool = False,
+        cwd: str | None = None,
+    ) -> None:
+        self.channel, theirs = pair()
+        self._files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]  # noqa: SIM115
+        for file in self._files:
+            _append_only(file)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module, str(theirs.fileno())],
+            env={**environ, NESTED: "1"},
+            stdin=None if stdin else subprocess.DEVNULL,
+            stdout=self._files[0],
+            stderr=self._files[1],
+            pass_fds=[theirs.fileno()],
+            cwd=cwd,
+        )
+        theirs.close()
+        self._shown = [0, 0]
+        self._done = threading.Event()
+        self._shower = threading.Thread(target=self._show_forever, daemon=True) if show else None
+        if self._shower is not None:
+            self._shower.start()
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    def ask(self, message: Mapping[str, object], timeout_s: float | None = None) -> dict[str, Any]:
+        """Send a message and wait for the answer.
+
+        Raises:
+            TwiceError: the error that the child reports, as it was raised there.
+            ProgramFailed: E-PROGRAM-003, when the child died without an answer.
+        """
+        self.channel.send(message)
+        return self.answer(timeout_s)
+
+    def answer(self, timeout_s: float | None = None) -> dict[str, Any]:
+        """Wait for the next message of the child; raises as ``ask`` does."""
+        while True:
+            try:
+                message = self.channel.receive(timeout_s)
+            except KeyboardInterrupt:
+                # The child got the same signal: let it close its record, then go on.
+                self._interrupt()
+                continue
+            if message is None:
+                raise self._death()
+            if message.get("kind") == "error":
+                raise revived(message)
+            return message
+
+    def wait(self) -> int:
+        """Wait for the process to end; its exit code."""
+        try:
+            return self._process.wait(_ENDING_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+    def errors_tail(self, size: int = 2000) -> str:
+        """The end of what the child wrote to standard error."""
+        descriptor = self._files[1].fileno()
+        end = os.fstat(descriptor).st_size
+        return os.pread(descriptor, size, max(0, end - size)).decode("utf-8", "replace").strip()
+
+    def close(self) -> None:
+        """Stop the child if it still runs, show the rest of its output, release everything."""
+        self.channel.close()
+        if self._process.poll() is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(0.2)
+            if self._process.poll() is None:
+                self._process.kill()
+                self._process.wait()
+        self._done.set()
+        if self._shower is not None:
+            self._shower.join()
+        for file in self._files:
+            file.close()
+
+    def __enter__(self) -> ChildProcess:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _interrupt(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._process.pid, signal.SIGINT)
+
+    def _death(self) -> ProgramFailed:
+        code = self.wait()
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        tail = self.errors_tail()
+        return ProgramFailed(
+            f"The process that executed the program died: {how}.",
+            f"Its last words: {tail}" if tail else "It printed nothing to standard error.",
+            "What was recorded before stands in the record: twice show RECORD",
+            exit_code=code,
+        )
+
+    def _show_forever(self) -> None:
+        while not self._done.wait(_SHOW_EVERY_S):
+            self._show()
+        self._show()
+
+    def _show(self) -> None:
+        for at, target in enumerate((sys.stdout, sys.stderr)):
+            descriptor = self._files[at].fileno()
+            new = os.pread(descriptor, 1 << 20, self._shown[at])
+            while new:
+                self._shown[at] += len(new)
+                _pass_on(new, target)
+                new = os.pread(descriptor, 1 << 20, self._shown[at])
+
+
+def _pass_on(data: bytes, target: Any) -> None:
+    binary = getattr(target, "buffer", None)
+    with contextlib.suppress(BrokenPipeError, ValueError):
+        if binary is not None:
+            binary.write(data)
+        else:
+            target.write(data.decode("utf-8", "replace"))
+        target.flush()
+
+
+def _append_only(file: IO[bytes]) -> None:
+    """Let every write go to the end, whoever of the child's descendants makes it."""
+    import fcntl
+
+    flags = fcntl.fcntl(file.fileno(), fcntl.F_GETFL)
+    fcntl.fcntl(file.fileno(), fcntl.F_SETFL, flags | os.O_APPEND)
+
+
+def error_message(error: TwiceError) -> dict[str, object]:
+    """An error as a message."""
+    return {
+        "kind": "error",
+        "type": type(error).__name__,
+        "happened": error.happened,
+        "expected": error.expected,
+        "remedy": error.remedy,
+        "fields": {key: _plain(value) for key, value in error.fields.items()},
+    }
+
+
+def revived(message: Mapping[str, Any]) -> TwiceError:
+    """An error from a message: a leaf of the tree, or its root when the leaf is not known here."""
+    from twice import errors
+
+    leaf = getattr(errors, str(message["type"]), TwiceError)
+    if not (isinstance(leaf, type) and issubclass(leaf, TwiceError)):
+        leaf = TwiceError
+    return leaf(message["happened"], message["expected"], message["remedy"], **message["fields"])
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, str | int | float | bool | None) else repr(value)
+
+
+def refuse_nesting() -> None:
+    """A session's process starts no session of its own.
+
+    Raises:
+        UsageError: E-USE-001, inside a session's process.
+    """
+    if NESTED in os.environ:
+        raise UsageError(
+            "A session was started by a program that is itself being executed by a session.",
+            "Expected the program to be a function, started from outside.",
+            "Guard the call: if __name__ == '__main__': ...",
+        )

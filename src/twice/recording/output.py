@@ -1,0 +1,125 @@
+"""What the program printed, captured at descriptor level.
+
+While a session runs in a process of its own, descriptors 1 and 2 point to files. At every
+compare-point the new bytes of standard output are read back, written into the record with a line
+index, and added to a running digest: cumulative bytes are compared, never single writes. Standard
+error is kept, not compared, unless asked.
+
+What it misses: output that a C library still holds in its own buffer appears at a later point.
+
+Invariant: a byte is captured once, in the order in which it reached the descriptor.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from twice.foundation.digests import Algorithm, new_hasher, short_digest
+
+OUTPUT, ERRORS = "output", "errors"
+_CHUNK = 1 << 20
+
+
+class CapturedFile:
+    """Follows one file that grows.
+
+    Args:
+        descriptor: an open descriptor of the file, readable; its offset is not used.
+    """
+
+    def __init__(self, descriptor: int, algorithm: Algorithm) -> None:
+        self._descriptor = descriptor
+        self._algorithm = algorithm
+        self._offset = 0
+        self.restart(b"")
+
+    def restart(self, before: bytes) -> None:
+        """Count as if these bytes, and nothing that the file holds by now, had been printed."""
+        self._hasher = new_hasher(self._algorithm)
+        self._hasher.update(before)
+        self.size = len(before)
+        self.lines = before.count(b"\n")
+        self.digest = self._hasher.digest()[:16] if before else b""
+
+    def skip(self) -> None:
+        """Leave out what the file holds by now."""
+        self._offset = os.fstat(self._descriptor).st_size
+
+    def advance(self) -> bytes:
+        """Bytes that came since the last call, now part of size, lines and digest."""
+        end = os.fstat(self._descriptor).st_size
+        if end <= self._offset:
+            return b""
+        pieces = []
+        while self._offset < end:
+            piece = os.pread(self._descriptor, min(_CHUNK, end - self._offset), self._offset)
+            if not piece:
+                break
+            pieces.append(piece)
+            self._offset += len(piece)
+        found = b"".join(pieces)
+        self.size += len(found)
+        self.lines += found.count(b"\n")
+        self._hasher.update(found)
+        self.digest = self._hasher.digest()[:16]
+        return found
+
+
+class OutputCapture:
+    """Standard output and error of this process, as columns of the run.
+
+    Args:
+        algorithm: digest of the cumulative bytes.
+        journal: called with (kind, payload) for new bytes; None when nothing is written.
+        compare_errors: whether standard error joins the compared bytes.
+    """
+
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        journal: Callable[[str, bytes], None] | None,
+        *,
+        compare_errors: bool = False,
+    ) -> None:
+        self._output = CapturedFile(1, algorithm)
+        self._errors = CapturedFile(2, algorithm)
+        self._journal = journal
+        self._compare_errors = compare_errors
+
+    def position(self) -> bytes:
+        """Digest of all bytes so far; reads what is new."""
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (AttributeError, ValueError, OSError):
+                continue  # The program closed or replaced it: the descriptor is what counts.
+        new_output, new_errors = self._output.advance(), self._errors.advance()
+        if self._journal is not None:
+            if new_output:
+                self._journal(OUTPUT, new_output)
+            if new_errors:
+                self._journal(ERRORS, new_errors)
+        if self._compare_errors:
+            return self._output.digest + self._errors.digest
+        return self._output.digest
+
+    def restart(self, output: bytes, errors: bytes) -> None:
+        """Go on as if exactly these bytes had been printed so far."""
+        self.position()
+        for captured, before in ((self._output, output), (self._errors, errors)):
+            captured.restart(before)
+            captured.skip()
+
+    def summary(self) -> dict[str, object]:
+        """Sizes in bytes and lines, for the ending."""
+        return {
+            "output": {"bytes": self._output.size, "lines": self._output.lines},
+            "errors": {"bytes": self._errors.size, "lines": self._errors.lines},
+        }
+
+
+def no_output() -> bytes:
+    """The position of a session that captures nothing (inline code in a notebook)."""
+    return b""

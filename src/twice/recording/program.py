@@ -1,0 +1,283 @@
+"""How a program is named, found, loaded and hashed.
+
+A program is ``file.py:function``, ``package.module:function`` or the path of a script. The same
+value loads it while recording and finds it again later, from the same folder or another one.
+A closure or a notebook cell has no such name; it is ``inline`` and cannot be started again.
+
+Invariant: nothing here runs a program; loading one happens only inside a session's process.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from twice.errors import ProgramNotFound
+from twice.foundation.digests import Algorithm, digest_bytes
+
+Kind = Literal["function", "module", "script", "inline"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is executed.
+
+    Attributes:
+        kind: ``function`` (file and function), ``module`` (dotted module and function), ``script``
+            (a file run as ``__main__``) or ``inline`` (cannot be started again).
+        target: path relative to ``root`` for files, dotted name for modules, a label for inline.
+        function: function name, possibly dotted; empty for scripts and inline code.
+        root: folder that was current when the program was named.
+        arguments: command-line arguments of a script.
+    """
+
+    kind: Kind
+    target: str
+    function: str = ""
+    root: str = ""
+    arguments: tuple[str, ...] = field(default=())
+
+    def __str__(self) -> str:
+        return f"{self.target}:{self.function}" if self.function else self.target
+
+    @property
+    def rerunnable(self) -> bool:
+        """Whether the program can be started again from its name."""
+        return self.kind != "inline"
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values, as they stand in the run record's identity."""
+        return {
+            "kind": self.kind,
+            "target": self.target,
+            "function": self.function,
+            "root": self.root,
+            "arguments": list(self.arguments),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Program:
+        """Read back what ``to_json`` wrote."""
+        return cls(
+            kind=data["kind"],
+            target=str(data["target"]),
+            function=str(data["function"]),
+            root=str(data["root"]),
+            arguments=tuple(str(part) for part in data["arguments"]),
+        )
+
+    def path(self, *, also: Iterable[Path] = ()) -> Path:
+        """The program's file, looked for in its own folder first, then in the given ones.
+
+        Raises:
+            ProgramNotFound: E-PROGRAM-001, when no candidate is a file.
+        """
+        candidates = [Path(self.root) / self.target, Path.cwd() / self.target]
+        candidates += [folder / self.target for folder in also]
+        for candidate in candidates:
+            if candidate.is_file():
+                return candidate.resolve()
+        raise ProgramNotFound(
+            f"The program file {self.target} is not there.",
+            f"Expected it in {self.root or os.curdir} or in the current folder.",
+            "Run from the folder that holds it, or give its path with --program PATH.",
+            target=self.target,
+        )
+
+
+def parse_program(text: str, *, arguments: Iterable[str] = (), cwd: Path | None = None) -> Program:
+    """Read a program as it is written on the command line.
+
+    Args:
+        text: ``file.py:function``, ``package.module:function`` or ``script.py``.
+        arguments: what a script gets as ``sys.argv[1:]``.
+        cwd: folder that relative paths start from; the current one by default.
+
+    Raises:
+        ProgramNotFound: E-PROGRAM-001, when the text names nothing that can be run.
+    """
+    root = (cwd or Path.cwd()).resolve()
+    head, colon, function = text.rpartition(":")
+    target = head if colon else text
+    if target.endswith(".py"):
+        path = Path(target) if Path(target).is_absolute() else root / target
+        if not path.is_file():
+            raise ProgramNotFound(
+                f"There is no file {target}.",
+                f"Expected a Python file, looked for in {root}.",
+                "Check the path; a program is file.py:function, module:function or script.py.",
+                target=target,
+            )
+        relative = os.path.relpath(path.resolve(), root)
+        kind: Kind = "function" if function else "script"
+        if function:
+            _require_function_text(path, function)
+        return Program(kind, relative, function, str(root), tuple(arguments))
+    if not function or not all(part.isidentifier() for part in target.split(".")):
+        raise ProgramNotFound(
+            f"{text!r} does not name a program.",
+            "Expected file.py:function, package.module:function or a script ending in .py.",
+            "For example: twice record examples/swarm.py:main --seed 42",
+            target=text,
+        )
+    _require_module(target, root)
+    return Program("module", target, function, str(root), tuple(arguments))
+
+
+def program_of(function: Callable[..., object]) -> Program:
+    """Name a function so that a fresh process can find it; inline when it cannot be found."""
+    name = getattr(function, "__qualname__", "<lambda>")
+    source = inspect.getsourcefile(function) if inspect.isfunction(function) else None
+    module = getattr(function, "__module__", "") or ""
+    label = f"{module}.{name}"
+    if source is None or "<" in name or not Path(source).is_file():
+        return Program("inline", label)
+    root = Path.cwd().resolve()
+    return Program("function", os.path.relpath(Path(source).resolve(), root), name, str(root))
+
+
+def load(program: Program) -> Callable[..., object]:
+    """Import the program's module and return its function. Runs the module's top level.
+
+    Raises:
+        ProgramNotFound: E-PROGRAM-001, when the function is not there.
+    """
+    if program.kind == "module":
+        sys.path.insert(0, program.root)
+        module = importlib.import_module(program.target)
+    else:
+        path = program.path()
+        sys.path.insert(0, str(path.parent))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None, "a .py path always has a loader"
+        assert spec.loader is not None, "a .py path always has a loader"
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    found: object = module
+    for part in program.function.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise _no_function(program.target, program.function, names_in(vars(module)))
+    return found
+
+
+def names_in(namespace: Mapping[str, object]) -> list[str]:
+    """Names of the functions that a namespace defines, in order, for messages."""
+    return [name for name, value in namespace.items() if inspect.isfunction(value)]
+
+
+def source_digests(paths: Iterable[Path], root: Path) -> dict[str, str]:
+    """Digest of each source file, by its path relative to the root. Missing files are left out."""
+    found = {}
+    for path in sorted(paths):
+        if path.is_file():
+            name = os.path.relpath(path, root)
+            found[name] = str(digest_bytes(path.read_bytes(), Algorithm.SHA256))
+    return found
+
+
+def user_modules() -> list[Path]:
+    """Files of the modules now loaded that belong to the user: not installed, not ours."""
+    return sorted(
+        {
+            Path(origin).resolve()
+            for module in list(sys.modules.values())
+            if (origin := getattr(module, "__file__", None))
+            and str(origin).endswith(".py")
+            and is_user_file(str(origin))
+        }
+    )
+
+
+_FOREIGN = tuple(
+    {
+        os.path.realpath(path) + os.sep
+        for name in ("stdlib", "platstdlib", "purelib", "platlib")
+        if (path := sysconfig.get_paths().get(name))
+    }
+    | {os.path.realpath(sys.prefix) + os.sep + "lib" + os.sep}
+    | {os.path.realpath(sys.base_prefix) + os.sep + "lib" + os.sep}
+)
+_OURS = os.path.realpath(Path(__file__).parents[1]) + os.sep
+
+
+def is_user_file(path: str) -> bool:
+    """Whether a source path is the user's own: not the interpreter's, not installed, not twice."""
+    if path.startswith("<"):
+        return False
+    real = os.path.realpath(path)
+    return (
+        not real.startswith(_FOREIGN)
+        and not real.startswith(_OURS)
+        and f"{os.sep}site-packages{os.sep}" not in real
+    )
+
+
+def _require_function_text(path: Path, function: str) -> None:
+    """Refuse early, without running the file, when no such function can be in it."""
+    import ast
+
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    except SyntaxError as error:
+        raise ProgramNotFound(
+            f"{path.name} line {error.lineno} is not Python: {error.msg}.",
+            f"Expected a file that Python {sys.version_info.major}.{sys.version_info.minor} reads.",
+            f"Run: python {path}",
+        ) from error
+    first = function.split(".", maxsplit=1)[0]
+    if not first.isidentifier() or first not in _bound_names(tree):
+        raise _no_function(path.name, function, _bound_names(tree))
+
+
+def _bound_names(tree: Any) -> list[str]:
+    """Names that a module's own statements may bind, in order; imports with a star bind any."""
+    import ast
+
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            names.append(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names += [(alias.asname or alias.name).split(".")[0] for alias in node.names]
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append(node.id)
+    return names
+
+
+def _require_module(target: str, root: Path) -> None:
+    parts = target.split(".")
+    local = root.joinpath(*parts)
+    if local.with_suffix(".py").is_file() or (local / "__init__.py").is_file():
+        return
+    try:
+        spec = importlib.util.find_spec(parts[0])
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        raise ProgramNotFound(
+            f"There is no module {target}.",
+            f"Expected a module that can be imported from {root}.",
+            "Check the name, or give a path: file.py:function.",
+            target=target,
+        )
+
+
+def _no_function(target: str, function: str, names: list[str]) -> ProgramNotFound:
+    offered = ", ".join(dict.fromkeys(names)) or "none"
+    return ProgramNotFound(
+        f"{target} has no function {function!r}.",
+        f"Functions there: {offered}.",
+        "A program is a function of a run: def main(run): ...",
+        target=target,
+        function=function,
+    )

@@ -1,0 +1,221 @@
+"""Record a run: in a process of its own, or around code that is already running.
+
+``record`` starts the program in a fresh process with pinned surroundings; that is the form that can
+be verified, seeked and branched. ``recording`` is a context manager for notebooks and inline code:
+it writes the same record, but code that has no name cannot be started again, and the record says so.
+
+Invariant: an existing output is never touched unless ``force`` says so.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from twice.errors import OutputExists, ProgramFailed, SeedMissing, TwiceError
+from twice.foundation.seeds import Seed
+from twice.recording.describing import describe_ending
+from twice.recording.environment import measure
+from twice.recording.executing import failed, finish_quietly, governed
+from twice.recording.identity import build_identity
+from twice.recording.launch import ChildProcess, refuse_nesting
+from twice.recording.program import Program, parse_program, program_of
+from twice.recording.record import RecordWriter
+from twice.recording.recording_child import recording_session
+from twice.recording.run import Run
+from twice.recording.runrecord import RunRecord
+from twice.recording.setup import Setup
+from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
+
+_CHILD = "twice.recording.recording_child"
+SEED_VARIABLE = "TWICE_SEED"
+
+
+def master_seed(given: int | Seed | None, environ: Mapping[str, str] | None = None) -> Seed:
+    """The master seed: what was given, else the environment variable; never a default.
+
+    Raises:
+        SeedMissing: E-SEED-001.
+        SeedRefused: E-SEED-003, when it is no integer in range.
+    """
+    if isinstance(given, Seed):
+        return given
+    if given is not None:
+        return Seed(given)
+    text = (os.environ if environ is None else environ).get(SEED_VARIABLE)
+    if text is None:
+        raise SeedMissing(
+            "No master seed was given.",
+            "A run is a function of its seed: there is no default and no fallback.",
+            f"Give one: --seed 42, seed=42, or the environment variable {SEED_VARIABLE}=42.",
+        )
+    return Seed.parse(text)
+
+
+def as_program(program: str | Program | Callable[..., object]) -> Program:
+    """A program as the library takes it: its text, its value, or a function."""
+    if isinstance(program, Program):
+        return program
+    return parse_program(program) if isinstance(program, str) else program_of(program)
+
+
+def record(
+    program: str | Program | Callable[..., object],
+    *,
+    seed: int | Seed | None = None,
+    config: Mapping[str, Any] | None = None,
+    out: str | os.PathLike[str],
+    env: Mapping[str, str] | None = None,
+    force: bool = False,
+    show: bool = False,
+    **policies: Any,
+) -> RunRecord:
+    """Record one run of a program in a fresh process with pinned surroundings.
+
+    Args:
+        program: ``"file.py:function"``, ``"module:function"``, ``"script.py"``, or a function that
+            a fresh process can find; a closure is recorded in this process instead.
+        seed: master seed, 0 <= seed < 2**256; the variable TWICE_SEED when None.
+        config: plain values for ``run.config``.
+        out: path of the record.
+        env: environment variables of the run; part of its recorded surroundings.
+        force: replace an existing output.
+        show: pass the program's output on while it runs.
+        **policies: fields of ``Setup``: predicate, algorithm, granularity, cadence, strategy,
+            clock, compare_errors, strict_packages.
+
+    Returns:
+        The record, open for reading. A program that raised leaves a record that says so; see
+        ``RunRecord.ending``.
+
+    Raises:
+        SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. OutputExists: E-OUTPUT-001.
+        ProgramFailed: E-PROGRAM-003, when the process died; what it recorded is kept.
+    """
+    found = as_program(program)
+    setup = Setup(found, master_seed(seed), dict(config or {}), **policies)
+    refuse_existing(Path(out), force=force)
+    if not found.rerunnable:
+        assert callable(program), "only a function can lack a name to find it by"
+        return _record_inline(program, setup, Path(out), force=force)
+    surroundings = for_recording(os.environ, explicit=dict(env or {}))
+    record_program(setup, surroundings, Path(out), force=force, show=show)
+    return RunRecord.open(out)
+
+
+def record_program(
+    setup: Setup,
+    surroundings: Surroundings,
+    out: Path,
+    *,
+    force: bool = False,
+    show: bool = False,
+    stdin: bool = False,
+    parent: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    """Record a program in a fresh process; the message with which that process ended.
+
+    Raises:
+        TwiceError: what the process refused. ProgramFailed: E-PROGRAM-003, when it died.
+    """
+    refuse_nesting()
+    job = {
+        "setup": setup.to_json(),
+        "surroundings": surroundings.to_json(),
+        "out": str(out.absolute()),
+        "force": force,
+        "parent": parent,
+    }
+    environ = environ_for_child(os.environ, surroundings)
+    with ChildProcess(_CHILD, environ, show=show, stdin=stdin) as child:
+        child.ask(job)
+        message = child.answer()
+        child.wait()
+    return message
+
+
+def refuse_existing(out: Path, *, force: bool) -> None:
+    """Refuse to replace a file that nobody said may go.
+
+    Raises:
+        OutputExists: E-OUTPUT-001.
+    """
+    if out.exists() and not force:
+        raise OutputExists(
+            f"{out} is there already.",
+            "Expected a path that is free.",
+            "Choose another with -o, or replace it with --force.",
+            path=str(out),
+        )
+
+
+@contextmanager
+def recording(
+    out: str | os.PathLike[str],
+    *,
+    seed: int | Seed | None = None,
+    config: Mapping[str, Any] | None = None,
+    force: bool = False,
+    **policies: Any,
+) -> Iterator[Run]:
+    """Record the code inside a ``with`` block: for notebooks and inline code.
+
+    What is printed is not captured, names bound before the block (``from time import time``) are
+    not governed, and the code cannot be started again: verifying such a record says UNKNOWN and
+    names the form that could be.
+
+    Args:
+        out: path of the record.
+        seed: master seed; the variable TWICE_SEED when None.
+        config: plain values for ``run.config``.
+        force: replace an existing output.
+        **policies: fields of ``Setup``.
+
+    Yields:
+        The run.
+    """
+    setup = Setup(
+        Program("inline", "inline code"), master_seed(seed), dict(config or {}), **policies
+    )
+    refuse_existing(Path(out), force=force)
+    session_, _ = _inline_session(setup, Path(out), force=force)
+    with governed(session_) as run:
+        try:
+            yield run
+        except BaseException as error:
+            how = "interrupted" if isinstance(error, KeyboardInterrupt) else "exception"
+            finish_quietly(session_, failed(how, error, 1), lambda: describe_ending(session_))
+            raise
+        session_.finish({"how": "completed", "exit_code": 0}, lambda: describe_ending(session_))
+
+
+def _inline_session(setup: Setup, out: Path, *, force: bool) -> Any:
+    surroundings = Surroundings.found(os.environ)
+    identity = build_identity(setup, surroundings, measure())
+    writer = RecordWriter.create(out, identity, algorithm=setup.algorithm, force=force)
+    return recording_session(setup, writer, identity, capture=False), identity
+
+
+def _record_inline(
+    function: Callable[..., object], setup: Setup, out: Path, *, force: bool
+) -> RunRecord:
+    """Record a function that no fresh process could find."""
+    session_, _ = _inline_session(setup, out, force=force)
+    with governed(session_) as run:
+        try:
+            function(run)
+        except TwiceError as error:
+            finish_quietly(session_, failed("refused", error, 2), lambda: describe_ending(session_))
+            raise
+        except Exception as error:  # noqa: BLE001  (as in a process of its own: the record says so)
+            traceback.print_exc()
+            ending = failed("exception", error, 1)
+            finish_quietly(session_, ending, lambda: describe_ending(session_))
+        else:
+            session_.finish({"how": "completed", "exit_code": 0}, lambda: describe_ending(session_))
+    return RunRecord.open(out)

@@ -1,0 +1,177 @@
+"""A run record, open for reading: what happened, answered without executing anything.
+
+This is the reader's view in the words of a run: setup, ending, inputs, compare-points, snapshots,
+output. It judges nothing; verifying and diagnosing do.
+
+Invariant: opening a record from a stranger runs none of its code, and reading never changes it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from twice.errors import RecordOutOfRange
+from twice.foundation.encoding import decode
+from twice.foundation.seeds import Seed
+from twice.recording.effects.events import LENIENT, STRICT, Event, unpack
+from twice.recording.identity import check_identity
+from twice.recording.inputs import INPUT, InputEvent, read_input
+from twice.recording.output import ERRORS, OUTPUT
+from twice.recording.record import RecordReader
+from twice.recording.session import LOOP, LoopSpan
+from twice.recording.setup import Setup
+from twice.recording.snapshots import load
+
+
+class RunRecord:
+    """One run record.
+
+    Attributes:
+        path: the file.
+        reader: the bytes underneath.
+        identity: the document it opens with.
+        setup: program, seed, configuration, class and policies.
+        ending: how the run ended, or None when the record is torn.
+    """
+
+    def __init__(self, reader: RecordReader) -> None:
+        self.reader = reader
+        self.path = Path(reader.path)
+        self.identity: dict[str, Any] = dict(reader.identity)
+        check_identity(self.identity, self.path)
+        self.setup = Setup.from_json(self.identity["setup"])
+        self.ending: dict[str, Any] | None = reader.ending
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> RunRecord:
+        """Open a record.
+
+        Raises:
+            RecordForeign, RecordVersion, RecordUnreadable, RecordCorrupt: E-RECORD-001 to 005.
+        """
+        reader = RecordReader.open(path)
+        try:
+            return cls(reader)
+        except BaseException:
+            reader.close()
+            raise
+
+    @property
+    def run_id(self) -> str:
+        """Random identity of the run, 32 hexadecimal digits."""
+        return self.reader.run_id.hex()
+
+    @property
+    def seed(self) -> Seed:
+        """The master seed."""
+        return self.setup.seed
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The configuration."""
+        return self.setup.config
+
+    @property
+    def complete(self) -> bool:
+        """Whether the record was closed; a killed run's is not."""
+        return self.reader.complete
+
+    @property
+    def ticks(self) -> int:
+        """How many ticks the record holds, by its last compare-point."""
+        points = self.reader.points
+        return points[len(points) - 1].tick + 1 if len(points) else 0
+
+    @property
+    def parent(self) -> Mapping[str, Any] | None:
+        """For a branch: run id of its parent and where it left."""
+        parent: Mapping[str, Any] | None = self.identity["parent"]
+        return parent
+
+    def inputs(self, *, tick: int | None = None) -> list[InputEvent]:
+        """Inputs in order; of one tick, when given. Answered from the record alone."""
+        return [event for event in self.inputs_from(0) if tick is None or event.tick == tick]
+
+    def inputs_from(self, count: int) -> Iterator[InputEvent]:
+        """Inputs after the first ``count``."""
+        for at, frame in enumerate(self.reader.frames(kinds=[INPUT])):
+            if at >= count:
+                yield read_input(frame.tick, frame.payload)
+
+    def strict_reads(self, count: int = 0) -> Iterator[Event]:
+        """Reads of the world by user code, after the first ``count``, in order."""
+        seen = 0
+        for frame in self.reader.frames(kinds=[STRICT]):
+            events = unpack(frame.payload)
+            yield from events[max(0, count - seen) :]
+            seen += len(events)
+
+    def lenient_reads(self) -> Iterator[Event]:
+        """Reads of the world by the standard library, in order."""
+        for frame in self.reader.frames(kinds=[LENIENT]):
+            yield from unpack(frame.payload)
+
+    def loops(self) -> list[LoopSpan]:
+        """Loops that ended, with the cursors at their ends."""
+        spans = []
+        for frame in self.reader.frames(kinds=[LOOP]):
+            next_tick, reads, asked, inputs = decode(frame.payload)  # type: ignore[misc]
+            spans.append(LoopSpan(next_tick, {"reads": reads, "asked": asked}, inputs))
+        return spans
+
+    def printed(self, *, before_point: int | None = None) -> tuple[bytes, bytes]:
+        """Standard output and error, up to a compare-point (exclusive) when given."""
+        last = None if before_point is None else before_point - 1
+        if last is not None and last < 0:
+            return b"", b""
+        pieces: dict[str, list[bytes]] = {OUTPUT: [], ERRORS: []}
+        for frame in self.reader.frames(kinds=[OUTPUT, ERRORS], last_point=last):
+            pieces[frame.kind].append(bytes(frame.payload))
+        return b"".join(pieces[OUTPUT]), b"".join(pieces[ERRORS])
+
+    def snapshot_before(self, tick: int) -> int | None:
+        """Number of the latest snapshot that stands at or before a tick, or None.
+
+        Where a rollback made a tick stand twice, the latest of them counts.
+        """
+        best: int | None = None
+        best_tick = -1
+        for entry in self.reader.snapshots:
+            if best_tick <= entry.tick <= tick:
+                best, best_tick = entry.number, entry.tick
+        return best
+
+    def state_at(self, number: int) -> dict[str, Any]:
+        """A snapshot's components as plain values; types that are not loaded stay opaque."""
+        if not 0 <= number < len(self.reader.snapshots):
+            raise RecordOutOfRange(
+                f"There is no snapshot {number} in {self.path}.",
+                f"It holds {len(self.reader.snapshots)} snapshots, counted from 0.",
+                f"List them: twice show {self.path}",
+            )
+        captured = load(self.reader, number)
+        return {
+            name: decode(b"".join(parts)) for name, parts in sorted(captured.subsystems.items())
+        }
+
+    def close(self) -> None:
+        """Close the file."""
+        self.reader.close()
+
+    def __enter__(self) -> RunRecord:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"RunRecord({str(self.path)!r}, program={self.setup.program}, ticks={self.ticks})"

@@ -1,0 +1,470 @@
+"""One execution of a program: its ticks, components, streams, effects and inputs.
+
+Recording, verifying, branching and tracing are this class with other parts: where effects and
+inputs come from (``EffectLayer``, ``Inputs``), where observations go (``Sink``), who may pause it
+(``Control``) and where it starts (``Resume``). A resumed session constructs the program from its
+top in silence, and puts the snapshot back where the loop begins.
+
+Invariant: what a session does to the program's state does not depend on its parts.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter  # The real one: bound before anything is patched.
+from typing import Any, Protocol
+
+from twice.errors import RollbackRefused, TickMisuse
+from twice.foundation.encoding import encode, encode_parts
+from twice.foundation.equivalence import Equivalence
+from twice.recording.cadence import RateGuard
+from twice.recording.comparepoints import ComparePoints, Taken
+from twice.recording.components import Component
+from twice.recording.config import Config
+from twice.recording.effects.layer import EffectLayer
+from twice.recording.inputs import INPUT, Inputs
+from twice.recording.judging import judged_by
+from twice.recording.output import no_output
+from twice.recording.setup import Setup
+from twice.recording.sink import Sink
+from twice.recording.snapshots import (
+    STREAMS,
+    Captured,
+    Cursors,
+    Parts,
+    capture_component,
+    decoded,
+    put_back,
+)
+from twice.recording.streams import Streams
+from twice.recording.ticks import TickLoop, Ticks
+
+LOOP, LEFT, ROLLBACK, SUMMARY = "loop", "left", "rollback", "summary"
+_KEPT_BYTES_MAX = 64 << 20
+
+
+class Control(Protocol):
+    """May look at, pause or stop a session between ticks and at compare-points."""
+
+    def before_tick(self, session: Session, tick: int) -> None:
+        """The next tick is about to begin; its snapshot has been captured."""
+        ...
+
+    def at_point(self, session: Session, taken: Taken) -> None:
+        """A compare-point was taken and handed on."""
+        ...
+
+
+class NoControl:
+    """Lets the session run."""
+
+    def before_tick(self, session: Session, tick: int) -> None:
+        """Go on."""
+
+    def at_point(self, session: Session, taken: Taken) -> None:
+        """Go on."""
+
+
+@dataclass(frozen=True)
+class LoopSpan:
+    """A loop of the recorded run: where it ended, and the cursors there."""
+
+    next_tick: int
+    effects: Mapping[str, object]
+    inputs: int
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Where a session starts instead of at the top.
+
+    Attributes:
+        captured: the snapshot to put back.
+        spans: loops of the recorded run that ended before it.
+        output: bytes of standard output and error before it.
+    """
+
+    captured: Captured
+    spans: Sequence[LoopSpan] = ()
+    output: tuple[bytes, bytes] = (b"", b"")
+
+
+@dataclass
+class Wiring:
+    """The exchangeable parts of a session."""
+
+    streams: Streams
+    layer: EffectLayer
+    inputs: Inputs
+    sink: Sink
+    output: Callable[[], bytes] = no_output
+    restart_output: Callable[[bytes, bytes], None] = field(default=lambda _out, _err: None)
+    summarise_output: Callable[[], dict[str, object]] = field(default=dict)
+    control: Control = field(default_factory=NoControl)
+    resume: Resume | None = None
+    marks: Mapping[str, object] = field(default_factory=dict)
+    may_roll_back: bool = True
+
+
+class Session:
+    """One execution of a program.
+
+    Args:
+        setup: what was decided before the run.
+        wiring: where things come from and go to.
+    """
+
+    def __init__(self, setup: Setup, wiring: Wiring) -> None:
+        self.setup = setup
+        self.config = Config(setup.config)
+        self.wiring = wiring
+        self.tick = -1
+        self.tick_open = False
+        self.point_count = 0
+        self.muted = wiring.resume is not None
+        self.points = ComparePoints(
+            setup.algorithm,
+            {
+                "streams": wiring.streams.positions,
+                "inputs": lambda: self._inputs_chain,
+                "effects": wiring.layer.position,
+                "output": wiring.output,
+            },
+            judged_by(setup.predicate, lambda: self.tolerances),
+        )
+        self.tolerances: dict[str, Equivalence] = {}
+        self._short = self.points.short
+        self._resume = wiring.resume
+        self._next_tick = 0
+        self._open_loop: weakref.ref[TickLoop] | None = None
+        self._loop_number = -1
+        self._loop_first = 0
+        self._started = False
+        self._inputs_count = 0
+        self._inputs_chain = b""
+        self._decided = self._episode_ended = False
+        self._rolled_back_to: int | None = None
+        self._kept: OrderedDict[int, Captured] = OrderedDict()
+        self._rate: RateGuard | None = None
+        self._pending: BaseException | None = None
+        self.caveats: list[str] = []
+        self.owner = os.getpid()
+
+    # -- what the program calls -----------------------------------------------------------------
+
+    def track(self, component: Component) -> None:
+        """Add a component to every later compare-point and snapshot."""
+        self._raise_pending()
+        if component.equivalence is not None:
+            self.tolerances[component.name] = component.equivalence
+        self.points.add(component)
+
+    def ticks(self, count: int | None, rate_hz: float | None) -> Ticks:
+        """A loop over the next ticks."""
+        self._raise_pending()
+        if rate_hz is not None:
+            self._rate = RateGuard(rate_hz, self.setup.cadence)
+        return Ticks(self, count)
+
+    def phase(self, name: str) -> None:
+        """A finer compare-point inside the open tick."""
+        self._require_open_tick(f"run.phase({name!r})")
+        self._take(name)
+
+    def input(self, name: str, thunk: Callable[[], Any]) -> Any:
+        """Decide an input: the thunk's value, the recorded one, or a substituted one."""
+        self._raise_pending()
+        event = self.wiring.inputs.settle(self.tick, name, thunk())
+        payload = event.payload()
+        self._inputs_chain = self._short(self._inputs_chain + encode((name, event.value)))
+        self._inputs_count += 1
+        self._decided = True
+        self.frame(INPUT, payload)
+        if self.setup.granularity == "decision":
+            self._take(f"input:{name}")
+        return event.value
+
+    def compare(self, name: str, value: object, within: Equivalence | None) -> None:
+        """An explicit compare-point over one value."""
+        self._raise_pending()
+        if self.muted:
+            return
+        self._decided = True
+        if within is not None:
+            self.tolerances[name] = within
+            self.wiring.sink.value(name, encode((name, within.to_json(), value)), self.tick)
+        self._hand_on(self.points.take_value(self.tick, name, value, judged=within is None))
+
+    def summary(self, name: str, value: float) -> None:
+        """A named number that the statistical class compares over many runs."""
+        self._raise_pending()
+        self.frame(SUMMARY, encode((name, float(value))))
+
+    def episode(self, name: str) -> None:
+        """The end of an episode: a compare-point where that is the granularity."""
+        self._raise_pending()
+        self._episode_ended = True
+        if self.setup.granularity == "episode":
+            self._take(f"episode:{name}")
+
+    def rollback(self, to: int) -> None:
+        """Put the state before tick ``to`` back; the next tick is ``to`` again.
+
+        Raises:
+            TickMisuse: E-TICK-001, outside of a tick.
+            RollbackRefused: E-TICK-002, when that tick is not kept.
+        """
+        self._require_open_tick(f"run.rollback({to})")
+        kept = self._kept.get(to)
+        if kept is None:
+            raise RollbackRefused(
+                f"Tick {to} is not kept; the run is at tick {self.tick}.",
+                f"Ticks kept: {', '.join(map(str, self._kept)) or 'none'}.",
+                "Keep more: --snapshots tick, or every=N.",
+                to=to,
+            )
+        self._put_back(kept)
+        for tick in [tick for tick in self._kept if tick > to]:
+            del self._kept[tick]
+        self.frame(ROLLBACK, encode((self.tick, to)))
+        self._rolled_back_to = to
+        self._take("rollback")
+
+    # -- the loop -------------------------------------------------------------------------------
+
+    def next_tick(self, loop: TickLoop) -> int | None:
+        """Close the open tick, and open the next one; None ends the loop."""
+        self._raise_pending()
+        current = self._open_loop() if self._open_loop is not None else None
+        if current is not None and current is not loop:
+            raise TickMisuse(
+                f"run.ticks() was started inside the open tick {self.tick}.",
+                "Expected one loop over ticks at a time; a second one may follow the first.",
+                "Use a plain loop inside a tick, and run.phase(name) for finer compare-points.",
+                tick=self.tick,
+            )
+        if self.tick_open:
+            self._close_tick("completed")
+        if loop.first is None and not self._enter(loop):
+            return None
+        assert loop.first is not None, "an entered loop has a first tick"
+        if loop.count is not None and self._next_tick - loop.first >= loop.count:
+            self._end_loop(loop)
+            return None
+        tick = self._next_tick
+        self._before(tick)
+        self.tick, self.tick_open = tick, True
+        return tick
+
+    def leave(self, loop: TickLoop) -> None:
+        """The loop was left by break, return or an exception: close the open tick.
+
+        Called while an iterator is being dropped, where nothing may be raised: what goes wrong
+        here is raised by the next call that the program makes, or when it ends.
+        """
+        if loop.closed or self._open_loop is None or os.getpid() != self.owner:
+            return
+        try:
+            if self.tick_open:
+                self._close_tick("left")
+            self._end_loop(loop)
+        except BaseException as error:  # noqa: BLE001
+            self._pending = self._pending or error
+
+    def _enter(self, loop: TickLoop) -> bool:
+        self._loop_number += 1
+        resume = self._resume
+        if resume is not None and self._loop_number < resume.captured.cursors.loop:
+            span = resume.spans[self._loop_number]
+            self._next_tick = span.next_tick
+            self.wiring.layer.restore(span.effects)
+            self._inputs_count = span.inputs
+            self.wiring.inputs.seek(span.inputs)
+            loop.first, loop.closed = 0, True
+            return False
+        loop.first = self._loop_first = self._next_tick
+        self._open_loop = weakref.ref(loop)
+        if resume is not None:
+            self._resume_at(resume)
+            loop.first = self._loop_first
+        elif not self._started:
+            self._start()
+        return True
+
+    def _end_loop(self, loop: TickLoop) -> None:
+        loop.closed = True
+        self._open_loop = None
+        effects = self.wiring.layer.snapshot()
+        payload = (self._next_tick, effects["reads"], effects["asked"], self._inputs_count)
+        self.frame(LOOP, encode(payload))
+
+    def _start(self) -> None:
+        self._started = True
+        self._take("start")
+
+    def _close_tick(self, how: str) -> None:
+        if how != "completed":
+            self.frame(LEFT, encode((self.tick, how)))
+        self.tick_open = False
+        if self._rolled_back_to is not None:
+            self._next_tick, self._rolled_back_to = self._rolled_back_to, None
+            name = "abandoned"
+        else:
+            self._next_tick = self.tick + 1
+            name = "tick"
+        if self.setup.granularity == "tick":
+            self._take(name)
+
+    def _before(self, tick: int) -> None:
+        first = tick == self._loop_first and self._loop_number == 0
+        due = self.setup.cadence.due(
+            tick, first=first, decided=self._decided, episode_ended=self._episode_ended
+        )
+        self._decided = self._episode_ended = False
+        if due and not self.muted and tick not in self._kept:
+            self._snapshot(tick)
+        self.wiring.control.before_tick(self, tick)
+
+    # -- observing ------------------------------------------------------------------------------
+
+    def frame(self, kind: str, payload: bytes) -> None:
+        """Hand something to the journal, unless the session is still catching up."""
+        if not self.muted:
+            self.wiring.sink.frame(kind, payload, self.tick)
+
+    def _take(self, name: str) -> None:
+        if self.muted:
+            return
+        taken = self.points.take(self.tick, name)
+        for column in self.tolerances:
+            component = self.points.components.get(column)
+            if component is not None:
+                within = self.tolerances[column].to_json()
+                payload = encode((column, within, component.read()))
+                self.wiring.sink.value(column, payload, self.tick)
+        self._hand_on(taken)
+
+    def _hand_on(self, taken: Taken) -> None:
+        self.wiring.sink.point(taken)
+        self.point_count += 1
+        self.wiring.control.at_point(self, taken)
+
+    # -- snapshots ------------------------------------------------------------------------------
+
+    def _snapshot(self, tick: int) -> None:
+        if self.setup.granularity == "snapshot":
+            self._take("snapshot")
+        wanted = self.wiring.sink.wants_snapshots()
+        if not wanted and not self.wiring.may_roll_back:
+            return
+        began = perf_counter()
+        captured = self.capture(tick)
+        if wanted:
+            self.wiring.sink.snapshot(captured)
+        if self.wiring.may_roll_back:
+            self._keep(captured)
+        if self._rate is not None:
+            self._rate.spent(perf_counter() - began)
+
+    def capture(self, tick: int) -> Captured:
+        """The whole state before a tick, as it stands now."""
+        subsystems: dict[str, Parts] = {
+            name: capture_component(component) for name, component in self.points.components.items()
+        }
+        subsystems[STREAMS] = encode_parts(self.wiring.streams.snapshot())
+        cursors = Cursors(
+            effects=self.wiring.layer.snapshot(),
+            inputs=self._inputs_count,
+            inputs_chain=self._inputs_chain,
+            loop=self._loop_number,
+            loop_first=self._loop_first,
+            points=self.point_count,
+            chain=self.points.chain,
+        )
+        return Captured(tick, subsystems, cursors, self.wiring.marks, self.setup.algorithm)
+
+    def _keep(self, captured: Captured) -> None:
+        """Keep for rollbacks: the latest always, earlier ones while they are small."""
+        self._kept[captured.tick] = captured.frozen()
+        total = sum(kept.size() for kept in self._kept.values())
+        while len(self._kept) > 1 and total > _KEPT_BYTES_MAX:
+            _, dropped = self._kept.popitem(last=False)
+            total -= dropped.size()
+
+    def _resume_at(self, resume: Resume) -> None:
+        captured = resume.captured
+        cursors = captured.cursors
+        self._put_back(captured)
+        self.wiring.layer.restore(cursors.effects)
+        self.wiring.inputs.seek(cursors.inputs)
+        self._inputs_count, self._inputs_chain = cursors.inputs, cursors.inputs_chain
+        self.wiring.restart_output(*resume.output)
+        self.points.chain = cursors.chain
+        self.point_count = cursors.points
+        self._next_tick = captured.tick
+        self._loop_first = cursors.loop_first
+        self.tick = captured.tick - 1
+        self._resume, self.muted, self._started = None, False, True
+        self._keep(captured)
+
+    def _put_back(self, captured: Captured) -> None:
+        """Components first, then streams: a ``restore`` may draw."""
+        with self.wiring.streams.restoring():
+            for name, component in self.points.components.items():
+                if name in captured.subsystems:
+                    put_back(component, captured.subsystems[name])
+        self.wiring.streams.restore(decoded(captured.subsystems[STREAMS]))
+
+    # -- ending ---------------------------------------------------------------------------------
+
+    def finish(
+        self, ending: Mapping[str, object], describe: Callable[[], Mapping[str, object]]
+    ) -> None:
+        """Close what is open, take the last point and close the sink.
+
+        Args:
+            ending: how the program ended.
+            describe: what else the ending says; called after the last point.
+
+        Raises:
+            TwiceError: whatever went wrong where nothing could be raised.
+        """
+        if self.tick_open:
+            self._close_tick("left")
+        if self._open_loop is not None and (loop := self._open_loop()) is not None:
+            self._end_loop(loop)
+        if self._resume is not None:
+            self.caveats.append("the program ended before the tick it was to start at")
+        else:
+            if not self._started:
+                self._start()
+            self._take("end")
+        self.wiring.layer.flush()
+        pending, self._pending = self._pending, None
+        self.wiring.sink.close({**ending, **describe(), "caveats": self.caveats})
+        if pending is not None:
+            raise pending
+
+    def disown(self) -> None:
+        """In a forked child: nothing is written, served or compared any more."""
+        self.muted = True
+        self.wiring.layer.disown()
+        self.wiring.sink.disown()
+
+    def _require_open_tick(self, what: str) -> None:
+        self._raise_pending()
+        if not self.tick_open:
+            raise TickMisuse(
+                f"{what} was called outside of a tick.",
+                "Expected a loop: for tick in run.ticks(n): ...",
+                "Call it inside the loop's body.",
+            )
+
+    def _raise_pending(self) -> None:
+        if self._pending is not None:
+            pending, self._pending = self._pending, None
+            raise pending

@@ -1,0 +1,103 @@
+"""Everything that is decided about a run before it begins.
+
+A ``Setup`` is plain data: it travels to the process that executes the program, and stands in the
+record's identity, so a verification is set up exactly like the recording was.
+
+Invariant: ``Setup.from_json(setup.to_json()) == setup``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from twice.foundation.classes import Predicate
+from twice.foundation.digests import Algorithm, require_cryptographic
+from twice.foundation.seeds import RULE, Seed
+from twice.recording.cadence import (
+    Cadence,
+    Granularity,
+    Strategy,
+    parse_cadence,
+    parse_granularity,
+    parse_strategy,
+)
+from twice.recording.effects.clock import TickClock, parse_clock
+from twice.recording.program import Program
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a session is made from.
+
+    Attributes:
+        program: what is executed.
+        seed: master seed.
+        config: plain values for ``run.config``.
+        predicate: class, scope and per-subsystem overrides.
+        algorithm: digest for everything in the record.
+        granularity: where compare-points are taken.
+        cadence: where snapshots are taken.
+        strategy: how snapshots are stored.
+        clock: a clock that is a function of the tick, or None for the recorded one.
+        compare_errors: whether standard error is compared as well.
+        strict_packages: installed packages whose reads of the world are strict.
+        rule: seed derivation rule.
+    """
+
+    program: Program
+    seed: Seed
+    config: Mapping[str, Any] = field(default_factory=dict)
+    predicate: Predicate = field(default_factory=Predicate)
+    algorithm: Algorithm = Algorithm.BLAKE3
+    granularity: Granularity = "tick"
+    cadence: Cadence = field(default_factory=Cadence)
+    strategy: Strategy = "hybrid"
+    clock: TickClock | None = None
+    compare_errors: bool = False
+    strict_packages: tuple[str, ...] = ()
+    rule: int = RULE
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values, as they stand in the identity under ``setup``."""
+        return {
+            "program": self.program.to_json(),
+            "seed": str(self.seed.value),
+            "config": dict(self.config),
+            "predicate": self.predicate.to_json(),
+            "policies": {
+                "digest": self.algorithm.value,
+                "compare": self.granularity,
+                "snapshots": str(self.cadence),
+                "strategy": self.strategy,
+                "clock": "record" if self.clock is None else str(self.clock),
+                "compare_errors": self.compare_errors,
+                "strict_packages": list(self.strict_packages),
+            },
+            "seed_rule": self.rule,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Setup:
+        """Read back what ``to_json`` wrote."""
+        policies = data["policies"]
+        return cls(
+            program=Program.from_json(data["program"]),
+            seed=Seed(int(data["seed"])),
+            config=data["config"],
+            predicate=Predicate.from_json(data["predicate"]),
+            algorithm=Algorithm(policies["digest"]),
+            granularity=parse_granularity(policies["compare"]),
+            cadence=parse_cadence(policies["snapshots"]),
+            strategy=parse_strategy(policies["strategy"]),
+            clock=parse_clock(policies["clock"]),
+            compare_errors=bool(policies["compare_errors"]),
+            strict_packages=tuple(policies["strict_packages"]),
+            rule=int(data["seed_rule"]),
+        )
+
+    def check_digest(self, *, tier: str | None) -> None:
+        """Tier XL refuses a digest that is not cryptographic (E-DIGEST-001)."""
+        if tier == "XL":
+            require_cryptographic(self.algorithm, "tier XL")

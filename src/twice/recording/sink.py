@@ -1,0 +1,174 @@
+"""Where a session's observations go: into a record, against a record, or both.
+
+Recording writes them down. Verifying compares each with the record. A branch does both, one after
+the other. The session does not know which.
+
+Invariant: a sink sees every observation, in order, exactly once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from twice.errors import TwiceError
+from twice.recording.comparepoints import Taken
+from twice.recording.record import RecordWriter
+from twice.recording.snapshots import Captured, store
+
+
+class Sink(Protocol):
+    """Receives what a session observes."""
+
+    def point(self, taken: Taken) -> None:
+        """A compare-point was taken."""
+        ...
+
+    def frame(self, kind: str, payload: bytes, tick: int) -> None:
+        """Something for the journal: reads, inputs, output, values with a tolerance."""
+        ...
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """A value that is compared with a tolerance, before its point."""
+        ...
+
+    def snapshot(self, captured: Captured) -> None:
+        """A snapshot was captured."""
+        ...
+
+    def wants_snapshots(self) -> bool:
+        """Whether capturing snapshots serves anyone here."""
+        ...
+
+    def close(self, ending: Mapping[str, object]) -> None:
+        """The run ended."""
+        ...
+
+    def disown(self) -> None:
+        """This process is a forked child and must not write."""
+        ...
+
+
+VALUE = "value"
+
+
+class RecordingSink:
+    """Writes everything into one record.
+
+    Args:
+        writer: the open record.
+        dedupe: False stores every snapshot in full.
+        keep: whether snapshots are kept at all (``event-sourced`` keeps none).
+    """
+
+    def __init__(self, writer: RecordWriter, *, dedupe: bool = True, keep: bool = True) -> None:
+        self.writer = writer
+        self._dedupe = dedupe
+        self._keep = keep
+        self._layouts: dict[tuple[str, ...], int] = {}
+
+    def point(self, taken: Taken) -> None:
+        """Append the point."""
+        layout = self._layouts.get(taken.columns)
+        if layout is None:
+            layout = self._layouts[taken.columns] = self.writer.layout(taken.columns)
+        self.writer.point(layout, taken.tick, taken.name, taken.root, taken.chain, taken.digests)
+
+    def frame(self, kind: str, payload: bytes, tick: int) -> None:
+        """Append a journal frame of the main actor."""
+        self.writer.frame(kind, 0, payload, tick=tick)
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Append the value as a journal frame."""
+        del column
+        self.writer.frame(VALUE, 0, payload, tick=tick)
+
+    def snapshot(self, captured: Captured) -> None:
+        """Store the snapshot's pages and its envelope."""
+        store(self.writer, captured, dedupe=self._dedupe)
+
+    def wants_snapshots(self) -> bool:
+        """Unless the strategy is event-sourced."""
+        return self._keep
+
+    def close(self, ending: Mapping[str, object]) -> None:
+        """Seal the record."""
+        self.writer.close(ending)
+
+    def disown(self) -> None:
+        """Close the descriptor and write nothing."""
+        self.writer.abandon()
+
+
+class Sinks:
+    """Several sinks, one after the other."""
+
+    def __init__(self, sinks: Sequence[Sink]) -> None:
+        self._sinks = list(sinks)
+
+    def point(self, taken: Taken) -> None:
+        """Tell every sink."""
+        for sink in self._sinks:
+            sink.point(taken)
+
+    def frame(self, kind: str, payload: bytes, tick: int) -> None:
+        """Tell every sink."""
+        for sink in self._sinks:
+            sink.frame(kind, payload, tick)
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Tell every sink."""
+        for sink in self._sinks:
+            sink.value(column, payload, tick)
+
+    def snapshot(self, captured: Captured) -> None:
+        """Tell every sink that wants it."""
+        for sink in self._sinks:
+            if sink.wants_snapshots():
+                sink.snapshot(captured)
+
+    def wants_snapshots(self) -> bool:
+        """Whether any of them does."""
+        return any(sink.wants_snapshots() for sink in self._sinks)
+
+    def close(self, ending: Mapping[str, object]) -> None:
+        """Close every sink, and raise the first refusal once all are closed."""
+        refused: TwiceError | None = None
+        for sink in self._sinks:
+            try:
+                sink.close(ending)
+            except TwiceError as error:
+                refused = refused or error
+        if refused is not None:
+            raise refused
+
+    def disown(self) -> None:
+        """Tell every sink."""
+        for sink in self._sinks:
+            sink.disown()
+
+
+class NoSink:
+    """Lets everything pass: for executions whose only purpose is to be looked at."""
+
+    def point(self, taken: Taken) -> None:
+        """Let it pass."""
+
+    def frame(self, kind: str, payload: bytes, tick: int) -> None:
+        """Let it pass."""
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Let it pass."""
+
+    def snapshot(self, captured: Captured) -> None:
+        """Let it pass."""
+
+    def wants_snapshots(self) -> bool:
+        """No."""
+        return False
+
+    def close(self, ending: Mapping[str, object]) -> None:
+        """Nothing was opened."""
+
+    def disown(self) -> None:
+        """Nothing was opened."""

@@ -1,0 +1,225 @@
+"""Snapshots: the whole state before a tick, paged and content-addressed in the record.
+
+A captured snapshot holds, for every component and for the streams, the canonical form in parts, and
+the cursors of effects, inputs and output. Stored, each part becomes pages of the record; a page
+that stands there already costs a reference. Restoring decodes fresh values, so no two restores
+share anything.
+
+Construct, then restore: components first, then streams (a ``restore`` may draw), then cursors.
+
+Invariant: every snapshot can be restored on its own, and its state hash is over contents alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import rfc8785
+
+from twice.errors import DecodingRefused, RestoreRefused
+from twice.foundation.digests import Algorithm, digest_parts
+from twice.foundation.encoding import decode, encode_parts, loaded_types
+from twice.recording.components import Component
+from twice.recording.record import RecordReader, RecordWriter
+
+ENVELOPE_VERSION = 1
+STREAMS = "streams"
+Parts = list[bytes | memoryview]
+
+
+@dataclass(frozen=True)
+class Cursors:
+    """Positions in the record at which a restored run goes on.
+
+    Attributes:
+        effects: reads served and the digest of questions (``EffectLayer.snapshot``).
+        inputs: how many inputs were asked for.
+        inputs_chain: digest of the inputs so far.
+        loop: number of the loop, from 0.
+        loop_first: first tick of that loop.
+        points: compare-points taken before this snapshot.
+        chain: chain digest of the last of them.
+    """
+
+    effects: Mapping[str, object]
+    inputs: int
+    inputs_chain: bytes
+    loop: int
+    loop_first: int
+    points: int
+    chain: bytes
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A snapshot in memory.
+
+    Attributes:
+        tick: the tick before whose body it stands.
+        subsystems: name -> canonical parts; ``streams`` among them.
+        cursors: where to go on.
+        identity: code, config and seed marks for the envelope.
+        algorithm: digest of the contents.
+    """
+
+    tick: int
+    subsystems: Mapping[str, Parts]
+    cursors: Cursors
+    identity: Mapping[str, object]
+    algorithm: Algorithm
+
+    def digests(self) -> dict[str, str]:
+        """Labelled digest of each subsystem's canonical form."""
+        return {
+            name: str(digest_parts(self.subsystems[name], self.algorithm))
+            for name in sorted(self.subsystems)
+        }
+
+    def size(self) -> int:
+        """Bytes of all canonical forms."""
+        return sum(len(part) for parts in self.subsystems.values() for part in parts)
+
+    def frozen(self) -> Captured:
+        """The same with its own copies, independent of the program's arrays."""
+        copied: dict[str, Parts] = {
+            name: [bytes(part) for part in parts] for name, parts in self.subsystems.items()
+        }
+        return Captured(self.tick, copied, self.cursors, self.identity, self.algorithm)
+
+
+def capture_component(component: Component) -> Parts:
+    """A component's state as canonical parts."""
+    return encode_parts(component.read())
+
+
+def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
+    """Write a snapshot's pages and envelope into the record."""
+    digests = captured.digests()
+    subsystems = {
+        name: {
+            "blob": writer.page_blob(name, captured.subsystems[name], dedupe=dedupe),
+            "digest": digests[name],
+            "bytes": sum(len(part) for part in captured.subsystems[name]),
+        }
+        for name in sorted(captured.subsystems)
+    }
+    cursors = captured.cursors
+    envelope = {
+        "format": "twice.snapshot/1",
+        "specification": "docs/format/snapshot-envelope.md",
+        "tick": captured.tick,
+        "point": cursors.points,
+        "chain": cursors.chain.hex(),
+        "identity": dict(captured.identity),
+        "subsystems": subsystems,
+        "state_hash": state_hash(digests, captured.algorithm),
+        "cursors": {
+            "effects": {
+                "reads": cursors.effects["reads"],
+                "asked": bytes(cursors.effects["asked"]).hex(),  # type: ignore[call-overload]
+            },
+            "inputs": cursors.inputs,
+            "inputs_chain": cursors.inputs_chain.hex(),
+            "loop": cursors.loop,
+            "loop_first": cursors.loop_first,
+        },
+    }
+    writer.snapshot(captured.tick, rfc8785.dumps(envelope))
+
+
+def state_hash(digests: Mapping[str, str], algorithm: Algorithm) -> str:
+    """Digest over the subsystems' names and digests: the contents, not the envelope."""
+    return str(digest_parts([rfc8785.dumps(dict(digests))], algorithm))
+
+
+def read_envelope(reader: RecordReader, number: int) -> dict[str, Any]:
+    """A stored snapshot's envelope.
+
+    Raises:
+        DecodingRefused: E-ENCODE-004, when it is not one that this version reads.
+    """
+    envelope = json.loads(bytes(reader.envelope(number)))
+    if not isinstance(envelope, dict) or envelope.get("format") != "twice.snapshot/1":
+        raise DecodingRefused(
+            f"Snapshot {number} of {reader.path} has no envelope that this version reads.",
+            'Expected the format "twice.snapshot/1".',
+            "Open the record with the version that wrote it, or run: twice migrate RECORD -o NEW",
+        )
+    return envelope
+
+
+def load(reader: RecordReader, number: int) -> Captured:
+    """A stored snapshot, its parts checked against the digests of its envelope.
+
+    Raises:
+        RestoreRefused: E-TRACK-003, when contents and digest disagree.
+    """
+    envelope = read_envelope(reader, number)
+    subsystems: dict[str, Parts] = {}
+    for name in sorted(envelope["subsystems"]):
+        entry = envelope["subsystems"][name]
+        content = bytes(reader.blob(entry["blob"]))
+        if str(digest_parts([content], Algorithm(reader.algorithm))) != entry["digest"]:
+            raise RestoreRefused(
+                f"The snapshot before tick {envelope['tick']} holds other contents for {name!r} "
+                "than its digest says.",
+                f"Expected {entry['digest']}.",
+                "The record is damaged: use an earlier snapshot, or record again.",
+            )
+        subsystems[name] = [content]
+    cursors = envelope["cursors"]
+    return Captured(
+        tick=envelope["tick"],
+        subsystems=subsystems,
+        cursors=Cursors(
+            effects={
+                "reads": cursors["effects"]["reads"],
+                "asked": bytes.fromhex(cursors["effects"]["asked"]),
+            },
+            inputs=cursors["inputs"],
+            inputs_chain=bytes.fromhex(cursors["inputs_chain"]),
+            loop=cursors["loop"],
+            loop_first=cursors["loop_first"],
+            points=envelope["point"],
+            chain=bytes.fromhex(envelope["chain"]),
+        ),
+        identity=envelope["identity"],
+        algorithm=Algorithm(reader.algorithm),
+    )
+
+
+def decoded(parts: Parts) -> Any:
+    """A subsystem's state as fresh values; types are those that the program has loaded."""
+    return decode(b"".join(parts), resolve=loaded_types)
+
+
+def put_back(component: Component, parts: Parts) -> None:
+    """Restore one component, and check that it now reads as it was captured.
+
+    Raises:
+        RestoreRefused: E-TRACK-003, when it has no ``restore`` or came back different.
+    """
+    if component.put is None:
+        raise RestoreRefused(
+            f"The component {component.name!r} has no restore().",
+            "Expected restore(state), which puts back what state() returned.",
+            "Add restore(); until then seeking and branching execute from the start.",
+            name=component.name,
+        )
+    state = decoded(parts)
+    component.put(state)
+    again = b"".join(encode_parts(component.read()))
+    if again != b"".join(parts):
+        from twice.foundation.difference import differences
+
+        found = differences(decoded(parts), decode(again, resolve=loaded_types))
+        places = ", ".join(difference.path for difference in found[:3]) or "its canonical form"
+        raise RestoreRefused(
+            f"The component {component.name!r} came back different after restore(): {places}.",
+            "Expected state() right after restore(state) to return that very state.",
+            "Let restore() put back everything that state() returns.",
+            name=component.name,
+        )

@@ -1,0 +1,212 @@
+"""Hold an execution against its record, point by point.
+
+Columns that a class judges must be equal; columns with a tolerance are compared by value against
+the record (never chained from point to point); columns that a class does not judge are passed over.
+The first difference is a value, handed to whoever asked.
+
+Invariant: a point passes only after every judged column of it was compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from twice.foundation.classes import Predicate
+from twice.foundation.encoding import decode, loaded_types
+from twice.foundation.equivalence import equivalence_from_json
+from twice.recording.comparepoints import Taken
+from twice.recording.judging import judged_by
+from twice.recording.runrecord import RunRecord
+from twice.recording.sink import VALUE
+from twice.recording.snapshots import Captured
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The first place at which an execution leaves its record.
+
+    Attributes:
+        index: compare-point index in the record.
+        tick: tick of that point.
+        name: name of the point, or ``input:NAME``, ``effect``, ``ending``.
+        columns: columns that differ, sorted.
+        recorded: what the record holds, as text.
+        replayed: what the execution gave, as text.
+    """
+
+    index: int
+    tick: int
+    name: str
+    columns: tuple[str, ...]
+    recorded: str
+    replayed: str
+
+    def to_json(self) -> dict[str, object]:
+        """As ``first_failure`` in a verification."""
+        return {
+            "index": self.index,
+            "tick": self.tick,
+            "name": self.name,
+            "columns": list(self.columns),
+            "recorded": self.recorded,
+            "replayed": self.replayed,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Failure:
+        """Read back what ``to_json`` wrote."""
+        return cls(
+            data["index"],
+            data["tick"],
+            data["name"],
+            tuple(data["columns"]),
+            data["recorded"],
+            data["replayed"],
+        )
+
+
+class CheckingSink:
+    """Compares every observation with the record; tells the first difference.
+
+    Args:
+        record: what is compared with.
+        predicate: the class that judges.
+        differs: called at the first failure; it may stop the process.
+        first: index of the first point that will be taken.
+    """
+
+    def __init__(
+        self,
+        record: RunRecord,
+        predicate: Predicate,
+        differs: Callable[[Failure], None],
+        *,
+        first: int = 0,
+    ) -> None:
+        self._points = record.reader.points
+        self._recorded_values = _values(record, first)
+        self._differs = differs
+        self._values: dict[str, Any] = {}
+        self._judged = judged_by(predicate, dict)
+        self.next_index = first
+        self.evaluated = self.passed = self.within = self.failed = 0
+
+    def point(self, taken: Taken) -> None:
+        """Compare one point."""
+        index, self.next_index = self.next_index, self.next_index + 1
+        values, self._values = self._values, {}
+        self.evaluated += 1
+        if index >= len(self._points):
+            self._fail(index, taken, ("(point)",), "the end of the record", taken.name)
+            return
+        recorded = self._points[index]
+        recorded_values = self._recorded_values.at(index) if values else {}
+        if (recorded.name, recorded.tick) != (taken.name, taken.tick):
+            was = f"{recorded.name} of tick {recorded.tick}"
+            self._fail(index, taken, ("(order)",), was, f"{taken.name} of tick {taken.tick}")
+            return
+        ours = dict(_columns(taken))
+        unequal = [
+            name
+            for name in sorted({*recorded.digests, *ours})
+            if recorded.digests.get(name) != ours.get(name)
+        ]
+        if not unequal:
+            self.passed += 1
+            return
+        self._settle(index, taken, recorded.digests, ours, unequal, values, recorded_values)
+
+    def _settle(
+        self,
+        index: int,
+        taken: Taken,
+        recorded: Mapping[str, bytes],
+        ours: Mapping[str, bytes],
+        unequal: list[str],
+        values: Mapping[str, Any],
+        recorded_values: Mapping[str, Any],
+    ) -> None:
+        explicit = "streams" not in ours
+        failed, tolerated = [], False
+        for name in unequal:
+            if name in values and name in recorded_values:
+                within, value = values[name]
+                verdict = equivalence_from_json(within).same(recorded_values[name][1], value)
+                if verdict.same:
+                    tolerated = True
+                else:
+                    failed.append(name)
+            elif explicit or self._judged(name):
+                failed.append(name)
+        if failed:
+            name = failed[0]
+            was = _text(recorded_values.get(name), recorded.get(name))
+            self._fail(index, taken, tuple(failed), was, _text(values.get(name), ours.get(name)))
+        elif tolerated:
+            self.within += 1
+        else:
+            self.passed += 1
+
+    def _fail(
+        self, index: int, taken: Taken, columns: tuple[str, ...], recorded: str, replayed: str
+    ) -> None:
+        self.failed += 1
+        self._differs(Failure(index, taken.tick, taken.name, columns, recorded, replayed))
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Remember a value with a tolerance until its point comes."""
+        del tick
+        name, within, value = decode(payload, resolve=loaded_types)  # type: ignore[misc]
+        assert name == column, "a value says which column it belongs to"
+        self._values[column] = (within, value)
+
+    def frame(self, kind: str, payload: bytes, tick: int) -> None:
+        """Journal frames are compared where they are served, not here."""
+
+    def snapshot(self, captured: Captured) -> None:
+        """Snapshots are compared when they are restored."""
+
+    def wants_snapshots(self) -> bool:
+        """No."""
+        return False
+
+    def close(self, ending: Mapping[str, object]) -> None:
+        """Endings are compared by the verification."""
+
+    def disown(self) -> None:
+        """Nothing is written here."""
+
+
+class _values:  # noqa: N801  (reads as the values of a record)
+    """Recorded values with a tolerance, by point, read once and in order."""
+
+    def __init__(self, record: RunRecord, first: int) -> None:
+        self._frames: Iterator[Any] = iter(record.reader.frames(kinds=[VALUE], first_point=first))
+        self._next: Any = None
+
+    def at(self, index: int) -> dict[str, Any]:
+        """Column -> (tolerance, value) of one point; points are asked for in rising order."""
+        found = {}
+        while True:
+            frame = self._next if self._next is not None else next(self._frames, None)
+            self._next = None
+            if frame is None or frame.point > index:
+                self._next = frame
+                return found
+            if frame.point == index:
+                name, within, value = decode(frame.payload, resolve=loaded_types)  # type: ignore[misc]
+                found[name] = (within, value)
+
+
+def _columns(taken: Taken) -> Iterator[tuple[str, bytes]]:
+    for at, name in enumerate(taken.columns):
+        yield name, taken.digests[at * 16 : at * 16 + 16]
+
+
+def _text(value: Any, digest: bytes | None) -> str:
+    if value is not None:
+        text = repr(value[1])
+        return text if len(text) <= 200 else text[:197] + "..."
+    return "(absent)" if digest is None else digest.hex()

@@ -1,0 +1,118 @@
+"""Build a session that executes a recorded program again.
+
+The same parts as recording has, filled from the record: seed, configuration and policies from its
+setup, effects and inputs from its journal, the start from one of its snapshots.
+
+Invariant: nothing of the caller's surroundings enters; those were set before this process began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from twice.errors import EffectMismatch
+from twice.recording.effects.layer import EffectLayer
+from twice.recording.effects.ops import Op
+from twice.recording.effects.sources import Live, RecordedSource, Source
+from twice.recording.inputs import Inputs, RecordedInputs
+from twice.recording.output import OutputCapture
+from twice.recording.runrecord import RunRecord
+from twice.recording.session import ROLLBACK, Control, NoControl, Resume, Session, Wiring
+from twice.recording.setup import Setup
+from twice.recording.sink import Sink
+from twice.recording.snapshots import load
+from twice.recording.streams import Streams
+
+
+class WatchedSource(RecordedSource):
+    """A recorded source that tells of a mismatch before it raises.
+
+    A program may catch the error; the mismatch has happened all the same.
+    """
+
+    def __init__(self, record: RunRecord, differs: Callable[[EffectMismatch], None]) -> None:
+        super().__init__(record.strict_reads, record.lenient_reads())
+        self._differs = differs
+
+    def strict(self, op: Op, arguments: object, live: Live) -> object:
+        """Serve the record, or tell and refuse."""
+        try:
+            return super().strict(op, arguments, live)
+        except EffectMismatch as error:
+            self._differs(error)
+            raise
+
+
+def rebuilt_session(
+    record: RunRecord,
+    *,
+    sink: Sink,
+    source: Source,
+    inputs: Inputs,
+    control: Control | None = None,
+    resume: Resume | None = None,
+    setup: Setup | None = None,
+    journal_all: bool = False,
+) -> Session:
+    """A session of a record's program.
+
+    Args:
+        record: what it is rebuilt from.
+        sink: where observations go.
+        source: where reads of the world are answered.
+        inputs: where inputs are decided.
+        control: who may pause it.
+        resume: where it starts, or None for the top.
+        setup: instead of the record's own (another class, for one).
+        journal_all: whether reads and output go to the sink's journal too (a branch writes them).
+    """
+    setup = setup or record.setup
+    holder: list[Session] = []
+
+    def journal(kind: str, payload: bytes) -> None:
+        holder[0].frame(kind, payload)
+
+    written = journal if journal_all else None
+    output = OutputCapture(setup.algorithm, written, compare_errors=setup.compare_errors)
+    session = Session(
+        setup,
+        Wiring(
+            streams=Streams(setup.seed, rule=setup.rule),
+            layer=EffectLayer(
+                source, written, opted_in=setup.strict_packages, algorithm=setup.algorithm
+            ),
+            inputs=inputs,
+            sink=sink,
+            output=output.position,
+            restart_output=output.restart,
+            summarise_output=output.summary,
+            control=control or NoControl(),
+            resume=resume,
+            may_roll_back=journal_all or rolls_back(record),
+        ),
+    )
+    holder.append(session)
+    return session
+
+
+def recorded_inputs(
+    record: RunRecord, differs: Callable[[int, str, Any, Any], None]
+) -> RecordedInputs:
+    """The record's inputs, compared with what the thunks give."""
+    return RecordedInputs(record.inputs_from, differs)
+
+
+def resume_at(record: RunRecord, number: int) -> Resume:
+    """Everything that is needed to start at a stored snapshot."""
+    captured = load(record.reader, number)
+    return Resume(
+        captured=captured,
+        spans=record.loops(),
+        output=record.printed(before_point=captured.cursors.points),
+    )
+
+
+def rolls_back(record: RunRecord) -> bool:
+    """Whether the recorded program ever rolled back."""
+    return next(iter(record.reader.frames(kinds=[ROLLBACK])), None) is not None

@@ -1,0 +1,160 @@
+"""The process that executes a recorded program again: ``python -m twice.replaying.replaying_child``.
+
+One job in, a few messages out: ``environment`` (what differs here), then ``failure`` at the first
+difference, or ``ended``. A failure ends this process at once; nothing of the program runs on.
+
+Invariant: the record is opened for reading, and the program never learns that it is held against it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from twice.errors import EffectMismatch
+from twice.foundation.classes import Predicate
+from twice.foundation.encoding import encode
+from twice.recording.comparepoints import Taken
+from twice.recording.environment import measure
+from twice.recording.executing import execute
+from twice.recording.recording_child import serve
+from twice.recording.runrecord import RunRecord
+from twice.recording.session import Session
+from twice.recording.wire import Channel
+from twice.replaying.checking import CheckingSink, Failure
+from twice.replaying.rebuilding import WatchedSource, rebuilt_session, recorded_inputs, resume_at
+
+_PROGRESS_EVERY = 512
+
+
+class Watch:
+    """Follows one verification inside its process: stops it where it was told to, or fails.
+
+    Args:
+        channel: to the parent.
+        last: index of the last point that is judged, or None for all.
+        capture: index of a point at which the components' states are sent, or None.
+    """
+
+    def __init__(self, channel: Channel, *, last: int | None, capture: int | None) -> None:
+        self.channel = channel
+        self.sink: CheckingSink | None = None
+        self.session: Session | None = None
+        self._last = last
+        self._capture = capture
+
+    def before_tick(self, session: Session, tick: int) -> None:
+        """Nothing happens between points."""
+
+    def at_point(self, session: Session, taken: Taken) -> None:
+        """Send a state, tell progress, or stop, after a point was compared."""
+        del taken
+        index = session.point_count - 1
+        if index == self._capture:
+            self.channel.send({"kind": "state", "index": index, "state": states(session)})
+        if index == self._last:
+            self.leave({"kind": "ended", "how": "stopped"})
+        if index % _PROGRESS_EVERY == 0:
+            self.channel.send({"kind": "progress", "index": index, "tick": session.tick})
+
+    def differs(self, failure: Failure) -> None:
+        """The first difference: tell it and stop."""
+        message: dict[str, object] = {"kind": "failure", **failure.to_json()}
+        if self.session is not None and self._capture is not None:
+            message["state"] = states(self.session)
+        self.leave(message)
+
+    def effect_differs(self, error: EffectMismatch) -> None:
+        """The program asked the world something else."""
+        recorded, asked = str(error.fields["recorded"]), str(error.fields["asked"])
+        self._at_next_point("effect", ("effects",), recorded, asked)
+
+    def input_differs(self, tick: int, name: str, recorded: Any, replayed: Any) -> None:
+        """The thunk of an input gave something else."""
+        del tick
+        self._at_next_point(f"input:{name}", ("inputs",), repr(recorded), repr(replayed))
+
+    def _at_next_point(
+        self, name: str, columns: tuple[str, ...], recorded: str, replayed: str
+    ) -> None:
+        if self.session is None or self.session.muted:
+            tick = self.session.tick if self.session else -1
+            self.differs(Failure(0, tick, name, columns, recorded, replayed))
+            return
+        index = self.session.point_count
+        self.differs(Failure(index, self.session.tick, name, columns, recorded, replayed))
+
+    def leave(self, message: Mapping[str, object]) -> NoReturn:
+        """Send the last message and end this process, whatever the program had open."""
+        self.channel.send({**message, **self.counts()})
+        os._exit(0)
+
+    def counts(self) -> dict[str, object]:
+        """How many points were judged, and how."""
+        sink = self.sink
+        if sink is None:
+            return {"evaluated": 0, "passed": 0, "failed": 0, "within": 0}
+        return {
+            "evaluated": sink.evaluated,
+            "passed": sink.passed,
+            "failed": sink.failed,
+            "within": sink.within,
+        }
+
+
+def states(session: Session) -> dict[str, bytes]:
+    """Canonical form of every component's state as it stands."""
+    return {name: encode(component.read()) for name, component in session.points.components.items()}
+
+
+def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Execute a record's program again and compare every point."""
+    with RunRecord.open(job["record"]) as record:
+        channel.send({"kind": "environment", "now": measure().to_json()})
+        watch = Watch(channel, last=job["last"], capture=job["capture"])
+        number = job["snapshot"]
+        resume = None if number is None else resume_at(record, number)
+        sink = CheckingSink(
+            record,
+            Predicate.from_json(job["predicate"]),
+            watch.differs,
+            first=0 if resume is None else resume.captured.cursors.points,
+        )
+        session = rebuilt_session(
+            record,
+            sink=sink,
+            source=WatchedSource(record, watch.effect_differs),
+            inputs=recorded_inputs(record, watch.input_differs),
+            control=watch,
+            resume=resume,
+        )
+        watch.sink, watch.session = sink, session
+        ending = execute(session, lambda: _manifest(session))
+        watch.leave({"kind": "ended", **_plain_ending(ending), **_manifest(session)})
+
+
+def _manifest(session: Session) -> dict[str, object]:
+    return {"effects": session.wiring.layer.manifest()}
+
+
+def _plain_ending(ending: Mapping[str, Any]) -> dict[str, object]:
+    exception = ending.get("exception")
+    return {
+        "how": ending["how"],
+        "exit_code": ending["exit_code"],
+        "exception": None if exception is None else exception["type"],
+        "message": None if exception is None else exception["message"],
+    }
+
+
+HANDLERS: dict[str, Callable[[Mapping[str, Any], Channel], None]] = {"verify": verify_here}
+
+
+def handle(job: Mapping[str, Any], channel: Channel) -> None:
+    """Dispatch one job."""
+    HANDLERS[job["action"]](job, channel)
+
+
+if __name__ == "__main__":
+    serve(handle)

@@ -1,0 +1,115 @@
+"""What must hold before a recorded program is executed again.
+
+The code must be the recorded one, the behaviour numbers known, the configuration unchanged, the
+program findable. Where something does not hold, the start is refused, or goes on clearly marked as
+informational. A difference of environment is never refused here: it is reported.
+
+Invariant: an execution that is not informational runs the recorded source, byte for byte.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from twice.errors import ProgramChanged, ProgramNotRerunnable
+from twice.recording.launch import ChildProcess, refuse_nesting
+from twice.recording.program import Program, source_digests
+from twice.recording.runrecord import RunRecord
+from twice.recording.surroundings import Surroundings, environ_for_child
+
+_CHILD = "twice.replaying.replaying_child"
+
+
+@dataclass(frozen=True)
+class SourceChange:
+    """A source file that is not what it was.
+
+    Attributes:
+        path: relative to the program's root.
+        recorded: labelled digest.
+        now: labelled digest, or None when the file is gone.
+    """
+
+    path: str
+    recorded: str
+    now: str | None
+
+
+def source_changes(record: RunRecord) -> list[SourceChange]:
+    """Files of the recorded program that differ from their recorded digests, sorted by path."""
+    recorded: dict[str, str] = dict(record.identity["code"]["files"])
+    if record.ending is not None:
+        recorded.update(record.ending.get("files", {}))
+    root = Path(record.setup.program.root or ".")
+    now = source_digests([root / name for name in recorded], root)
+    return [
+        SourceChange(name, recorded[name], now.get(name))
+        for name in sorted(recorded)
+        if now.get(name) != recorded[name]
+    ]
+
+
+def require_rerunnable(record: RunRecord) -> Program:
+    """The record's program, when it can be started again.
+
+    Raises:
+        ProgramNotRerunnable: E-PROGRAM-002, for inline code.
+    """
+    program = record.setup.program
+    if not program.rerunnable:
+        raise ProgramNotRerunnable(
+            f"{record.path} was recorded from {program.target}, which has no name to start it by.",
+            "Expected file.py:function, module:function or a script.",
+            "Move the code into a function of a run, and record it: twice record FILE.py:main",
+        )
+    return program
+
+
+def require_same_code(record: RunRecord, *, informational: bool) -> list[SourceChange]:
+    """Refuse to execute other code than was recorded, unless it is only for information.
+
+    Raises:
+        ProgramChanged: E-PROGRAM-004.
+    """
+    changes = source_changes(record)
+    if changes and not informational:
+        first = changes[0]
+        also = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+        now = "is gone" if first.now is None else f"is now {first.now}"
+        commit = record.identity["code"]["commit"]
+        where = f"git checkout {commit}" if commit else "bring the recorded source back"
+        raise ProgramChanged(
+            f"{first.path}{also} differs from the recorded program: it {now}.",
+            f"Expected {first.recorded}.",
+            f"Either {where}, or go on for information only: --informational",
+            path=first.path,
+        )
+    return changes
+
+
+def start_child(
+    record: RunRecord,
+    *,
+    surroundings: Surroundings | None = None,
+    show: bool = False,
+) -> ChildProcess:
+    """Start a process in the record's own surroundings, not the caller's."""
+    refuse_nesting()
+    pinned = surroundings or Surroundings.from_json(record.identity["surroundings"])
+    environ = environ_for_child(os.environ, pinned)
+    return ChildProcess(_CHILD, environ, show=show)
+
+
+def python_line() -> str:
+    """This interpreter, for statements."""
+    return ".".join(map(str, sys.version_info[:3]))
+
+
+def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
+    """A job for a replaying process."""
+    return {"action": action, "record": str(record.path.absolute()), **fields}

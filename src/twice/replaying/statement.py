@@ -1,0 +1,193 @@
+"""The statement of a verification: what was compared, by which predicate, and what came out.
+
+One value with two faces: JSON as scripts rely on it, and Markdown for people. Written next to the
+record under a number that is free; a statement is never overwritten.
+
+Invariant: the exit code is a function of the result and of what the user asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from twice.errors import OutputUnwritable
+from twice.foundation.classes import Predicate
+from twice.replaying.checking import Failure
+
+Result = Literal["PASS", "PARTIAL", "FAIL", "UNKNOWN"]
+FORMAT = "twice.verification/1"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a verification found.
+
+    Attributes:
+        path: the record.
+        run_id: whose record it is.
+        result: PASS, PARTIAL, FAIL or UNKNOWN.
+        predicate: the class that judged.
+        subsystems: names that were judged, each with a class of its own.
+        axis: ``determinism`` in the recorded environment, ``reproducibility`` in another.
+        first: first compare-point judged.
+        last: last compare-point judged.
+        counts: evaluated, passed, failed, within_tolerance.
+        failure: the first difference, or None.
+        environment: how the environment differs from the recorded one.
+        manifest_matches: whether the closed-world manifest is the same; None when not judged.
+        seal: what replay keeps away from the world, and what not.
+        caveats: what this result does not say.
+        segment: whether the user asked for a part of the run.
+        restores: result of the restore test, when asked for.
+        divergence: the divergence report, when asked for.
+    """
+
+    path: Path
+    run_id: str
+    result: Result
+    predicate: Predicate
+    subsystems: Sequence[str]
+    axis: Literal["determinism", "reproducibility"]
+    first: int
+    last: int
+    counts: Mapping[str, int]
+    failure: Failure | None
+    environment: Sequence[Any]
+    manifest_matches: bool | None
+    seal: str
+    caveats: Sequence[str] = ()
+    segment: bool = False
+    restores: Mapping[str, Any] | None = None
+    divergence: Mapping[str, Any] | None = None
+    next: Sequence[str] = field(default=())
+
+    @property
+    def exit_code(self) -> int:
+        """0 it holds, 1 it does not, 2 could not tell."""
+        if self.result == "PASS":
+            return 0
+        if self.result == "FAIL":
+            return 1
+        return 0 if self.result == "PARTIAL" and self.segment and not self._torn else 2
+
+    @property
+    def _torn(self) -> bool:
+        return any("torn" in caveat for caveat in self.caveats)
+
+    def marked_informational(self, why: str) -> Verification:
+        """The same, never better than UNKNOWN."""
+        result: Result = "FAIL" if self.result == "FAIL" else "UNKNOWN"
+        return replace(self, result=result, caveats=[f"informational: {why}", *self.caveats])
+
+    def with_restores(self, restores: Mapping[str, Any]) -> Verification:
+        """The same with the result of the restore test; a failed restore fails the whole."""
+        result: Result = "FAIL" if restores["failed"] else self.result
+        return replace(self, restores=restores, result=result)
+
+    def with_divergence(self, divergence: Mapping[str, Any]) -> Verification:
+        """The same with the report on where the two runs part."""
+        return replace(self, divergence=divergence)
+
+    def commands(self) -> list[str]:
+        """What to run next."""
+        if self.next:
+            return list(self.next)
+        if self.result == "FAIL":
+            return [f"twice verify {self.path} --diagnose"]
+        if self.result == "PARTIAL":
+            return [f"twice verify {self.path}", f"twice show {self.path}"]
+        return [f"twice show {self.path}"]
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``twice verify --json`` prints it."""
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "record": str(self.path),
+            "run_id": self.run_id,
+            "result": self.result,
+            "classes": {
+                name: self.predicate.for_subsystem(name).summary() for name in self.subsystems
+            },
+            "axis": self.axis,
+            "scope": {"first": self.first, "last": self.last},
+            "compare_points": dict(self.counts),
+            "first_failure": None if self.failure is None else self.failure.to_json(),
+            "environment": {
+                "same": not self.environment,
+                "differences": [difference.to_json() for difference in self.environment],
+            },
+            "effects": {
+                "mode": "replay",
+                "manifest_matches": self.manifest_matches,
+                "seal": self.seal,
+            },
+            "caveats": list(self.caveats),
+            "next": self.commands(),
+        }
+        if self.restores is not None:
+            document["restores"] = dict(self.restores)
+        if self.divergence is not None:
+            document["divergence"] = dict(self.divergence)
+        return document
+
+    def to_markdown(self) -> str:
+        """For people; the first line answers."""
+        counts = self.counts
+        lines = [
+            f"# {self.result}: {self.path.name}",
+            "",
+            f"- predicate: {self.predicate.sentence()}",
+            f"- axis: {self.axis}",
+            f"- compare-points: {counts['evaluated']} judged ({self.first} to {self.last}), "
+            f"{counts['passed']} passed, {counts['within_tolerance']} within tolerance, "
+            f"{counts['failed']} failed",
+        ]
+        if self.failure is not None:
+            failure = self.failure
+            lines += [
+                f"- first difference: compare-point {failure.index}, tick {failure.tick}, "
+                f"{failure.name}: {', '.join(failure.columns)}",
+                f"    - recorded: `{failure.recorded}`",
+                f"    - replayed: `{failure.replayed}`",
+            ]
+        if self.restores is not None:
+            failed = self.restores["failed"]
+            lines.append(f"- restores: {self.restores['tested']} tested, {len(failed)} failed")
+        lines += [f"- environment: {len(self.environment)} differences from the recorded one"]
+        lines += [f"    - {item.what}: {item.recorded} → {item.now}" for item in self.environment]
+        lines += [f"- not covered: {self.seal}"]
+        lines += [f"- caveat: {caveat}" for caveat in self.caveats]
+        lines += ["", f"Run `{self.commands()[0]}` to see more.", ""]
+        return "\n".join(lines)
+
+    def write_beside(self) -> Path:
+        """Write JSON and Markdown next to the record, under the first free number.
+
+        Returns:
+            Path of the JSON file.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the folder takes no files.
+        """
+        for number in range(1, 1_000_000):
+            target = self.path.with_name(f"{self.path.name}.verification-{number}.json")
+            try:
+                with target.open("x", encoding="utf-8") as file:
+                    json.dump(self.to_json(), file, indent=2, ensure_ascii=False)
+                    file.write("\n")
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise OutputUnwritable(
+                    f"The statement {target} cannot be written: {error.strerror}.",
+                    "Expected a folder that takes files.",
+                    "Copy the record to such a folder, or ask for --json and keep that.",
+                    path=str(target),
+                ) from error
+            target.with_suffix(".md").write_text(self.to_markdown(), encoding="utf-8")
+            return target
+        raise AssertionError("a million statements stand next to one record")

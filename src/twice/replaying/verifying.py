@@ -1,0 +1,309 @@
+"""Verify a record: execute its program again in a fresh process and hold it against every point.
+
+The result is a statement: PASS (every point was proved again), PARTIAL (what was judged agrees, but
+it was not the whole run), FAIL (with the first place that differs), or UNKNOWN (could not tell,
+with the form that could). It is written next to the record and never overwritten.
+
+What a PASS does not say: that other seeds, inputs or machines behave; that state outside the
+tracked components is the same; that sources which the effects layer does not cover stay quiet.
+
+Invariant: nothing but compared points makes a PASS; a torn or damaged record never gives one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from twice.errors import ProgramFailed, RecordOutOfRange, TwiceError
+from twice.foundation.classes import Predicate
+from twice.foundation.fingerprint import Fingerprint, differences
+from twice.recording.runrecord import RunRecord
+from twice.replaying.checking import Failure
+from twice.replaying.starting import (
+    job_for,
+    require_rerunnable,
+    require_same_code,
+    start_child,
+)
+from twice.replaying.statement import Result, Verification
+
+Progress = Callable[[int, int], None]
+_SEAL = (
+    "clock, entropy and declared effects come from the record; files, network, environment "
+    "variables, subprocesses and standard input are not sealed"
+)
+
+
+def verify(
+    path: str | os.PathLike[str],
+    *,
+    first: int | None = None,
+    last: int | None = None,
+    predicate: Predicate | None = None,
+    informational: bool = False,
+    progress: Progress | None = None,
+) -> Verification:
+    """Verify a record, whole or in part.
+
+    Args:
+        path: the record.
+        first: tick to start at (from the latest snapshot at or before it); None for the top.
+        last: last tick to judge; None for the end.
+        predicate: a class to judge by instead of the recorded one.
+        informational: go on although the code differs; the result is then never PASS.
+        progress: called with (points judged, points in the record).
+
+    Raises:
+        ProgramChanged: E-PROGRAM-004. RecordCorrupt: E-RECORD-004. RecordOutOfRange: E-RECORD-006.
+    """
+    with RunRecord.open(path) as record:
+        record.reader.check()
+        judge = predicate or record.setup.predicate
+        if not record.setup.program.rerunnable:
+            return _cannot_tell(record, judge)
+        changes = require_same_code(record, informational=informational)
+        statement = _execute(record, judge, first, last, progress)
+    if changes:
+        names = ", ".join(change.path for change in changes)
+        statement = statement.marked_informational(f"the code differs from the recorded one: {names}")
+    return statement
+
+
+def _execute(
+    record: RunRecord,
+    predicate: Predicate,
+    first: int | None,
+    last: int | None,
+    progress: Progress | None,
+) -> Verification:
+    require_rerunnable(record)
+    points = record.reader.points
+    snapshot = None if first is None else record.snapshot_before(_in_range(record, first))
+    last_index = None if last is None else _index_of(record, _in_range(record, last))
+    start = 0
+    if snapshot is not None:
+        start = record.reader.snapshots[snapshot].point
+    job = job_for(
+        record,
+        "verify",
+        predicate=predicate.to_json(),
+        snapshot=snapshot,
+        last=last_index,
+        capture=None,
+    )
+    now: Fingerprint | None = None
+    with start_child(record) as child:
+        message: Mapping[str, Any]
+        try:
+            message = child.ask(job)
+            while message["kind"] in {"environment", "progress"}:
+                if message["kind"] == "environment":
+                    now = Fingerprint.from_json(message["now"])
+                elif progress is not None:
+                    progress(message["index"] + 1, len(points))
+                message = child.answer()
+        except ProgramFailed as error:
+            message = _died(record, error)
+    return _statement(record, predicate, message, now, start, last_index, segment=first is not None or last is not None)
+
+
+def _died(record: RunRecord, error: ProgramFailed) -> dict[str, Any]:
+    """The process is gone: a difference, unless the recorded one went the same way."""
+    failure = Failure(
+        0, -1, "ending", ("(ending)",), _ending_text(record.ending), error.happened
+    )
+    return {"kind": "failure", **failure.to_json(), "evaluated": 0, "passed": 0, "failed": 1, "within": 0}
+
+
+def _statement(
+    record: RunRecord,
+    predicate: Predicate,
+    message: Mapping[str, Any],
+    now: Fingerprint | None,
+    start: int,
+    last_index: int | None,
+    *,
+    segment: bool,
+) -> Verification:
+    failure = Failure.from_json(message) if message["kind"] == "failure" else None
+    total = len(record.reader.points)
+    wanted = (total if last_index is None else last_index + 1) - start
+    counts = {
+        "evaluated": message["evaluated"],
+        "passed": message["passed"],
+        "failed": message["failed"],
+        "within_tolerance": message["within"],
+    }
+    manifest_matches: bool | None = None
+    caveats = _caveats(record)
+    if failure is None and message["how"] != "stopped":
+        failure = _ending_differs(record, message, start + message["evaluated"])
+        recorded = (record.ending or {}).get("effects", {}).get("strict")
+        manifest_matches = recorded == message["effects"]["strict"] if start == 0 else None
+    if failure is None and counts["evaluated"] < wanted:
+        failure = _points_missing(record, start + counts["evaluated"])
+    result = _judge(record, failure, counts, segment=segment, manifest=manifest_matches)
+    found = [] if now is None else environment_differences(record, now)
+    matters = [difference for difference in found if difference.affects != "note"]
+    return Verification(
+        path=record.path,
+        run_id=record.run_id,
+        result=result,
+        predicate=predicate,
+        subsystems=_subsystems(record),
+        axis="reproducibility" if matters else "determinism",
+        first=start,
+        last=start + max(0, counts["evaluated"] - 1),
+        counts=counts,
+        failure=failure,
+        environment=found,
+        manifest_matches=manifest_matches,
+        seal=_SEAL,
+        caveats=caveats,
+        segment=segment,
+    )
+
+
+def _judge(
+    record: RunRecord,
+    failure: Failure | None,
+    counts: Mapping[str, int],
+    *,
+    segment: bool,
+    manifest: bool | None,
+) -> Result:
+    if failure is not None or manifest is False:
+        return "FAIL"
+    if counts["evaluated"] == 0 or counts["evaluated"] == counts["failed"]:
+        return "UNKNOWN"
+    return "PARTIAL" if segment or not record.complete else "PASS"
+
+
+def _ending_differs(
+    record: RunRecord, message: Mapping[str, Any], evaluated: int
+) -> Failure | None:
+    """Whether the program ended otherwise than it did; a torn record does not know how it did."""
+    recorded = record.ending
+    if recorded is None or recorded.get("how") in {"torn", "interrupted"}:
+        return None
+    exception = recorded.get("exception")
+    was = (recorded["how"], recorded["exit_code"], exception["type"] if exception else None)
+    now = (message["how"], message["exit_code"], message["exception"])
+    if was == now:
+        return None
+    return Failure(
+        evaluated,
+        record.ticks - 1,
+        "ending",
+        ("(ending)",),
+        _ending_text(recorded),
+        " ".join(str(part) for part in now if part is not None),
+    )
+
+
+def _points_missing(record: RunRecord, index: int) -> Failure | None:
+    """The program ended while the record holds more points."""
+    if not record.complete and record.ending is None:
+        return None
+    point = record.reader.points[index]
+    was = f"{point.name} of tick {point.tick}"
+    return Failure(index, point.tick, point.name, ("(point)",), was, "the program had ended")
+
+
+def _ending_text(ending: Mapping[str, Any] | None) -> str:
+    if ending is None:
+        return "no ending (the record is torn)"
+    exception = ending.get("exception")
+    what = f", {exception['type']}" if exception else ""
+    return f"{ending['how']}, exit code {ending['exit_code']}{what}"
+
+
+def _cannot_tell(record: RunRecord, predicate: Predicate) -> Verification:
+    return Verification(
+        path=record.path,
+        run_id=record.run_id,
+        result="UNKNOWN",
+        predicate=predicate,
+        subsystems=_subsystems(record),
+        axis="determinism",
+        first=0,
+        last=0,
+        counts={"evaluated": 0, "passed": 0, "failed": 0, "within_tolerance": 0},
+        failure=None,
+        environment=[],
+        manifest_matches=None,
+        seal=_SEAL,
+        caveats=[
+            f"{record.setup.program.target} cannot be started again: it is not a function that a "
+            "fresh process can find",
+            "move the code into a function of a run and record that: twice record FILE.py:main",
+        ],
+        segment=False,
+    )
+
+
+def environment_differences(record: RunRecord, now: Fingerprint) -> list[Any]:
+    """How the environment differs from the recorded one, in stable order."""
+    return list(differences(Fingerprint.from_json(record.identity["environment"]), now))
+
+
+def _subsystems(record: RunRecord) -> list[str]:
+    named = list((record.ending or {}).get("components", {}))
+    if not named and len(record.reader.points):
+        last = record.reader.points[len(record.reader.points) - 1]
+        named = [name for name in last.digests if name not in {"effects", "inputs"}]
+    return sorted({*named, "streams", "output"})
+
+
+def _caveats(record: RunRecord) -> list[str]:
+    caveats = []
+    program = record.setup.program
+    if program.kind == "script":
+        caveats.append("a plain script: only its output and exit code were compared")
+    if not record.complete:
+        tear = record.reader.tear
+        reason = f": {tear.reason}" if tear is not None else ""
+        caveats.append(f"the record is torn{reason}; only its intact prefix was judged")
+    ending = record.ending or {}
+    caveats += [str(caveat) for caveat in ending.get("caveats", [])]
+    used = ending.get("globals_used") or []
+    if used:
+        caveats.append(
+            f"global generators were drawn from ({', '.join(used)}): they replay, and any other "
+            "user of them shifts their numbers"
+        )
+    ungoverned = (ending.get("effects") or {}).get("ungoverned") or {}
+    if ungoverned:
+        reads = ", ".join(f"{name} {count} times" for name, count in ungoverned.items())
+        caveats.append(f"read on threads without an actor, and not recorded: {reads}")
+    if not ending.get("components") and program.kind != "script" and record.complete:
+        caveats.append("no component is tracked: only streams, inputs, effects and output compare")
+    return caveats
+
+
+def _in_range(record: RunRecord, tick: int) -> int:
+    if not 0 <= tick < max(record.ticks, 1):
+        raise RecordOutOfRange(
+            f"Tick {tick} lies outside of {record.path}.",
+            f"It holds ticks 0 to {record.ticks - 1}.",
+            f"See: twice show {record.path}",
+            tick=tick,
+        )
+    return tick
+
+
+def _index_of(record: RunRecord, tick: int) -> int:
+    index = record.reader.points.index_of_tick(tick)
+    if index is None:
+        raise RecordOutOfRange(
+            f"Tick {tick} of {record.path} has no compare-point of its own.",
+            f"Points are taken by {record.setup.granularity}.",
+            "Leave --to out, or record with --compare tick.",
+            tick=tick,
+        )
+    return index
+
+
