@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from twice.errors import RecordVersion, SeedNameRefused, SeedRefused, StreamTaken
+from twice.foundation.digests import Algorithm
 
 RULE: Final = 1
 """The derivation rule of new records; old records are read under the rule they name."""
@@ -232,7 +233,7 @@ def _step(parent: Seed, domain: str, fields: tuple[str | int, ...], rule: int) -
             *map(_field, fields),
         )
     )
-    mac = hmac.digest(parent.value.to_bytes(32, "big"), message, "sha256")
+    mac = hmac.digest(parent.value.to_bytes(32, "big"), message, Algorithm.SHA256.value)
     return Seed(int.from_bytes(mac[:16], "big"))
 
 

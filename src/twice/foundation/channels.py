@@ -1,0 +1,119 @@
+"""The ten ways in which two runs can come to differ: a closed list.
+
+Every divergence is attributed to one of them; each is settled in one artifact of a specification.
+What counts as evidence for a channel is decided in ``diagnosing``.
+
+Invariant: ten channels, artifacts 02 to 11, one each, in this order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Channel(StrEnum):
+    """One of ten."""
+
+    SEEDS = "seeds"
+    RNG = "rng"
+    SNAPSHOT = "snapshot"
+    DIVERGENCE = "divergence"
+    REPLAY = "replay"
+    CONCURRENCY = "concurrency"
+    FLOATING_POINT = "floating-point"
+    GPU = "gpu"
+    EFFECTS = "effects"
+    ENCODING = "encoding"
+
+    @property
+    def facts(self) -> ChannelFacts:
+        """What is known of it."""
+        return FACTS[self]
+
+    @property
+    def artifact(self) -> str:
+        """The number of the artifact that settles it, two digits."""
+        return FACTS[self].artifact
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelFacts:
+    """What is known of a channel.
+
+    Attributes:
+        artifact: number of the specification sheet that settles it, two digits.
+        sheet: that sheet's file name.
+        meaning: how the difference comes in, in one line.
+        rule_out: an experiment after which it can be excluded, in one line.
+    """
+
+    artifact: str
+    sheet: str
+    meaning: str
+    rule_out: str
+
+
+FACTS: Final[dict[Channel, ChannelFacts]] = {
+    Channel.SEEDS: ChannelFacts(
+        "02",
+        "seed-governance-spec.md",
+        "The runs began from other seeds, or derived them by another rule or name.",
+        "Compare the master seed, the derivation rule and the sub-seed map of both records.",
+    ),
+    Channel.RNG: ChannelFacts(
+        "03",
+        "rng-isolation-spec.md",
+        "Somebody drew from a stream that is not theirs, or from none that is governed.",
+        "Compare the stream positions and draw counts at the last common compare-point.",
+    ),
+    Channel.SNAPSHOT: ChannelFacts(
+        "04",
+        "snapshot-strategy.md",
+        "State that matters was not captured, or came back different.",
+        "Run from the start instead of from a snapshot; restore and compare at once.",
+    ),
+    Channel.DIVERGENCE: ChannelFacts(
+        "05",
+        "divergence-protocol.md",
+        "The runs are the same and the comparison is not: other points, projection or tolerance.",
+        "Compare both with the same compare-points, projection and tolerance.",
+    ),
+    Channel.REPLAY: ChannelFacts(
+        "06",
+        "replay-infrastructure-spec.md",
+        "The replay did other things than the run: code, config, inputs or order of restoring.",
+        "Compare code and config hashes; replay the record on the machine that made it.",
+    ),
+    Channel.CONCURRENCY: ChannelFacts(
+        "07",
+        "concurrency-determinism-spec.md",
+        "Threads, tasks or processes met in another order.",
+        "Run with one thread, one worker and one task at a time.",
+    ),
+    Channel.FLOATING_POINT: ChannelFacts(
+        "08",
+        "floating-point-policy.md",
+        "The same arithmetic was done in another order, precision or library.",
+        "Pin BLAS and OpenMP to one thread and one kernel; compare the numeric probes.",
+    ),
+    Channel.GPU: ChannelFacts(
+        "09",
+        "gpu-determinism-config.md",
+        "A kernel chose another algorithm, or added in the order in which its threads came.",
+        "Run on the CPU, or with deterministic kernels only.",
+    ),
+    Channel.EFFECTS: ChannelFacts(
+        "10",
+        "external-effects-substitution.md",
+        "The world answered differently: clock, entropy, files, network, environment, hash seed.",
+        "Replay with recorded effects in a sealed session, in the surroundings recorded.",
+    ),
+    Channel.ENCODING: ChannelFacts(
+        "11",
+        "canonical-state-encoding.md",
+        "Equal state got unequal bytes, or unequal state equal ones.",
+        "Compare the decoded values; encode both by the same version.",
+    ),
+}

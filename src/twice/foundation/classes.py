@@ -1,0 +1,292 @@
+"""Determinism classes: what a run promises, as a value that prints as one sentence.
+
+A class is an executable predicate, not a word. It says what is compared (state, decisions, or
+summaries over many runs), where the promise holds, and which subsystems promise something else.
+Running the comparison is not done here.
+
+Invariant: ``Predicate.from_json(p.to_json()) == p``, and the text of ``p.to_json()`` is stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self, assert_never
+
+from twice.errors import ClassRefused
+from twice.foundation.digests import Algorithm, require_cryptographic
+from twice.foundation.equivalence import Equivalence, Exact, equivalence_from_json
+
+
+class DeterminismClass(StrEnum):
+    """Which two runs count as the same."""
+
+    BIT_EXACT = "bit-exact"
+    LOGICAL = "logical"
+    STATISTICAL = "statistical"
+
+
+class Axis(StrEnum):
+    """Whose machine a promise speaks of; the two are always reported apart."""
+
+    DETERMINISM = "determinism"
+    REPRODUCIBILITY = "reproducibility"
+
+
+class Scope(StrEnum):
+    """How far a promise reaches."""
+
+    PROCESS = "process"
+    HOST = "host"
+    CROSS_HOST = "cross-host"
+
+    @property
+    def axis(self) -> Axis:
+        """Determinism on this machine, reproducibility on someone else's."""
+        return Axis.REPRODUCIBILITY if self is Scope.CROSS_HOST else Axis.DETERMINISM
+
+
+class SampleTest(StrEnum):
+    """How the statistical class compares two samples; see ``equivalence.samples``."""
+
+    MEAN = "mean"
+    KS = "ks"
+    MULTISET = "multiset"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What the statistical class compares.
+
+    Args:
+        name: the summary, one number per run, as ``run.compare`` names it.
+        test: two-sample test.
+        epsilon: the margin, in the summary's unit (``mean``) or from 0 to 1 (``ks``); >= 0.
+        n: how many seeds each side has, at least 2.
+        power: chance of passing two equal systems, between 0 and 1.
+        alpha: chance of passing two that differ by epsilon, between 0 and 1.
+
+    Raises:
+        ClassRefused: E-CLASS-001, for a number out of range.
+    """
+
+    name: str
+    test: SampleTest = SampleTest.MEAN
+    epsilon: float = 0.0
+    n: int = 30
+    power: float = 0.8
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise refused("summary ''", "A summary has a name.")
+        if not 0 <= self.epsilon < float("inf"):
+            raise refused(f"epsilon={self.epsilon!r}", "A margin is finite and 0 or more.")
+        if self.n < 2:
+            raise refused(f"n={self.n!r}", "A sample has at least 2 seeds.")
+        if not (0 < self.power < 1 and 0 < self.alpha < 1):
+            raise refused(
+                f"power={self.power!r}, alpha={self.alpha!r}", "Both lie between 0 and 1."
+            )
+
+    def describe(self) -> str:
+        """Say it in words that fit after "iff over many seeds"."""
+        match self.test:
+            case SampleTest.MEAN:
+                said = f"the means of {self.name!r} differ by less than {self.epsilon!r}"
+                return f"{said} (two one-sided tests, alpha {self.alpha!r}, power {self.power!r})"
+            case SampleTest.KS:
+                return f"the distributions of {self.name!r} are at most {self.epsilon!r} apart (KS)"
+            case SampleTest.MULTISET:
+                return f"the values of {self.name!r} are the same in any order"
+            case _:
+                assert_never(self.test)
+
+    def to_json(self) -> dict[str, object]:
+        """Give plain values."""
+        return {
+            "name": self.name,
+            "test": self.test.value,
+            "epsilon": self.epsilon,
+            "n": self.n,
+            "power": self.power,
+            "alpha": self.alpha,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what ``to_json`` gave."""
+        return cls(**{**data, "test": SampleTest(data["test"])})
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A class with its scope, and the subsystems that have a class of their own.
+
+    Args:
+        determinism_class: the class of everything that has none of its own.
+        scope: how far the promise reaches.
+        subsystems: component name, or the beginning of its path, to class; the longest wins.
+        decisions: what "the same" means for decisions under the logical class.
+        summary: what the statistical class compares.
+    """
+
+    determinism_class: DeterminismClass = DeterminismClass.BIT_EXACT
+    scope: Scope = Scope.HOST
+    subsystems: Mapping[str, DeterminismClass] = field(default_factory=dict)
+    decisions: Equivalence = field(default_factory=Exact)
+    summary: Summary | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "subsystems", dict(sorted(self.subsystems.items())))
+
+    def __hash__(self) -> int:
+        own = (self.determinism_class, self.scope, self.decisions, self.summary)
+        return hash((own, tuple(self.subsystems.items())))
+
+    @property
+    def axis(self) -> Axis:
+        """Which of the two axes the promise is reported on."""
+        return self.scope.axis
+
+    def class_of(self, subsystem: str) -> DeterminismClass:
+        """Give the class of a component: its own, its nearest ancestor's, or the run's."""
+        name = subsystem
+        while name:
+            own = self.subsystems.get(name)
+            if own is not None:
+                return own
+            name = name.rpartition("/")[0]
+        return self.determinism_class
+
+    def sentence(self) -> str:
+        """Say the whole predicate in one sentence."""
+        parts = [self._clause(self.determinism_class)]
+        parts += [
+            f"for {name!r}, {self._clause(own)}"
+            for name, own in self.subsystems.items()
+            if own is not self.determinism_class
+        ]
+        return f"two runs are equivalent iff {_WHERE[self.scope]}, {'; '.join(parts)}"
+
+    def sentence_of(self, subsystem: str) -> str:
+        """Say what holds for one subsystem."""
+        clause = self._clause(self.class_of(subsystem))
+        return f"two runs are equivalent iff {_WHERE[self.scope]}, {clause}"
+
+    def _clause(self, kind: DeterminismClass) -> str:
+        match kind:
+            case DeterminismClass.BIT_EXACT:
+                return "the canonical bytes of their state are equal at every compare-point"
+            case DeterminismClass.LOGICAL:
+                same = self.decisions.describe().removeprefix("they ")
+                return f"their decisions (inputs, compared values and output) {same}"
+            case DeterminismClass.STATISTICAL:
+                if self.summary is None:
+                    return "their summaries over many seeds agree (no summary is declared)"
+                return f"over {self.summary.n} seeds each {self.summary.describe()}"
+            case _:
+                assert_never(kind)
+
+    def to_json(self) -> dict[str, object]:
+        """Give plain values, in a fixed order."""
+        return {
+            "class": self.determinism_class.value,
+            "scope": self.scope.value,
+            "subsystems": {name: own.value for name, own in self.subsystems.items()},
+            "decisions": self.decisions.to_json(),
+            "summary": None if self.summary is None else self.summary.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what ``to_json`` gave.
+
+        Raises:
+            ClassRefused: E-CLASS-001, when it is not a predicate.
+        """
+        try:
+            return cls(
+                determinism_class=parse_class(data["class"]),
+                scope=parse_scope(data["scope"]),
+                subsystems={name: parse_class(own) for name, own in data["subsystems"].items()},
+                decisions=equivalence_from_json(data["decisions"]),
+                summary=None if data["summary"] is None else Summary.from_json(data["summary"]),
+            )
+        except ClassRefused:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise refused(f"{data!r}", "A predicate as to_json writes it.") from error
+
+    @classmethod
+    def parse(cls, words: Iterable[str], scope: str = Scope.HOST.value) -> Self:
+        """Read command-line words: ``logical``, ``policy=statistical``.
+
+        Raises:
+            ClassRefused: E-CLASS-001, for an unknown word, or two classes for one thing.
+        """
+        classes: dict[str, DeterminismClass] = {}
+        for word in words:
+            name, _, kind = word.rpartition("=")
+            if name in classes or (not name and "=" in word):
+                raise refused(f"class {word!r}", "One class for the run and one per subsystem.")
+            classes[name] = parse_class(kind)
+        whole = classes.pop("", DeterminismClass.BIT_EXACT)
+        return cls(whole, parse_scope(scope), classes)
+
+
+_WHERE = {
+    Scope.PROCESS: "within one process",
+    Scope.HOST: "on one host",
+    Scope.CROSS_HOST: "on any host",
+}
+
+
+def parse_class(word: str) -> DeterminismClass:
+    """Read ``bit-exact``, ``logical`` or ``statistical``.
+
+    Raises:
+        ClassRefused: E-CLASS-001, for any other word.
+    """
+    try:
+        return DeterminismClass(word)
+    except ValueError:
+        raise refused(f"class {word!r}", f"A class is {_words(DeterminismClass)}.") from None
+
+
+def parse_scope(word: str) -> Scope:
+    """Read ``process``, ``host`` or ``cross-host``.
+
+    Raises:
+        ClassRefused: E-CLASS-001, for any other word.
+    """
+    try:
+        return Scope(word)
+    except ValueError:
+        raise refused(f"scope {word!r}", f"A scope is {_words(Scope)}.") from None
+
+
+def refuse_weak_digest(tier: str | None, algorithm: Algorithm) -> None:
+    """Refuse, at tier XL, a digest that somebody could make collide.
+
+    Raises:
+        DigestRefused: E-DIGEST-001, for a digest that is not cryptographic.
+    """
+    if tier == "XL":
+        require_cryptographic(algorithm, "tier XL")
+
+
+def refused(given: str, expected: str) -> ClassRefused:
+    """Make the error for a class, scope or summary that does not make sense."""
+    return ClassRefused(
+        f"The {given} does not make sense.",
+        expected,
+        "Give one, for example --class bit-exact --scope host.",
+        given=given,
+    )
+
+
+def _words(kind: type[StrEnum]) -> str:
+    *most, last = (each.value for each in kind)
+    return f"{', '.join(most)} or {last}"

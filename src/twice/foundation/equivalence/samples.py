@@ -1,0 +1,182 @@
+"""Two samples of a summary, one number per seed: what the statistical class compares.
+
+No resampling and no randomness: the same samples give the same verdict. A sample that is too small
+or holds NaN gives "could not tell" (``agrees is None``), never a pass.
+
+Invariant: a verdict does not depend on the order of either sample.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final
+
+_ITERATIONS_MAX: Final = 500
+_CONVERGED: Final = 1e-15
+_TINY: Final = 1e-300
+
+
+@dataclass(frozen=True, slots=True)
+class SampleVerdict:
+    """What a two-sample test found.
+
+    Attributes:
+        agrees: True, False, or None where it cannot be told.
+        statistic: the number that was held against epsilon or alpha; None where there is none.
+        reason: one sentence.
+    """
+
+    agrees: bool | None
+    statistic: float | None
+    reason: str
+
+
+def means_within(
+    recorded: Sequence[float], replayed: Sequence[float], *, epsilon: float, alpha: float = 0.05
+) -> SampleVerdict:
+    """Test that two means differ by less than epsilon: two one-sided Welch tests (TOST).
+
+    The hypothesis to be rejected is that they differ by epsilon or more, so few or noisy values do
+    not pass: absence of evidence is not agreement.
+
+    Returns:
+        ``statistic`` is the larger of the two one-sided p-values.
+
+    Source: D. J. Schuirmann, J. Pharmacokin. Biopharm. 15 (1987) 657; B. L. Welch, Biometrika 34
+        (1947) 28 for unequal variances.
+    """
+    refused = _unusable(recorded, replayed, least=2)
+    if refused is not None:
+        return refused
+    gap = _mean(replayed) - _mean(recorded)
+    first, last = (_variance(each) / len(each) for each in (recorded, replayed))
+    error = math.sqrt(first + last)
+    if error == 0:
+        agrees = abs(gap) < epsilon or gap == 0
+        return SampleVerdict(agrees, 0.0 if agrees else 1.0, f"Both are constant, {gap!r} apart.")
+    freedom = (first + last) ** 2 / (first**2 / (len(recorded) - 1) + last**2 / (len(replayed) - 1))
+    p_value = max(
+        student_t_tail((gap + epsilon) / error, freedom),
+        student_t_tail((epsilon - gap) / error, freedom),
+    )
+    return SampleVerdict(
+        p_value < alpha,
+        p_value,
+        f"The means differ by {gap:.6g} with standard error {error:.6g}; p = {p_value:.4g}.",
+    )
+
+
+def ks_distance(recorded: Sequence[float], replayed: Sequence[float]) -> float:
+    """Give the largest gap between the two empirical distribution functions, from 0 to 1.
+
+    Source: N. Smirnov, Ann. Math. Statist. 19 (1948) 279.
+    """
+    first, last = sorted(recorded), sorted(replayed)
+    return max(
+        abs(bisect_right(first, x) / len(first) - bisect_right(last, x) / len(last))
+        for x in (*first, *last)
+    )
+
+
+def ks_within(
+    recorded: Sequence[float], replayed: Sequence[float], *, epsilon: float
+) -> SampleVerdict:
+    """Hold the Kolmogorov-Smirnov distance against epsilon."""
+    refused = _unusable(recorded, replayed, least=1)
+    if refused is not None:
+        return refused
+    distance = ks_distance(recorded, replayed)
+    return SampleVerdict(
+        distance <= epsilon, distance, f"The distributions are {distance:.6g} apart."
+    )
+
+
+def multisets_same(recorded: Sequence[float], replayed: Sequence[float]) -> SampleVerdict:
+    """Ask for the very same values, in any order."""
+    refused = _unusable(recorded, replayed, least=1)
+    if refused is not None:
+        return refused
+    agrees = sorted(recorded) == sorted(replayed)
+    said = "the same values" if agrees else "other values"
+    return SampleVerdict(agrees, None, f"The second sample holds {said}.")
+
+
+def sample_size_needed(
+    *, deviation: float, epsilon: float, alpha: float = 0.05, power: float = 0.8
+) -> int:
+    """Give how many values each sample needs for ``means_within`` to pass equal means.
+
+    Args:
+        deviation: standard deviation of the summary, in its own unit.
+        epsilon: the margin, in the same unit, greater than 0.
+        alpha: chance of passing means that differ by epsilon.
+        power: chance of passing means that are equal.
+
+    Source: S.-C. Chow, J. Shao, H. Wang, Sample Size Calculations in Clinical Research (2008),
+        section 3.2.3, with the normal approximation.
+    """
+    normal = NormalDist()
+    reach = normal.inv_cdf(1 - alpha) + normal.inv_cdf((1 + power) / 2)
+    return max(2, math.ceil(2 * (reach * deviation / epsilon) ** 2))
+
+
+def student_t_tail(t: float, freedom: float) -> float:
+    """Give the chance that Student's t with so many degrees of freedom exceeds ``t``.
+
+    Source: NIST DLMF 8.17.5 and 26.5.27 of Abramowitz and Stegun.
+    """
+    half = incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2
+    return half if t >= 0 else 1 - half
+
+
+def incomplete_beta(a: float, b: float, x: float) -> float:
+    """Give the regularised incomplete beta function I_x(a, b) for a, b > 0 and 0 <= x <= 1.
+
+    Source: NIST DLMF 8.17.22, the continued fraction, by Lentz's method.
+    """
+    if x <= 0 or x >= 1:
+        return 0.0 if x <= 0 else 1.0
+    if x > (a + 1) / (a + b + 2):
+        return 1 - incomplete_beta(b, a, 1 - x)
+    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    log_front += a * math.log(x) + b * math.log1p(-x)
+    numerator, denominator = 1.0, 1 / _away_from_zero(1 - (a + b) * x / (a + 1))
+    fraction = denominator
+    for m in range(1, _ITERATIONS_MAX):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            denominator = 1 / _away_from_zero(1 + term * denominator)
+            numerator = _away_from_zero(1 + term / numerator)
+            fraction *= denominator * numerator
+        if abs(denominator * numerator - 1) < _CONVERGED:
+            break
+    return math.exp(log_front) * fraction / a
+
+
+def _away_from_zero(value: float) -> float:
+    return value if abs(value) > _TINY else _TINY
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _variance(values: Sequence[float]) -> float:
+    mean = _mean(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def _unusable(
+    recorded: Sequence[float], replayed: Sequence[float], *, least: int
+) -> SampleVerdict | None:
+    smaller = min(len(recorded), len(replayed))
+    if smaller < least:
+        return SampleVerdict(None, None, f"A sample has {smaller} values; it takes {least}.")
+    if not all(math.isfinite(value) for value in (*recorded, *replayed)):
+        return SampleVerdict(None, None, "A sample holds a value that is not finite.")
+    return None
