@@ -129,20 +129,20 @@ class Predicate:
         scope: how far the promise reaches.
         subsystems: component name, or the beginning of its path, to class; the longest wins.
         decisions: what "the same" means for decisions under the logical class.
-        summary: what the statistical class compares.
+        sample: what the statistical class compares.
     """
 
     determinism_class: DeterminismClass = DeterminismClass.BIT_EXACT
     scope: Scope = Scope.HOST
     subsystems: Mapping[str, DeterminismClass] = field(default_factory=dict)
     decisions: Equivalence = field(default_factory=Exact)
-    summary: Summary | None = None
+    sample: Summary | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "subsystems", dict(sorted(self.subsystems.items())))
 
     def __hash__(self) -> int:
-        own = (self.determinism_class, self.scope, self.decisions, self.summary)
+        own = (self.determinism_class, self.scope, self.decisions, self.sample)
         return hash((own, tuple(self.subsystems.items())))
 
     @property
@@ -170,10 +170,18 @@ class Predicate:
         ]
         return f"two runs are equivalent iff {_WHERE[self.scope]}, {'; '.join(parts)}"
 
-    def sentence_of(self, subsystem: str) -> str:
-        """Say what holds for one subsystem."""
-        clause = self._clause(self.class_of(subsystem))
-        return f"two runs are equivalent iff {_WHERE[self.scope]}, {clause}"
+    def for_subsystem(self, subsystem: str) -> Predicate:
+        """Give the predicate of one subsystem, with no other in it."""
+        own = self.class_of(subsystem)
+        return Predicate(own, self.scope, decisions=self.decisions, sample=self.sample)
+
+    def summary(self) -> dict[str, str]:
+        """Give class, scope and the sentence, as verdicts print them."""
+        return {
+            "class": self.determinism_class.value,
+            "scope": self.scope.value,
+            "predicate": self.sentence(),
+        }
 
     def _clause(self, kind: DeterminismClass) -> str:
         match kind:
@@ -183,9 +191,9 @@ class Predicate:
                 same = self.decisions.describe().removeprefix("they ")
                 return f"their decisions (inputs, compared values and output) {same}"
             case DeterminismClass.STATISTICAL:
-                if self.summary is None:
+                if self.sample is None:
                     return "their summaries over many seeds agree (no summary is declared)"
-                return f"over {self.summary.n} seeds each {self.summary.describe()}"
+                return f"over {self.sample.n} seeds each {self.sample.describe()}"
             case _:
                 assert_never(kind)
 
@@ -196,7 +204,7 @@ class Predicate:
             "scope": self.scope.value,
             "subsystems": {name: own.value for name, own in self.subsystems.items()},
             "decisions": self.decisions.to_json(),
-            "summary": None if self.summary is None else self.summary.to_json(),
+            "sample": None if self.sample is None else self.sample.to_json(),
         }
 
     @classmethod
@@ -212,7 +220,7 @@ class Predicate:
                 scope=parse_scope(data["scope"]),
                 subsystems={name: parse_class(own) for name, own in data["subsystems"].items()},
                 decisions=equivalence_from_json(data["decisions"]),
-                summary=None if data["summary"] is None else Summary.from_json(data["summary"]),
+                sample=None if data["sample"] is None else Summary.from_json(data["sample"]),
             )
         except ClassRefused:
             raise
