@@ -254,7 +254,7 @@ def equivalence_from_json(data: Mapping[str, Any]) -> Equivalence:
     kinds: dict[str, type[Equivalence]] = {
         kind.measure: kind for kind in (Exact, Abs, Rel, Ulp, Quantum)
     }
-    kind = kinds.get(data.get("measure", ""))
+    kind = kinds.get(str(data.get("measure")))
     if kind is not None:
         try:
             return kind(**fields)

@@ -58,7 +58,8 @@ def means_within(
     if error == 0:
         agrees = abs(gap) < epsilon or gap == 0
         return SampleVerdict(agrees, 0.0 if agrees else 1.0, f"Both are constant, {gap!r} apart.")
-    freedom = (first + last) ** 2 / (first**2 / (len(recorded) - 1) + last**2 / (len(replayed) - 1))
+    share = first / (first + last)  # ratios, because squares of small variances vanish
+    freedom = 1 / (share**2 / (len(recorded) - 1) + (1 - share) ** 2 / (len(replayed) - 1))
     p_value = max(
         student_t_tail((gap + epsilon) / error, freedom),
         student_t_tail((epsilon - gap) / error, freedom),
