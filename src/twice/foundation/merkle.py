@@ -10,9 +10,10 @@ Invariant: a node's digest depends on the value alone; equal digests mean equal 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from struct import Struct
+from types import MappingProxyType, NoneType
 
 from twice.errors import EncodingRefused, UsageError
 from twice.foundation.digests import DEFAULT, Algorithm, Digest, digest_parts, raw_digest
@@ -25,6 +26,9 @@ Path = Sequence[object]
 
 _NODE = b"\0twice.node/1\0"
 _PROJECTION = b"\0twice.projection/1\0"
+_NO_CHILDREN: Mapping[Key, Node] = MappingProxyType({})
+_ONLY_TEXT = {str}
+_PLAIN = (float, int, str, bool, NoneType)
 _pack_length = Struct("<Q").pack
 
 
@@ -34,15 +38,27 @@ class Node:
 
     Args:
         kind: ``leaf``, or the type of the container: ``list``, ``dict``, ``module:Class``, …
-        digest: over the whole of it.
+        algorithm: the hash of every node of the tree.
+        digest: raw, over the whole of it; ``labelled`` says whose it is.
         children: one node per item, by key, in canonical order; empty for a leaf.
         size: length of the canonical form in bytes.
+        head: the canonical bytes before the children: tag, count, keys; empty for a leaf.
+        names: the keys of a dict with text keys alone, as they were filled in; what ``rehash``
+            recognises an unchanged set of keys by.
     """
 
     kind: str
-    digest: Digest
-    children: Mapping[Key, Node] = field(default_factory=dict, repr=False)
-    size: int = 0
+    algorithm: Algorithm
+    digest: bytes
+    children: Mapping[Key, Node] = field(repr=False)
+    size: int
+    head: bytes = field(default=b"", repr=False)
+    names: tuple[object, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def labelled(self) -> Digest:
+        """The digest with its algorithm, for printing and storing."""
+        return Digest(self.algorithm, self.digest)
 
 
 class _Frame:
@@ -74,19 +90,17 @@ def tree(
     above: set[int] = set()
     child = value
     while True:
-        if id(child) in above:
-            encode(value, registry=registry)  # raises, with the path
-        try:
-            opened = take_apart(child, registry=registry)
-        except EncodingRefused:
-            encode(value, registry=registry)  # raises the same, with the path from the root
-            raise
-        if len(opened.children):
-            frames.append(_Frame(child, opened))
-            above.add(id(child))
-            child = opened.children[0]
-            continue
-        node = _leaf(opened, algorithm)
+        if type(child) in _PLAIN and (type(child) is not str or child.isascii()):
+            form = encode(child)
+            node = Node("leaf", algorithm, digest(form), _NO_CHILDREN, len(form))
+        else:
+            opened = _opened(value, child, above, registry)
+            if len(opened.children):
+                frames.append(_Frame(child, opened))
+                above.add(id(child))
+                child = opened.children[0]
+                continue
+            node = _leaf(opened, algorithm)
         while frames:
             frame = frames[-1]
             frame.nodes.append(node)
@@ -95,34 +109,56 @@ def tree(
                 break
             frames.pop()
             above.discard(id(frame.owner))
-            node = _joined(frame.opened, frame.nodes, algorithm, digest, registry)
+            node = _joined(frame.owner, frame.opened, frame.nodes, algorithm, registry)
         else:
             return node
 
 
+def _opened(root: object, child: object, above: set[int], registry: Registry | None) -> Opened:
+    """One level of ``child``; a refusal names the path from ``root``."""
+    if id(child) in above:
+        encode(root, registry=registry)  # raises: the child contains itself
+    try:
+        return take_apart(child, registry=registry)
+    except EncodingRefused:
+        encode(root, registry=registry)  # raises the same, with the whole path
+        raise
+
+
 def _leaf(opened: Opened, algorithm: Algorithm) -> Node:
-    size = sum(map(len, opened.parts))
-    return Node("leaf", digest_parts(opened.parts, algorithm), size=size)
+    digest = digest_parts(opened.parts, algorithm).raw
+    return Node("leaf", algorithm, digest, _NO_CHILDREN, sum(map(len, opened.parts)))
 
 
-def _joined(
-    opened: Opened,
-    nodes: Sequence[Node],
+def _node(
+    kind: str,
+    head: bytes,
+    children: Mapping[Key, Node],
+    names: tuple[object, ...],
     algorithm: Algorithm,
-    digest: Callable[[bytes], bytes],
-    registry: Registry | None,
 ) -> Node:
-    """The node over ``nodes``: prefix, length of the head, head, one raw digest per child.
+    """The node over ``children``: prefix, length of the head, head, one raw digest per child.
 
     The head holds tag, count and every key or field name, so the digests need no keys of their own.
     """
-    head = b"".join(opened.parts)
-    raws = b"".join([node.digest.raw for node in nodes])
-    raw = digest(_NODE + _pack_length(len(head)) + head + raws)
+    nodes = children.values()
+    raws = b"".join([node.digest for node in nodes])
+    digest = raw_digest(algorithm)(_NODE + _pack_length(len(head)) + head + raws)
+    size = len(head) + sum([node.size for node in nodes])
+    return Node(kind, algorithm, digest, children, size, head, names)
+
+
+def _joined(
+    owner: object,
+    opened: Opened,
+    nodes: Sequence[Node],
+    algorithm: Algorithm,
+    registry: Registry | None,
+) -> Node:
     keys = [encode(key, registry=registry) for key in opened.keys]
-    size = len(head) + sum(node.size for node in nodes)
+    names = tuple(owner) if type(owner) is dict and set(map(type, owner)) == _ONLY_TEXT else ()
     children = dict(zip(keys, nodes, strict=True))
-    return Node(opened.kind, Digest(algorithm, raw), children, size)
+    return _node(opened.kind, b"".join(opened.parts), children, names, algorithm)
 
 
 def rehash(
@@ -148,8 +184,16 @@ def rehash(
     Raises:
         EncodingRefused: E-ENCODE-001, a changed value has no canonical form.
     """
+    if previous.algorithm is algorithm and _has_names(value, previous.names):
+        assert isinstance(value, dict), "only a dict has names"
+        children = dict(previous.children)
+        for key in changed_keys:
+            if type(key) is str and key in value:
+                node = tree(value[key], algorithm, registry=registry)
+                children[encode(key)] = node
+        return _node(previous.kind, previous.head, children, previous.names, algorithm)
     opened = take_apart(value, registry=registry)
-    if not len(opened.children) or previous.digest.algorithm is not algorithm:
+    if not len(opened.children) or previous.algorithm is not algorithm:
         return tree(value, algorithm, registry=registry)
     changed = frozenset(encode(key, registry=registry) for key in changed_keys)
     nodes = []
@@ -157,7 +201,17 @@ def rehash(
         form = encode(key, registry=registry)
         known = None if form in changed else previous.children.get(form)
         nodes.append(tree(child, algorithm, registry=registry) if known is None else known)
-    return _joined(opened, nodes, algorithm, raw_digest(algorithm), registry)
+    return _joined(value, opened, nodes, algorithm, registry)
+
+
+def _has_names(value: object, names: tuple[object, ...]) -> bool:
+    """Whether a value is a dict with just these text keys, filled in this order."""
+    return (
+        bool(names)
+        and type(value) is dict
+        and tuple(value) == names
+        and set(map(type, value)) == _ONLY_TEXT
+    )
 
 
 def _steps(path: Path) -> tuple[object, ...]:
@@ -231,5 +285,5 @@ def projection(
     for path in paths:
         steps = encode(_steps(path), registry=registry)
         part = tree(select(value, path, registry=registry), algorithm, registry=registry)
-        parts += [_pack_length(len(steps)), steps, part.digest.raw]
+        parts += [_pack_length(len(steps)), steps, part.digest]
     return digest_parts(parts, algorithm)

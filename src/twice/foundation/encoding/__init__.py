@@ -10,6 +10,7 @@ because bytes say so.
 
 from __future__ import annotations
 
+from twice.foundation.encoding.apart import take_apart
 from twice.foundation.encoding.forms import VERSION, type_name
 from twice.foundation.encoding.instants import RecordedZone
 from twice.foundation.encoding.opaque import (
@@ -23,7 +24,6 @@ from twice.foundation.encoding.opened import Opened
 from twice.foundation.encoding.reading import decode
 from twice.foundation.encoding.registry import Registration, Registry, register, registry
 from twice.foundation.encoding.resolving import Resolve, loaded_types
-from twice.foundation.encoding.walking import take_apart
 from twice.foundation.encoding.writing import encode, encode_parts
 
 __all__ = [

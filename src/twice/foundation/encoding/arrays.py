@@ -65,7 +65,7 @@ def _is_plain(dtype: np.dtype[Any]) -> bool:
     return dtype.names is None and (dtype.isnative if _LITTLE else dtype.byteorder in "<|")
 
 
-def _folded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def folded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The same elements, packed, little-endian and C-contiguous; the array itself if it is so."""
     if not _is_plain(array.dtype):
         array = array.astype(dtype_of(description_of(array.dtype)), order="C")
@@ -102,7 +102,7 @@ def array_parts(array: np.ndarray[Any, Any]) -> tuple[bytes, memoryview]:
             _heads[key] = head
     if array.flags.c_contiguous and _is_plain(dtype):
         return head, raw_bytes(array)
-    return head, raw_bytes(_folded(array))
+    return head, raw_bytes(folded(array))
 
 
 def _open_array(value: Any, _sub: Sub) -> Opened:

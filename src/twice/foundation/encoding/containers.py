@@ -16,6 +16,7 @@ from twice.foundation.encoding.opened import Opened, Opener, Sub
 from twice.foundation.encoding.refusals import Refusal
 
 _INT_MIN, _INT_MAX = -(1 << 63), (1 << 63) - 1
+_NAN = float("nan")
 
 
 def _counted(tag: bytes, count: int) -> bytes:
@@ -31,15 +32,17 @@ def _counted(tag: bytes, count: int) -> bytes:
 def _vector(value: Sequence[Any], *, is_list: bool) -> bytes | None:
     """The packed form of a non-empty sequence of nothing but floats or 64-bit integers."""
     kinds = set(map(type, value))
+    count = len(value)
+    if count > forms.COUNT_MAX:
+        return None
     if kinds == {float}:
         tag = forms.VECTOR_LIST_FLOAT if is_list else forms.VECTOR_TUPLE_FLOAT
-        numbers = b"".join(forms.float_form(item)[1:] for item in value)
-    elif kinds == {int} and all(_INT_MIN <= item <= _INT_MAX for item in value):
+        one_nan = (item if item == item else _NAN for item in value)  # noqa: PLR0124  # NaN test
+        return forms.pack_floats[count](tag, count, *one_nan)
+    if kinds == {int} and all(_INT_MIN <= item <= _INT_MAX for item in value):
         tag = forms.VECTOR_LIST_INT if is_list else forms.VECTOR_TUPLE_INT
-        numbers = b"".join(forms.int_form(item)[1:] for item in value)
-    else:
-        return None
-    return tag + _counted(forms.VECTOR, len(value))[1:] + numbers
+        return forms.pack_ints[count](tag, count, *value)
+    return None
 
 
 def _index_label(index: int) -> str:

@@ -15,10 +15,9 @@ from twice.foundation.encoding import forms
 from twice.foundation.encoding.opened import Buffer, Opened, no_label
 from twice.foundation.encoding.refusals import Refusal
 from twice.foundation.encoding.registry import Registry
-from twice.foundation.encoding.registry import registry as _default
 
 
-class _Frame:
+class Frame:
     """A container that is being written and how many of its children are."""
 
     __slots__ = ("done", "opened", "owner")
@@ -44,7 +43,7 @@ def walk(value: object, registry: Registry, root: str, level: int = 0) -> list[B
         EncodingTextRefused: E-ENCODE-003, a text holds lone surrogates.
     """
     parts: list[Buffer] = []
-    frames = [_Frame(None, Opened((), (value,), no_label))]
+    frames = [Frame(None, Opened((), (value,), no_label))]
     above: set[int] = set()
     while frames:
         frame = frames[-1]
@@ -53,23 +52,25 @@ def walk(value: object, registry: Registry, root: str, level: int = 0) -> list[B
             frames.pop()
             continue
         child = frame.opened.children[frame.done]
-        opened = _open(child, registry, root, frames, above, level)
+        opened = open_at(child, registry, root, frames, above, level)
         frame.done += 1
         parts += opened.parts
         if len(opened.children):
             above.add(id(child))
-            frames.append(_Frame(child, opened))
+            frames.append(Frame(child, opened))
     return parts
 
 
-def _open(
+def open_at(
     child: object,
     registry: Registry,
     root: str,
-    frames: list[_Frame],
+    frames: list[Frame],
     above: set[int],
     level: int,
 ) -> Opened:
+    """One level of a value that stands where the frames say, or a refusal with that path."""
+
     def sub(key: object) -> bytes:
         place = f"{path_of(root, frames)}{{{_short(key)}}}"
         return b"".join(walk(key, registry, place, level + 1))
@@ -128,22 +129,7 @@ def _check_place(child: object, above: set[int], level: int, depth: int) -> None
         )
 
 
-def take_apart(value: object, *, registry: Registry | None = None) -> Opened:
-    """One level of a value: its head, the values inside, and how each is reached.
-
-    Args:
-        value: anything with a canonical form.
-        registry: the users' types that are known; the default one when None.
-
-    Raises:
-        EncodingRefused: E-ENCODE-001, the value itself or one of its keys has no canonical form.
-    """
-    known = _default if registry is None else registry
-    frames = [_Frame(None, Opened((), (value,), no_label))]
-    return _open(value, known, "state", frames, set(), 0)
-
-
-def path_of(root: str, frames: list[_Frame]) -> str:
+def path_of(root: str, frames: list[Frame]) -> str:
     """How the child that is being opened is reached from the root."""
     return root + "".join(frame.opened.label(frame.done) for frame in frames)
 

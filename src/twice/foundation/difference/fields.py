@@ -1,0 +1,90 @@
+"""One difference, as a value.
+
+Invariant: every field is plain data; printing it cannot run a user's code.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["value", "order", "missing", "type", "shape"]
+
+_RANKS: dict[Kind, int] = {"value": 0, "order": 1, "missing": 2, "shape": 3, "type": 4}
+ABSENT = "(absent)"
+_SHORT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDifference:
+    """A place where two values differ.
+
+    Args:
+        path: how the place is reached: ``swarm.position[3, 1]``, ``state['key']``. Of several
+            elements, the first that differs.
+        kind: ``value``; ``order`` (the same elements elsewhere); ``missing`` (on one side only);
+            ``type`` (or dtype); ``shape`` (or length).
+        a: the value on the first side, short and printable; ``(absent)`` where there is none.
+        b: the value on the second side.
+        ulps: for floats, representable values between the two; the largest of all elements.
+        differing: how many elements differ.
+        of: how many elements there are.
+        magnitude: for numbers, the largest absolute difference.
+    """
+
+    path: str
+    kind: Kind
+    a: str
+    b: str
+    ulps: int | None = None
+    differing: int = 1
+    of: int = 1
+    magnitude: float | None = None
+
+    def rank(self) -> tuple[float, int, float, int, str]:
+        """The order of differences: the smallest number of steps first, the unmeasurable last."""
+        size = math.inf if self.magnitude is None else self.magnitude
+        steps = size if self.ulps is None else float(self.ulps)
+        return (steps, _RANKS[self.kind], size, self.differing, self.path)
+
+    def to_json(self) -> dict[str, object]:
+        """An entry of ``fields`` in ``twice.divergence/1``."""
+        return {
+            "path": self.path,
+            "kind": self.kind,
+            "a": self.a,
+            "b": self.b,
+            "ulps": self.ulps,
+            "differing": self.differing,
+            "of": self.of,
+        }
+
+
+def short(value: object) -> str:
+    """A value on one line, at most 80 characters.
+
+    Containers, whose ``repr`` may be long or a user's, are only named by type and size.
+    """
+    if isinstance(value, list | tuple | dict | set | frozenset):
+        return f"{type(value).__name__} of {len(value)}"
+    if type(value).__module__ == "numpy" and hasattr(value, "dtype"):
+        shape = getattr(value, "shape", ())
+        return f"array of {value.dtype} {list(shape)}" if shape else clipped(str(value))
+    if isinstance(value, enum.Enum):
+        return clipped(f"{type(value).__qualname__}.{value._name_}")
+    if type(value).__module__ in _PRINTABLE:
+        return clipped(repr(value))
+    return f"<{type(value).__module__}.{type(value).__qualname__}>"
+
+
+_PRINTABLE = (
+    "builtins", "datetime", "decimal", "fractions", "pathlib", "pathlib._local", "uuid",
+    "twice.foundation.encoding.opaque",
+)  # fmt: skip
+
+
+def clipped(text: str) -> str:
+    """A text cut to 80 characters, with an ellipsis where it was cut."""
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 3]}..."
