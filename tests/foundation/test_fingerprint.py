@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.errors import ConfigError
+from twice.foundation.classes import DeterminismClass, Scope
 from twice.foundation.fingerprint import (
     BlasFacts,
     CpuFacts,
@@ -159,13 +160,17 @@ def test_ignored_patterns_are_left_out() -> None:
 
 def test_probes_matter_by_class_and_scope() -> None:
     names = ["libm.exp", "float.rounding", "hash.text"]
-    bit_exact = probes_that_matter(names, determinism_class="bit-exact", scope="host")
-    logical = probes_that_matter(names, determinism_class="logical", scope="host")
+    rests_on = {
+        (kind, scope): probes_that_matter(names, determinism_class=kind, scope=scope)
+        for kind in DeterminismClass
+        for scope in Scope
+    }
 
-    assert bit_exact == ("float.rounding", "hash.text", "libm.exp")
-    assert logical == ("float.rounding", "hash.text")
-    assert probes_that_matter(names, determinism_class="bit-exact", scope="cross-host") == ()
-    assert probes_that_matter(names, determinism_class="statistical", scope="host") == ()
+    for near in (Scope.PROCESS, Scope.HOST):
+        assert rests_on[DeterminismClass.BIT_EXACT, near] == tuple(sorted(names))
+        assert rests_on[DeterminismClass.LOGICAL, near] == ("float.rounding", "hash.text")
+        assert rests_on[DeterminismClass.STATISTICAL, near] == ()
+    assert {rests_on[kind, Scope.CROSS_HOST] for kind in DeterminismClass} == {()}
 
 
 def _changed(**changes: object) -> dict[str, object]:

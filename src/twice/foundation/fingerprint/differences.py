@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
-from typing import Final, Literal
+from typing import Final, Literal, assert_never
 
+from twice.foundation.classes import DeterminismClass, Scope
 from twice.foundation.fingerprint.value import BlasFacts, CpuFacts, Fingerprint
 
 Affects = Literal["numerics", "identity", "note"]
@@ -148,24 +149,30 @@ def _mappings_apart(
 
 
 def probes_that_matter(
-    names: Iterable[str], *, determinism_class: str, scope: str
+    names: Iterable[str], *, determinism_class: DeterminismClass, scope: Scope
 ) -> tuple[str, ...]:
     """Of these probes, the ones that must agree before a verification means anything.
 
     Args:
         names: probe names.
-        determinism_class: ``bit-exact``, ``logical`` or ``statistical``.
-        scope: ``process``, ``host`` or ``cross-host``.
+        determinism_class: what the run promises.
+        scope: where it promises it.
 
     Bit-exact on one host rests on every probe. Logical absorbs arithmetic and rests on iteration
     order and on the state of the floating-point unit. Across hosts, and for statistics, a moved
     probe is what is being tested, so it is reported and nothing rests on it.
     """
-    if scope == "cross-host" or determinism_class == "statistical":
+    if scope is Scope.CROSS_HOST:
         return ()
-    if determinism_class == "logical":
-        return tuple(name for name in sorted(names) if name.startswith((ORDER_PROBES, "float.")))
-    return tuple(sorted(names))
+    match determinism_class:
+        case DeterminismClass.BIT_EXACT:
+            return tuple(sorted(names))
+        case DeterminismClass.LOGICAL:
+            return tuple(one for one in sorted(names) if one.startswith((ORDER_PROBES, "float.")))
+        case DeterminismClass.STATISTICAL:
+            return ()
+        case _:
+            assert_never(determinism_class)
 
 
 def _affects(kind: str, name: str) -> Affects:

@@ -1,0 +1,45 @@
+"""Importing twice stays light, because everyone who records pays for it first.
+
+The claim is about modules, which do not depend on the machine; ``benchmarks/import_time.py``
+measures the milliseconds.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = (
+    "IPython", "aiohttp", "asyncio", "blake3", "click", "fastapi", "gymnasium", "hypothesis",
+    "importlib.metadata", "jax", "matplotlib", "mujoco", "numpy", "pandas", "pyarrow", "pytest",
+    "rfc8785", "rich", "scipy", "tensorflow", "threadpoolctl", "torch", "xxhash", "yaml", "zstandard",
+)  # fmt: skip
+
+LIST = "import json, sys, {}; print(json.dumps(sorted(sys.modules)))"
+
+
+def modules_after_importing(name: str) -> list[str]:
+    ran = subprocess.run(
+        [sys.executable, "-c", LIST.format(name)], capture_output=True, text=True, check=True
+    )
+    return json.loads(ran.stdout)
+
+
+def test_the_front_door_imports_nothing_heavy() -> None:
+    loaded = modules_after_importing("twice")
+
+    assert [name for name in HEAVY if name in loaded] == []
+
+
+def test_the_front_door_imports_neither_surfaces_nor_integrations() -> None:
+    above = ("twice.surfaces", "twice.integrations", "twice.testing", "twice.checking")
+
+    assert [name for name in modules_after_importing("twice") if name.startswith(above)] == []
+
+
+@pytest.mark.parametrize("name", ["numpy", "yaml"])
+def test_the_check_sees_a_heavy_module(name: str) -> None:
+    assert name in modules_after_importing(f"twice.errors, {name}")
