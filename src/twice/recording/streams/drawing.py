@@ -1,9 +1,9 @@
 """How much was drawn between two positions, computed from the positions alone.
 
 Nothing counts while the program runs: a counting subclass makes ``random()`` six times slower. A
-word is what the algorithm makes in one step: 64 bits for PCG64 and Philox, 32 for MT19937 (a Python
-``random()`` takes two of those), one key for JAX. A half word kept for later counts when its word
-was made.
+word is what the algorithm makes in one step: 64 bits for PCG64 and Philox; 32 for MT19937, which is
+under Python's generator (``random()`` takes two words), ``RandomState`` and torch's CPU generator;
+one key for JAX. A half word kept for later counts when its word was made.
 
 Invariant: a count is exact, or None for "could not tell"; it is never an estimate.
 """
@@ -11,6 +11,7 @@ Invariant: a count is exact, or None for "could not tell"; it is never an estima
 from __future__ import annotations
 
 import random
+import struct
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -26,6 +27,8 @@ _PCG_MULTIPLIERS: Final = {
 }
 _MASK: Final = 2**128 - 1
 _LENGTH: Final = 624
+_TORCH_TABLE: Final = struct.Struct(f"<Qiiq{_LENGTH}Q")
+_TORCH_CPU_BYTES: Final = 5056
 
 
 def draws(
@@ -65,6 +68,8 @@ def words_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> int | 
             return _mt_words(first["key"]["bytes"], first["pos"], last["key"]["bytes"], last["pos"])
         case ("python", "MT19937"):
             return _mt_words(before["words"], before["index"], after["words"], after["index"])
+        case ("torch:cpu", _):
+            return _torch_words(before["state"], after["state"])
         case ("jax", _):
             return _forward(after["position"] - before["position"])
         case _:
@@ -118,6 +123,22 @@ def _mt_words(table: bytes, index: int, target: bytes, target_index: int) -> int
         if position[4:] == target:
             return words + target_index - 1
     return None
+
+
+def _torch_words(before: bytes, after: bytes) -> int | None:
+    """Read the table out of torch's CPU state: MT19937 with its words in 64 bits each.
+
+    Source: pytorch, aten/src/ATen/CPUGeneratorImpl.cpp, ``CPUGeneratorImplStateLegacy``; before a
+    table is first used ``left`` is 1, which other implementations write as an index of 624.
+    """
+    if not len(before) == len(after) == _TORCH_CPU_BYTES:
+        return None
+    tables: list[tuple[bytes, int]] = []
+    for raw in (before, after):
+        _, left, _, used, *words = _TORCH_TABLE.unpack_from(raw)
+        tables.append((WORDS.pack(*words), _LENGTH if left == 1 else used))
+    (first, index), (last, last_index) = tables
+    return _mt_words(first, index, last, last_index)
 
 
 def _forward(words: int) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 
-from twice.errors import StreamShared, StreamStateRefused
+from twice.errors import StreamReseeded, StreamShared, StreamStateRefused
 
 
 class Governed(ABC):
@@ -54,6 +54,16 @@ def sharing_refused(name: str, what: str) -> StreamShared:
         f"The stream {name!r} was {what}.",
         "A stream has one owner: two that draw from it depend on each other's order.",
         f"Take a stream of its own for the other owner, such as {name + '/copy'!r}.",
+        name=name,
+    )
+
+
+def reseeding_refused(name: str) -> StreamReseeded:
+    """Make the error for a stream that would get another seed."""
+    return StreamReseeded(
+        f"The stream {name!r} was given a new seed.",
+        "A stream keeps the seed that its name derives, for the whole run.",
+        f"Take another name for fresh numbers, such as {name + '/2'!r}.",
         name=name,
     )
 

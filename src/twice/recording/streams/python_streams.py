@@ -13,9 +13,13 @@ import struct
 from collections.abc import Mapping
 from typing import NoReturn, Self
 
-from twice.errors import StreamReseeded
 from twice.foundation.seeds import Seed
-from twice.recording.streams.governed import Governed, sharing_refused, state_refused
+from twice.recording.streams.governed import (
+    Governed,
+    reseeding_refused,
+    sharing_refused,
+    state_refused,
+)
 from twice.recording.streams.memory import random_layout, random_view
 
 _GAUSS = struct.Struct("<?d")
@@ -37,12 +41,7 @@ class PythonStream(random.Random):
 
     def seed(self, *_args: object, **_keywords: object) -> NoReturn:
         """Refuse: E-RNG-005."""
-        raise StreamReseeded(
-            f"The stream {self.stream_name!r} was given a new seed.",
-            "A stream keeps the seed that its name derives, for the whole run.",
-            f"Take another name for fresh numbers, such as {self.stream_name + '/2'!r}.",
-            name=self.stream_name,
-        )
+        raise reseeding_refused(self.stream_name)
 
     def __copy__(self) -> NoReturn:
         raise sharing_refused(self.stream_name, "copied")

@@ -98,7 +98,9 @@ class Streams:
         """
         from twice.recording.streams.torch_streams import open_torch, torch_kind
 
-        found: Any = self._take(name, torch_kind(device), lambda seed: open_torch(seed, device))
+        found: Any = self._take(
+            name, torch_kind(device), lambda seed: open_torch(name, seed, device)
+        )
         stream: torch.Generator = found
         return stream
 
@@ -214,7 +216,8 @@ class Streams:
                 self._give_back(name)
         self._pending = {name: states[name] for name in sorted(states) if name not in self._live}
         for name in sorted(self._live):
-            self._live[name].write(states[name])
+            if name in states:
+                self._live[name].write(states[name])
 
     @contextmanager
     def restoring(self) -> Iterator[None]:

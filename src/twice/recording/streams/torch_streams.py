@@ -41,13 +41,12 @@ def torch_kind(device: Any) -> str:
     return "torch:cpu" if named.type == "cpu" else f"torch:{named.type}:{named.index or 0}"
 
 
-def open_torch(seed: Seed, device: str) -> GovernedTorch:
-    """Make a generator on a device from a sub-seed; torch is there."""
-    import torch
+def open_torch(name: str, seed: Seed, device: str) -> GovernedTorch:
+    """Make the stream of a name on a device from its sub-seed; torch is there."""
+    from twice.recording.streams.torch_owned import owned
 
-    generator = torch.Generator(torch_kind(device).removeprefix("torch:"))
-    generator.manual_seed(torch_seed(seed))
-    return GovernedTorch(generator)
+    where = torch_kind(device).removeprefix("torch:")
+    return GovernedTorch(owned(name, torch_seed(seed), where))
 
 
 class GovernedTorch(Governed):
