@@ -1,0 +1,28 @@
+"""The run record: one append-only file in which a run is written down and can be read again.
+
+Here live the format, its writer, its reader, comparison of two logs, migration and export. What a
+frame's payload or a snapshot's envelope says is known to those who wrote it, not here.
+
+Invariant: what was sealed before a crash can be read after it, and a changed byte is found.
+"""
+
+from twice.recording.record.compare import first_difference
+from twice.recording.record.frames import Frame
+from twice.recording.record.migrate import migrate
+from twice.recording.record.payloads import SnapshotEntry
+from twice.recording.record.points import Point, PointLog
+from twice.recording.record.reader import RecordReader
+from twice.recording.record.scan import Tear
+from twice.recording.record.writer import RecordWriter
+
+__all__ = [
+    "Frame",
+    "Point",
+    "PointLog",
+    "RecordReader",
+    "RecordWriter",
+    "SnapshotEntry",
+    "Tear",
+    "first_difference",
+    "migrate",
+]

@@ -1,0 +1,152 @@
+"""Blobs of a record put together again from their tables and pages.
+
+For restoring a snapshot. A table is found by the blob's number, followed back through the tables it
+changes, and its pages are read block by block. How pages were chosen is in `pages`.
+
+Invariant: a blob comes back whole, or as an error; pages are as they were proved.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from twice.errors import RecordOutOfRange
+from twice.recording.record.blockfile import BlockFile
+from twice.recording.record.layout import PAGE_BYTES, Kind
+from twice.recording.record.pagetables import (
+    DeltaTable,
+    FullTable,
+    decode_pages,
+    decode_table,
+    decode_tables,
+    page_spans,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class _Runs:
+    """Which block of a kind holds which entry, by the first entry of each."""
+
+    def __init__(self, file: BlockFile, kind: Kind) -> None:
+        import numpy as np
+
+        self.blocks: npt.NDArray[np.intp] = file.numbers(kind)
+        counts = file.table()["count"][self.blocks]
+        self.firsts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+        self.count = int(self.firsts[-1])
+
+    def find(self, entry: int) -> tuple[int, int, int]:
+        """Number of the block in the file, and the entries from and to that it holds."""
+        at = int(self.firsts.searchsorted(entry, "right")) - 1
+        return int(self.blocks[at]), int(self.firsts[at]), int(self.firsts[at + 1])
+
+
+class Blobs:
+    """The blobs of one record.
+
+    Args:
+        file: of the record.
+    """
+
+    def __init__(self, file: BlockFile) -> None:
+        self._file = file
+        self._opened: tuple[int, int, list[bytes], list[bytes]] = (0, 0, [], [])
+
+    def __len__(self) -> int:
+        return self._tables.count
+
+    def parts(self, number: int) -> list[bytearray]:
+        """The parts of a blob, each as long as it was.
+
+        Raises:
+            RecordOutOfRange: E-RECORD-006, when there is no such blob.
+            RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
+        """
+        table = self.table(number)
+        parts = [bytearray(length) for length in table.lengths]
+        places: list[tuple[memoryview, int]] = []
+        for part, (begin, end) in zip(parts, page_spans(table.lengths), strict=True):
+            view = memoryview(part)
+            places.extend((view, PAGE_BYTES * at) for at in range(end - begin))
+        for at in sorted(range(len(places)), key=table.pages.__getitem__):
+            view, start = places[at]
+            _, content = self._page(number, table.pages[at])
+            if len(content) != min(PAGE_BYTES, len(view) - start):
+                raise self._broken(number, f"page {table.pages[at]} has another length than it has")
+            view[start : start + len(content)] = content
+        return parts
+
+    def table(self, number: int) -> FullTable:
+        """The whole table of a blob: lengths of its parts, and its page numbers.
+
+        Raises:
+            RecordOutOfRange: E-RECORD-006, when there is no such blob.
+            RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
+        """
+        if not 0 <= number < len(self):
+            raise RecordOutOfRange(
+                f"Blob {number} was asked for.",
+                f"{self._file.path} holds {len(self)} blobs, from 0.",
+                "Ask for one of those.",
+                number=number,
+                count=len(self),
+            )
+        changes: list[DeltaTable] = []
+        at, table = number, self._stored_table(number)
+        while isinstance(table, DeltaTable):
+            if table.base >= at:
+                raise self._broken(at, f"it changes blob {table.base}, which comes later")
+            changes.append(table)
+            at = table.base
+            table = self._stored_table(at)
+        pages = list(table.pages)
+        for change in reversed(changes):
+            for place, page in zip(change.places, change.pages, strict=True):
+                if place >= len(pages):
+                    raise self._broken(number, f"it changes page {place} of {len(pages)}")
+                pages[place] = page
+        return FullTable(table.lengths, pages)
+
+    def digests(self, number: int) -> list[bytes]:
+        """The 32-byte digest of every page of a blob, so that equal pages need not be compared.
+
+        Raises:
+            RecordOutOfRange: E-RECORD-006, when there is no such blob.
+            RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
+        """
+        return [self._page(number, page)[0] for page in self.table(number).pages]
+
+    @cached_property
+    def _tables(self) -> _Runs:
+        return _Runs(self._file, Kind.TABLES)
+
+    @cached_property
+    def _pages(self) -> _Runs:
+        return _Runs(self._file, Kind.PAGES)
+
+    def _stored_table(self, number: int) -> FullTable | DeltaTable:
+        block, first, _ = self._tables.find(number)
+        tables = self._file.decoded(block, decode_tables)
+        if number - first >= len(tables):
+            raise self._broken(number, "its block holds fewer blobs than the index says")
+        return self._file.decoded(block, lambda _: decode_table(tables[number - first]))
+
+    def _page(self, blob: int, number: int) -> tuple[bytes, bytes]:
+        """Digest and content of a page; the block opened last is kept."""
+        first, end, digests, contents = self._opened
+        if not first <= number < end:
+            if number >= self._pages.count:
+                raise self._broken(blob, f"it needs page {number}, which is not there")
+            block, first, end = self._pages.find(number)
+            _, digests, contents = self._file.decoded(block, decode_pages)
+            if len(contents) != end - first:
+                raise self._file.corrupt(block, "it holds fewer pages than the index says")
+            self._opened = (first, end, digests, contents)
+        return digests[number - first], contents[number - first]
+
+    def _broken(self, blob: int, why: str) -> Exception:
+        return self._file.corrupt(self._tables.find(blob)[0], f"blob {blob}: {why}")

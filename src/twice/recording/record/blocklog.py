@@ -1,0 +1,155 @@
+"""A growing chain of blocks in a file: appended one by one, closed by an index and a trailer.
+
+For the writer, which decides what goes into a block and when. Here a block is sealed, written, and
+given its row in the index; the first failure of the disk stops everything after it.
+
+Invariant: after every call the file is a chain of whole blocks, whatever failed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from twice.errors import OutputUnwritable
+from twice.recording.record.blocks import Sealer, chained
+from twice.recording.record.index import encode_index, row_of
+from twice.recording.record.layout import ROW_BYTES, TRAILER_BYTES, Header, Kind, Trailer
+from twice.recording.record.scan import Prefix
+from twice.recording.record.sink import Sink
+
+
+class BlockLog:
+    """The blocks of one file.
+
+    Args:
+        sink: a file of this process that ends in a whole block.
+        header: what it starts with.
+        rows: index rows of the blocks in it.
+        chain: checksum of the last of them.
+
+    Attributes:
+        failure: the first error of the disk; nothing is written after it.
+    """
+
+    def __init__(self, sink: Sink, header: Header, rows: list[bytes], chain: bytes) -> None:
+        self.failure: OutputUnwritable | None = None
+        self._sink = sink
+        self._algorithm = header.algorithm
+        self._sealer = Sealer(header.algorithm, chain)
+        self._rows = rows
+
+    @classmethod
+    def create(
+        cls, path: str | os.PathLike[str], header: Header, identity: bytes, *, force: bool
+    ) -> BlockLog:
+        """A new file with its header and identity; none is left when they cannot be written.
+
+        Args:
+            path: the file.
+            header: what it starts with.
+            identity: the first block, as RFC 8785.
+            force: replace an old file.
+
+        Raises:
+            OutputExists: E-OUTPUT-001, when the file is there and ``force`` is not given.
+            OutputUnwritable: E-OUTPUT-002, when it cannot be written.
+        """
+        packed = header.pack()
+        chain = chained(header.algorithm, packed)
+        block, checksum = Sealer(header.algorithm, chain).seal(Kind.IDENTITY, b"", identity)
+        row = row_of(len(packed), Kind.IDENTITY, b"")
+        sink = _started(path, [packed + block], force=force)
+        return cls(sink, header, [row], checksum)
+
+    @classmethod
+    def copy(
+        cls,
+        path: str | os.PathLike[str],
+        header: Header,
+        chunks: Iterable[bytes],
+        prefix: Prefix,
+        *,
+        force: bool,
+    ) -> BlockLog:
+        """A new file that goes on behind the intact part of another one.
+
+        Args:
+            path: the file.
+            header: of both.
+            chunks: the bytes of the intact part, its header included.
+            prefix: what they are.
+            force: replace an old file.
+
+        Raises:
+            OutputExists: E-OUTPUT-001, when the file is there and ``force`` is not given.
+            OutputUnwritable: E-OUTPUT-002, when it cannot be written.
+        """
+        sink = _started(path, chunks, force=force)
+        return cls(sink, header, [bytes(prefix.rows)], prefix.chain)
+
+    @property
+    def usable(self) -> bool:
+        """Whether a block can still be appended, here, by this process."""
+        return self.failure is None and self._sink.usable
+
+    def append(self, kind: Kind, plain: bytes, rest: bytes) -> None:
+        """Seal a block and write it.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the disk is full or fails.
+        """
+        block, checksum = self._sealer.seal(kind, plain, rest)
+        offset = self._sink.offset
+        self._written(block)
+        self._rows.append(row_of(offset, kind, plain))
+        self._sealer.advance(checksum)
+
+    def finish(self) -> None:
+        """Write the index and the trailer.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the disk is full or fails.
+        """
+        offset, rows = self._sink.offset, b"".join(self._rows)
+        block, checksum = self._sealer.seal(Kind.INDEX, encode_index(rows), b"")
+        size = offset + len(block) + TRAILER_BYTES
+        trailer = Trailer(offset, size, len(rows) // ROW_BYTES).pack()
+        self._written(block + trailer + chained(self._algorithm, checksum, trailer))
+
+    def sync(self) -> None:
+        """Wait until the disk has everything.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the disk fails.
+        """
+        try:
+            self._sink.sync()
+        except OutputUnwritable as error:
+            self.failure = error
+            raise
+
+    def close(self) -> None:
+        """Close the file without writing."""
+        self._sink.close()
+
+    def _written(self, data: bytes) -> None:
+        try:
+            self._sink.append(data)
+        except OutputUnwritable as error:
+            self.failure = error
+            raise
+
+
+def _started(path: str | os.PathLike[str], chunks: Iterable[bytes], *, force: bool) -> Sink:
+    """A new file with these bytes; none is left when they cannot be written."""
+    sink = Sink.create(path, force=force)
+    try:
+        for chunk in chunks:
+            sink.append(chunk)
+    except BaseException:
+        sink.close()
+        Path(path).unlink(missing_ok=True)
+        raise
+    return sink

@@ -1,0 +1,149 @@
+"""Blocks as bytes: sealed with a chained checksum, and opened again.
+
+For turning a payload into stored bytes and back. The checksum of a block covers the checksum of the
+block before it, its own header and its stored payload; the first covers the file header, which
+holds a random run id. So zeros, stale bytes of an older file, and blocks in another order never pass.
+
+Invariant: every byte of a block is covered by its checksum, and no length in a file makes the
+reader allocate more than that length's stored bytes allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from twice.foundation.digests import Algorithm, new_hasher
+from twice.recording.record.layout import (
+    BLOCK_HEADER_BYTES,
+    COMPRESSED,
+    BlockHeader,
+    Kind,
+    may_expand_to,
+    unpack_block_header,
+)
+from twice.recording.record.payloads import Malformed
+
+_LEVEL = 1
+_COMPRESS_FROM_BYTES = 128
+
+
+def checksum_algorithm(algorithm: Algorithm) -> Algorithm:
+    """What chains the blocks of a record whose points use this algorithm: always a strong one."""
+    return algorithm if algorithm.is_cryptographic else Algorithm.BLAKE3
+
+
+def chained(algorithm: Algorithm, previous: bytes, *parts: bytes) -> bytes:
+    """The 32-byte checksum over the previous one and these bytes."""
+    hasher = new_hasher(checksum_algorithm(algorithm))
+    hasher.update(previous)
+    for part in parts:
+        hasher.update(part)
+    return hasher.digest()
+
+
+class Sealer:
+    """Makes the blocks of one file, in order.
+
+    Args:
+        algorithm: of the record's compare-points.
+        chain: checksum of what stands before the first of them.
+    """
+
+    def __init__(self, algorithm: Algorithm, chain: bytes) -> None:
+        import zstandard
+
+        self._algorithm = algorithm
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL)
+        self.chain = chain
+
+    def seal(self, kind: Kind, plain: bytes, rest: bytes) -> tuple[bytes, bytes]:
+        """Stored bytes of the next block, and the checksum it ends the chain with.
+
+        The chain moves on only when the caller says that the bytes are written (`advance`).
+
+        Args:
+            kind: what the block holds.
+            plain: leading bytes of the payload, stored as they are.
+            rest: the bytes after them, compressed when that saves a sixteenth.
+        """
+        raw = len(plain) + len(rest)
+        stored, flags = rest, 0
+        if len(rest) >= _COMPRESS_FROM_BYTES:
+            packed = self._compressor.compress(rest)
+            if len(packed) <= len(rest) * 15 // 16 and raw <= may_expand_to(
+                len(plain) + len(packed)
+            ):
+                stored, flags = packed, COMPRESSED
+        header = BlockHeader(len(plain) + len(stored), raw, len(plain), kind, flags).pack()
+        checksum = chained(self._algorithm, self.chain, header, plain, stored)
+        return b"".join((header, checksum, plain, stored)), checksum
+
+    def advance(self, checksum: bytes) -> None:
+        """The block that ends with this checksum is in the file."""
+        self.chain = checksum
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlock:
+    """A block as it stands in the file, its checksum not yet compared.
+
+    Attributes:
+        header: its lengths, kind and flags, free of faults.
+        checksum: the 32 bytes that it claims.
+        head_bytes: the 16 packed bytes of the header.
+        payload: stored bytes.
+        offset: where it starts.
+        end: where the next one starts.
+    """
+
+    header: BlockHeader
+    checksum: bytes
+    head_bytes: bytes
+    payload: bytes
+    offset: int
+    end: int
+
+    def follows(self, algorithm: Algorithm, previous: bytes) -> bool:
+        """Whether its checksum continues the chain from this one."""
+        return chained(algorithm, previous, self.head_bytes, self.payload) == self.checksum
+
+
+def stored_block(data: memoryview, offset: int) -> StoredBlock | str:
+    """The block at an offset, or why there is none, in a few words."""
+    if offset + BLOCK_HEADER_BYTES > len(data):
+        return "the file ends inside a block header"
+    head = bytes(data[offset : offset + 16])
+    header = unpack_block_header(head)
+    if header is None:
+        return "reserved bytes of a block header are not zero"
+    fault = header.fault()
+    if fault is not None:
+        return fault
+    start = offset + BLOCK_HEADER_BYTES
+    if start + header.stored > len(data):
+        return "the file ends inside a block"
+    checksum = bytes(data[offset + 16 : start])
+    payload = bytes(data[start : start + header.stored])
+    return StoredBlock(header, checksum, head, payload, offset, start + header.stored)
+
+
+def expanded(block: StoredBlock) -> bytes:
+    """The payload of a block, decompressed.
+
+    Raises:
+        Malformed: when it does not expand to the length its header names.
+    """
+    import zstandard
+
+    header, payload = block.header, block.payload
+    if header.flags != COMPRESSED:
+        return payload
+    rest = payload[header.plain :]
+    size = header.raw - header.plain
+    try:
+        if zstandard.frame_content_size(rest) != size:
+            raise Malformed(f"its zstd frame is not one of {size} bytes")
+        opened = zstandard.ZstdDecompressor().decompress(rest, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise Malformed(f"it does not expand: {error}") from error
+    return payload[: header.plain] + opened

@@ -1,0 +1,134 @@
+"""Proving a whole record: every byte by the chain, every block by its form.
+
+For `verify` and for anyone who must rule out that a record was changed. A record that was never
+closed is torn and says so; it never passes.
+
+Invariant: when this returns, each byte of the file is one that the writer wrote, in its place.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from twice.errors import RecordCorrupt, RecordTorn
+from twice.foundation.digests import raw_digest
+from twice.recording.record.blockfile import BlockFile
+from twice.recording.record.blocks import StoredBlock, checksum_algorithm, expanded
+from twice.recording.record.layout import Kind, unpack_head
+from twice.recording.record.pagetables import (
+    DeltaTable,
+    decode_pages,
+    decode_table,
+    decode_tables,
+)
+from twice.recording.record.payloads import (
+    Malformed,
+    decode_frames,
+    decode_json,
+    decode_points,
+    decode_snapshots,
+)
+from twice.recording.record.points import PointBlock
+from twice.recording.record.scan import Progress, Tear
+from twice.recording.record.words import Words
+
+
+def check_file(file: BlockFile, progress: Progress | None = None) -> None:
+    """Prove the file from its first byte to its last.
+
+    Args:
+        file: of the record.
+        progress: called with bytes done and bytes in all.
+
+    Raises:
+        RecordCorrupt: E-RECORD-004, when a byte was changed; names block, offset and kind.
+        RecordTorn: E-RECORD-003, when the record was never closed.
+    """
+    forms = _Forms(file)
+    tear = file.scan(progress, forms.visit).tear
+    if forms.fault is not None:
+        raise file.corrupt(*forms.fault)
+    if tear is not None:
+        raise _stopped(file, tear)
+
+
+class _Forms:
+    """Looks into every block as it is proved, and remembers the first that no writer made."""
+
+    def __init__(self, file: BlockFile) -> None:
+        self.fault: tuple[int, str] | None = None
+        self._digest = raw_digest(checksum_algorithm(file.header.algorithm))
+        self._words = Words()
+        self._blocks = 0
+        self._pages = 0
+        self._seen = dict.fromkeys(Kind, 0)
+
+    def visit(self, block: StoredBlock) -> None:
+        number, self._blocks = self._blocks, self._blocks + 1
+        if self.fault is None:
+            try:
+                self._look(Kind(block.header.kind), expanded(block))
+            except (Malformed, struct.error) as error:
+                self.fault = (number, str(error))
+
+    def _look(self, kind: Kind, payload: bytes) -> None:
+        if kind is Kind.NAMES:
+            self._words.add(payload)
+        elif kind in (Kind.IDENTITY, Kind.ENDING):
+            decode_json(payload)
+        else:
+            head = unpack_head(payload)
+            if head.first != self._seen[kind]:
+                raise Malformed(f"entry {self._seen[kind]} of its kind is missing")
+            self._entries(kind, payload)
+            self._seen[kind] += head.count
+
+    def _entries(self, kind: Kind, payload: bytes) -> None:
+        if kind is Kind.POINTS:
+            PointBlock(decode_points(payload), self._words)
+        elif kind is Kind.FRAMES:
+            kinds = len(self._words.kinds)
+            if any(frame[0] >= kinds for frame in decode_frames(payload)):
+                raise Malformed("a frame has a kind that no names block says")
+        elif kind is Kind.PAGES:
+            _, digests, contents = decode_pages(payload)
+            if digests != [self._digest(content) for content in contents]:
+                raise Malformed("a page has another digest than its content")
+        elif kind is Kind.TABLES:
+            self._tables(payload)
+        elif kind is Kind.SNAPSHOTS:
+            decode_snapshots(payload)
+
+    def _tables(self, payload: bytes) -> None:
+        for number, data in enumerate(decode_tables(payload), self._seen[Kind.TABLES]):
+            table = decode_table(data)
+            if isinstance(table, DeltaTable) and table.base >= number:
+                raise Malformed(f"blob {number} changes blob {table.base}, which comes later")
+            if table.pages and max(table.pages) >= self._seen[Kind.PAGES]:
+                raise Malformed(f"blob {number} needs a page that does not stand before it")
+
+
+def _stopped(file: BlockFile, tear: Tear) -> RecordCorrupt | RecordTorn:
+    """The refusal for a record whose chain does not reach its trailer."""
+    where = f"{file.path}: block {tear.block}, at byte {tear.offset}"
+    fields = {
+        "path": str(file.path),
+        "block": tear.block,
+        "offset": tear.offset,
+        "kind": file.kind_at(tear.offset),
+        "points": tear.points,
+    }
+    kept = f"The {tear.points} compare-points before it stand"
+    if tear.damaged:
+        return RecordCorrupt(
+            f"{where} ({fields['kind']}), was changed: {tear.reason}.",
+            "Expected the bytes that were written when the run was recorded.",
+            f"{kept}; take another copy of the file.",
+            **fields,
+        )
+    return RecordTorn(
+        f"{where}: the record stops there, because {tear.reason}.",
+        "Expected an ending, an index and a trailer; the recording process did not get there.",
+        f"{kept}: `twice verify` judges them as PARTIAL, `migrate` closes the record there.",
+        **fields,
+    )

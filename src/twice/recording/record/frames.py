@@ -1,0 +1,82 @@
+"""The journal of a record: its frames, filtered without opening blocks that hold none.
+
+For replay (effects and inputs of an actor, in order) and for localisation (what happened before a
+compare-point). What a payload says is known to those who wrote it.
+
+Invariant: frames come in the order in which they were recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from twice.recording.record.blockfile import BlockFile
+from twice.recording.record.layout import Kind
+from twice.recording.record.payloads import KIND_BIT_MAX, decode_frames
+from twice.recording.record.words import Words
+
+
+class Frame(NamedTuple):
+    """One entry of the journal.
+
+    Attributes:
+        kind: word for what the payload is.
+        actor: number of the actor.
+        tick: tick in which it happened.
+        point: index of the compare-point that follows it.
+        payload: as it was written.
+    """
+
+    kind: str
+    actor: int
+    tick: int
+    point: int
+    payload: bytes
+
+
+def read_frames(
+    file: BlockFile,
+    words: Callable[[], Words],
+    *,
+    kinds: Iterable[str] | None,
+    first_point: int,
+    last_point: int | None,
+    actor: int | None,
+) -> Iterator[Frame]:
+    """The frames that fit, read block by block as they are asked for.
+
+    Raises:
+        RecordCorrupt: E-RECORD-004, when a block that may hold one was changed.
+    """
+    rows = file.table()
+    fits = (rows["kind"] == Kind.FRAMES) & (rows["high"] >= first_point)
+    if last_point is not None:
+        fits &= rows["low"] <= last_point
+    known = words().kinds
+    wanted = None if kinds is None else _numbers(known, kinds)
+    if wanted is not None:
+        bits = sum(1 << bit for bit in {min(number, KIND_BIT_MAX) for number in wanted})
+        fits &= (rows["bits"] & _unsigned(bits)) != 0
+    for block in fits.nonzero()[0]:
+        for kind, of, tick, point, payload in file.decoded(int(block), decode_frames):
+            if kind >= len(known):
+                raise file.corrupt(int(block), "a frame has a kind that no names block says")
+            if (
+                point >= first_point
+                and (last_point is None or point <= last_point)
+                and (wanted is None or kind in wanted)
+                and (actor is None or of == actor)
+            ):
+                yield Frame(known[kind], of, tick, point, payload)
+
+
+def _numbers(known: list[str], kinds: Iterable[str]) -> frozenset[int]:
+    asked = frozenset(kinds)
+    return frozenset(number for number, kind in enumerate(known) if kind in asked)
+
+
+def _unsigned(bits: int) -> object:
+    import numpy as np
+
+    return np.uint64(bits)

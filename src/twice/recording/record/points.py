@@ -1,0 +1,212 @@
+"""The log of compare-points: any of millions by number or tick, and whole columns as arrays.
+
+For reading what a run was at each position. Points stand in blocks; the index says which block
+holds which, so one block is opened for one point. Comparing two logs is in `compare`.
+
+Invariant: point i is the i-th that was recorded, also when a rollback made ticks repeat.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from twice.errors import RecordOutOfRange
+from twice.recording.record.blockfile import BlockFile
+from twice.recording.record.layout import DIGEST_BYTES, Kind
+from twice.recording.record.payloads import Malformed, PointColumns, decode_points
+from twice.recording.record.words import Words
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+_KEPT_BLOCKS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One compare-point.
+
+    Attributes:
+        index: its number in the record, from 0.
+        tick: tick number, -1 before the first.
+        name: ``start``, ``tick``, a phase, or an explicit compare.
+        root: 16 bytes over what is judged.
+        chain: 16 bytes over everything up to here.
+        digests: 16 bytes per component.
+    """
+
+    index: int
+    tick: int
+    name: str
+    root: bytes
+    chain: bytes
+    digests: Mapping[str, bytes]
+
+
+class PointBlock:
+    """The points of one block, decoded.
+
+    Args:
+        columns: arrays of the block.
+        words: names of shapes and components.
+
+    Raises:
+        Malformed: when the digests do not add up to the layouts.
+    """
+
+    def __init__(self, columns: PointColumns, words: Words) -> None:
+        import numpy as np
+
+        self.columns = columns
+        self.first = columns.head.first
+        self._words = words
+        if int(columns.shapes.max()) >= len(words.shapes):
+            raise Malformed("a compare-point has a shape that no names block says")
+        widths = np.array([DIGEST_BYTES * len(s.components) for s in words.shapes], np.int64)
+        self.ends = np.cumsum(widths[columns.shapes])
+        if self.ends[-1] != len(columns.digests):
+            raise Malformed("the digests of a points block do not add up to its layouts")
+
+    def starts_of(self, component: str) -> npt.NDArray[np.int64]:
+        """int64, (points,): where this component's digest starts among the digests, or -1."""
+        import numpy as np
+
+        shapes = self._words.shapes
+        from_end = np.array(
+            [
+                DIGEST_BYTES * (len(shape.components) - shape.components.index(component))
+                if component in shape.components
+                else 0
+                for shape in shapes
+            ],
+            np.int64,
+        )[self.columns.shapes]
+        return np.where(from_end > 0, self.ends - from_end, -1)
+
+    def point(self, index: int) -> Point:
+        """The point with this index in the record."""
+        at = index - self.first
+        shape = self._words.shapes[int(self.columns.shapes[at])]
+        end = int(self.ends[at])
+        begin = end - DIGEST_BYTES * len(shape.components)
+        digests = {
+            name: self.columns.digests[start : start + DIGEST_BYTES]
+            for name, start in zip(shape.components, range(begin, end, DIGEST_BYTES), strict=True)
+        }
+        root, chain = self.columns.records[at]
+        return Point(
+            index, int(self.columns.ticks[at]), shape.name, root.tobytes(), chain.tobytes(), digests
+        )
+
+
+class PointLog:
+    """All compare-points of a record, in the order they were taken.
+
+    Args:
+        file: of the record.
+        words: its names.
+    """
+
+    def __init__(self, file: BlockFile, words: Callable[[], Words]) -> None:
+        self._file = file
+        self._words = words
+        self._kept: OrderedDict[int, PointBlock] = OrderedDict()
+
+    @cached_property
+    def _numbers(self) -> npt.NDArray[np.intp]:
+        return self._file.numbers(Kind.POINTS)
+
+    @cached_property
+    def firsts(self) -> npt.NDArray[np.int64]:
+        """int64, one per block and one more: index of its first point; the last is the length."""
+        import numpy as np
+
+        rows = self._file.table()[self._numbers]
+        return np.concatenate(([0], np.cumsum(rows["count"], dtype=np.int64)))
+
+    def __len__(self) -> int:
+        return int(self.firsts[-1])
+
+    def point(self, index: int) -> Point:
+        """The point with this index; -1 is the last.
+
+        Raises:
+            RecordOutOfRange: E-RECORD-006, when there is none.
+            RecordCorrupt: E-RECORD-004, when its block was changed.
+        """
+        count = len(self)
+        at = index + count if index < 0 else index
+        if not 0 <= at < count:
+            raise RecordOutOfRange(
+                f"Compare-point {index} was asked for.",
+                f"{self._file.path} holds {count} compare-points, from 0.",
+                "Ask for one of those.",
+                index=index,
+                count=count,
+            )
+        return self.block(self.block_of(at)).point(at)
+
+    @property
+    def last(self) -> Point | None:
+        """The last point, or None when there is none."""
+        return self.point(-1) if len(self) else None
+
+    def iterate(self, first: int = 0, last: int | None = None) -> Iterator[Point]:
+        """The points from ``first`` up to and including ``last``; to the end without it."""
+        end = len(self) if last is None else min(last + 1, len(self))
+        for index in range(max(first, 0), end):
+            yield self.block(self.block_of(index)).point(index)
+
+    def index_of_tick(self, tick: int, name: str = "tick") -> int | None:
+        """Index of the last point of this name at this tick, or None."""
+        import numpy as np
+
+        shapes = [at for at, shape in enumerate(self._words().shapes) if shape.name == name]
+        rows = self._file.table()[self._numbers]
+        inside = ((rows["low"] <= tick) & (tick <= rows["high"])).nonzero()[0]
+        for number in inside[::-1]:
+            block = self.block(int(number))
+            found = (block.columns.ticks == tick) & np.isin(block.columns.shapes, shapes)
+            if found.any():
+                return block.first + int(found.nonzero()[0][-1])
+        return None
+
+    def block_of(self, index: int) -> int:
+        """Number, among the points blocks, of the one that holds this point."""
+        return int(self.firsts.searchsorted(index, "right")) - 1
+
+    def block(self, number: int) -> PointBlock:
+        """One points block, proved and decoded; the last ones used are kept.
+
+        Raises:
+            RecordCorrupt: E-RECORD-004, when it was changed.
+        """
+        kept = self._kept.get(number)
+        if kept is not None:
+            return kept
+        in_file = int(self._numbers[number])
+        words = self._words()
+        block = self._file.decoded(in_file, lambda data: PointBlock(decode_points(data), words))
+        if block.first != self.firsts[number]:
+            raise self._file.corrupt(in_file, "it starts at another compare-point")
+        self._kept[number] = block
+        if len(self._kept) > _KEPT_BLOCKS:
+            self._kept.popitem(last=False)
+        return block
+
+    def block_chains(self) -> npt.NDArray[np.uint8]:
+        """uint8, (blocks, 16): the chain of the last point of every block, from the index."""
+        import numpy as np
+
+        chains = np.ascontiguousarray(self._file.table()["chain"][self._numbers])
+        return chains.view(np.uint8).reshape(-1, DIGEST_BYTES)
+
+    def chain(self, index: int) -> bytes:
+        """The chain of one point, 16 bytes."""
+        block = self.block(self.block_of(index))
+        return block.columns.records[index - block.first, 1].tobytes()
