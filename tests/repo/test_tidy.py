@@ -36,7 +36,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "time": (
         (
             "recording/effects/", "recording/interception.py", "recording/session.py",
-            "recording/record/writer.py", "recording/launch.py", "surfaces/",
+            "recording/record/", "recording/launch.py", "surfaces/",
         ),
         "run.effects.clock",
     ),
@@ -55,7 +55,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "socket": (
         (
             "recording/effects/", "recording/interception.py", "recording/launch.py",
-            "recording/wire.py", "recording/recording_child.py", "replaying/replaying_child.py",
+            "recording/wire.py", "recording/serving.py",
         ),
         "recording.wire for child processes, run.effects.net for programs",
     ),
