@@ -15,7 +15,7 @@ import pytest
 HEAVY = (
     "IPython", "aiohttp", "asyncio", "blake3", "click", "fastapi", "gymnasium", "hypothesis",
     "importlib.metadata", "jax", "matplotlib", "mujoco", "numpy", "pandas", "pyarrow", "pytest",
-    "rfc8785", "rich", "scipy", "tensorflow", "threadpoolctl", "torch", "xxhash", "yaml", "zstandard",
+    "rich", "scipy", "tensorflow", "threadpoolctl", "torch", "xxhash", "yaml", "zstandard",
 )  # fmt: skip
 
 LIST = "import json, sys, {}; print(json.dumps(sorted(sys.modules)))"
