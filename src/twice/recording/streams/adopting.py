@@ -14,8 +14,9 @@ import sys
 from collections.abc import Callable, Mapping
 
 from twice.errors import ComponentRefused
-from twice.recording.streams.governed import Governed, state_refused
+from twice.recording.streams.governed import Governed
 from twice.recording.streams.python_streams import GovernedRandom
+from twice.recording.streams.refusals import state_refused
 
 _ABSENT = "absent"
 

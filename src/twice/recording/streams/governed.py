@@ -9,8 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 
-from twice.errors import StreamReseeded, StreamShared, StreamStateRefused
-
 
 class Governed(ABC):
     """One generator under a name.
@@ -46,33 +44,3 @@ class Governed(ABC):
     def position(self) -> bytes:
         """Give the whole position, views and moving part."""
         return b"".join((*self.views, self.moving() if self.moving else b""))
-
-
-def sharing_refused(name: str, what: str) -> StreamShared:
-    """Make the error for a stream that would get a second owner."""
-    return StreamShared(
-        f"The stream {name!r} was {what}.",
-        "A stream has one owner: two that draw from it depend on each other's order.",
-        f"Take a stream of its own for the other owner, such as {name + '/copy'!r}.",
-        name=name,
-    )
-
-
-def reseeding_refused(name: str) -> StreamReseeded:
-    """Make the error for a stream that would get another seed."""
-    return StreamReseeded(
-        f"The stream {name!r} was given a new seed.",
-        "A stream keeps the seed that its name derives, for the whole run.",
-        f"Take another name for fresh numbers, such as {name + '/2'!r}.",
-        name=name,
-    )
-
-
-def state_refused(why: str, kind: str) -> StreamStateRefused:
-    """Make the error for a state that does not fit a generator."""
-    return StreamStateRefused(
-        f"The stored position {why}.",
-        f"A generator of kind {kind!r} takes back what it gave.",
-        "Restore it into the run that recorded it, with the same stream under the same name.",
-        kind=kind,
-    )

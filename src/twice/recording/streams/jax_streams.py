@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 
 from twice.errors import ExtraMissing
 from twice.foundation.seeds import Seed
-from twice.recording.streams.governed import Governed, sharing_refused, state_refused
+from twice.recording.streams.governed import Governed
+from twice.recording.streams.refusals import sharing_refused, state_refused
 
 ALGORITHM = "threefry2x32"
 _COUNTER_LIMIT = 2**64

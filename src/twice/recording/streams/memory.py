@@ -94,7 +94,7 @@ def gauss_view(generator: np.random.RandomState) -> memoryview | None:
 
 
 def _view(address: int, length: int) -> memoryview:
-    return memoryview((ctypes.c_ubyte * length).from_address(address)).toreadonly()
+    return memoryview((ctypes.c_ubyte * length).from_address(address)).cast("B").toreadonly()
 
 
 def _addresses_are_ids() -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from twice.recording.streams.governed import Governed, state_refused
+from twice.recording.streams.governed import Governed
 from twice.recording.streams.memory import (
     bits_layout,
     bits_views,
@@ -21,6 +21,7 @@ from twice.recording.streams.memory import (
     mt19937_layout,
 )
 from twice.recording.streams.numpy_states import bytes_of, lifted, plain
+from twice.recording.streams.refusals import state_refused
 
 
 class GovernedBits(Governed):

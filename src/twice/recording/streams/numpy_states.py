@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from twice.recording.streams.governed import state_refused
+from twice.recording.streams.refusals import state_refused
 
 _TABLE_LENGTHS = {"pos": 624, "buffer_pos": 4}
 _WORD_LIMIT = 2**128

@@ -13,7 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from twice.foundation.seeds import Seed
-from twice.recording.streams.governed import sharing_refused
+from twice.recording.streams.refusals import sharing_refused
 
 
 class StreamSeedSequence(np.random.SeedSequence):

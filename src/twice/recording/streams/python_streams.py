@@ -14,13 +14,9 @@ from collections.abc import Mapping
 from typing import NoReturn, Self
 
 from twice.foundation.seeds import Seed
-from twice.recording.streams.governed import (
-    Governed,
-    reseeding_refused,
-    sharing_refused,
-    state_refused,
-)
+from twice.recording.streams.governed import Governed
 from twice.recording.streams.memory import random_layout, random_view
+from twice.recording.streams.refusals import reseeding_refused, sharing_refused, state_refused
 
 _GAUSS = struct.Struct("<?d")
 _NO_GAUSS = _GAUSS.pack(False, 0.0)

@@ -15,13 +15,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from twice.errors import StreamOffThread, StreamShared, StreamTaken
 from twice.foundation.seeds import RULE, Seed, SeedLedger, derive, path_segments
 from twice.recording.streams import drawing
 from twice.recording.streams.adopting import GovernedGetter, governed
 from twice.recording.streams.global_streams import RESERVED, SharedGenerators
 from twice.recording.streams.governed import Governed
 from twice.recording.streams.python_streams import GovernedRandom, PythonStream
+from twice.recording.streams.refusals import (
+    adoption_refused,
+    off_thread_refused,
+    reserved_refused,
+    taken_refused,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,7 +136,7 @@ class Streams:
         """
         self._refuse_taking(name)
         if name in self._live and not (self._is_restoring and name in self._foreign):
-            raise _taken(name, self._live[name].kind)
+            raise taken_refused(name, self._live[name].kind)
         made = GovernedGetter(name, generator) if callable(generator) else governed(name, generator)
         self._refuse_second_owner(name, made.source())
         self._foreign.add(name)
@@ -237,7 +242,7 @@ class Streams:
         if live is not None:
             if self._is_restoring and live.kind == kind:
                 return live.generator
-            raise _taken(name, live.kind)
+            raise taken_refused(name, live.kind)
         stream = self._given_back.get(name)
         if stream is None or stream.kind != kind:
             stream = make(self._seed(name))
@@ -287,35 +292,11 @@ class Streams:
 
     def _refuse_taking(self, name: str) -> None:
         if threading.get_ident() != self._thread:
-            raise StreamOffThread(
-                f"The stream {name!r} was taken on thread {threading.current_thread().name!r}.",
-                "Streams are taken on the thread that the run began on, in the program's order.",
-                "Take it before the thread starts and pass it in; no other may draw from it.",
-                name=name,
-            )
+            raise off_thread_refused(name, threading.current_thread().name)
         if path_segments(name)[0] == RESERVED:
-            raise StreamTaken(
-                f"The name {name!r} is reserved.",
-                f"Names under '{RESERVED}/' belong to the generators that modules share.",
-                f"Take another path, such as {'my' + name!r}.",
-                name=name,
-            )
+            raise reserved_refused(name)
 
     def _refuse_second_owner(self, name: str, source: object) -> None:
         for other in sorted(self._live):
             if other != name and self._live[other].source() is source:
-                raise StreamShared(
-                    f"The generator adopted as {name!r} is governed as {other!r} already.",
-                    "A generator has one owner and one name.",
-                    f"Adopt it once, or give {name!r} a generator of its own.",
-                    name=name,
-                )
-
-
-def _taken(name: str, kind: str) -> StreamTaken:
-    return StreamTaken(
-        f"The stream {name!r} was taken before (kind {kind}).",
-        "Each stream has one owner, so that no component shifts another's draws.",
-        f"Pass the generator you have, or take another path, such as {name + '/2'!r}.",
-        name=name,
-    )
+                raise adoption_refused(name, other)

@@ -9,10 +9,10 @@ from typing import Any, NoReturn
 
 import torch
 
-from twice.recording.streams.governed import reseeding_refused, sharing_refused
+from twice.recording.streams.refusals import reseeding_refused, sharing_refused
 
 
-class TorchStream(torch.Generator):
+class TorchStream(torch.Generator):  # type: ignore[misc, unused-ignore]  # Any without torch
     """A ``torch.Generator`` that cannot be copied, pickled or re-seeded."""
 
     stream_name = ""

@@ -14,7 +14,8 @@ from typing import Any
 
 from twice.errors import ExtraMissing
 from twice.foundation.seeds import Seed
-from twice.recording.streams.governed import Governed, state_refused
+from twice.recording.streams.governed import Governed
+from twice.recording.streams.refusals import state_refused
 
 
 def torch_seed(seed: Seed) -> int:
