@@ -74,9 +74,9 @@ def component_of(
     state = getattr(target, "state", None)
     if callable(state):
         restore = getattr(target, "restore", None)
-        put = restore if callable(restore) else None
-        form = "state/restore" if put else "state only"
-        return Component(name, target, state, put, equivalence, changed, form)
+        restorer: Callable[[Any], None] | None = restore if callable(restore) else None
+        form = "state only" if restorer is None else "state/restore"
+        return Component(name, target, state, restorer, equivalence, changed, form)
     if dataclasses.is_dataclass(target) and not isinstance(target, type):
         names = tuple(field.name for field in dataclasses.fields(target))
         read, put = _by_fields(name, target, names)
@@ -88,7 +88,7 @@ def component_of(
 
 
 def _require_name(name: str) -> None:
-    if not isinstance(name, str) or not name or name in RESERVED:
+    if not name or name in RESERVED:
         raise ComponentRefused(
             f"A component cannot be called {name!r}.",
             f"Expected a non-empty name that is none of {', '.join(RESERVED)}.",

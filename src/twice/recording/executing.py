@@ -45,12 +45,18 @@ def governed(session: Session) -> Iterator[Run]:
         active.leave(session)
 
 
-def execute(session: Session, describe: Callable[[], Mapping[str, object]]) -> dict[str, Any]:
+def execute(
+    session: Session,
+    describe: Callable[[], Mapping[str, object]],
+    *,
+    begin: Callable[[], None] | None = None,
+) -> dict[str, Any]:
     """Run the session's program to its end and finish the session.
 
     Args:
         session: fresh, not yet governed.
         describe: what the ending says besides how the program ended; called last.
+        begin: called when everything is governed, right before the program is loaded.
 
     Returns:
         The ending.
@@ -61,6 +67,8 @@ def execute(session: Session, describe: Callable[[], Mapping[str, object]]) -> d
     refusal: TwiceError | None = None
     with governed(session) as run:
         try:
+            if begin is not None:
+                begin()
             code = _call(session.setup.program, run)
             ending: dict[str, Any] = {"how": "completed", "exit_code": code}
         except TwiceError as error:

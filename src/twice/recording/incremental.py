@@ -30,6 +30,7 @@ class IncrementalDigest:
         self._node: Node | None = None
 
     def __call__(self) -> bytes:
+        """16 bytes for the component's state as it stands."""
         state = self._component.read()
         if not isinstance(state, dict):
             raise ComponentRefused(
@@ -43,4 +44,4 @@ class IncrementalDigest:
             self._node = tree(state, self._algorithm)
         else:
             self._node = rehash(self._node, state, list(changed), self._algorithm)
-        return self._node.digest[:_WIDTH]
+        return self._node.digest.raw[:_WIDTH]

@@ -129,13 +129,25 @@ class BranchInputs:
         self._fork = fork
         self._substitutions = dict(substitutions)
         self._onwards = onwards
+        self._at = fork
         self.used: set[str] = set()
+
+    def substitute(self, values: Mapping[str, Any], tick: int, *, onwards: bool) -> None:
+        """Take other substitutions from a later tick on: a branching session's next step."""
+        self._substitutions = dict(values)
+        self._onwards = onwards
+        self._at = tick
+
+    def unused(self) -> list[str]:
+        """Names that were to be substituted and were never asked for, sorted."""
+        return sorted(set(self._substitutions) - self.used)
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
         """The branch's input at this tick."""
         if tick < self._fork:
             return self._recorded.settle(tick, name, value)
-        if name in self._substitutions and (self._onwards or tick == self._fork):
+        here = tick >= self._at if self._onwards else tick == self._at
+        if here and name in self._substitutions:
             self.used.add(name)
             return InputEvent(tick, name, self._substitutions[name], substituted=True)
         return InputEvent(tick, name, value)

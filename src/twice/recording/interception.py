@@ -18,7 +18,7 @@ import random
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from twice.recording.effects import clock, entropy, ops
 from twice.recording.effects.layer import EffectLayer
@@ -48,7 +48,7 @@ class Interception:
             holder, name, original = self._saved.pop()
             setattr(holder, name, original)
 
-    def __enter__(self) -> Interception:
+    def __enter__(self) -> Self:
         self.install()
         return self
 
@@ -74,8 +74,8 @@ class Interception:
         urandom = entropy.governed_urandom(layer)
         targets += [(os, "urandom", urandom), (random, "_urandom", urandom)]
         seed = entropy.governed_seed(layer, random.Random.seed)
-        inner = random._inst  # type: ignore[attr-defined]
-        bound = seed.__get__(inner)  # type: ignore[attr-defined]
+        inner = random._inst
+        bound = seed.__get__(inner)
         targets += [(random.Random, "seed", seed), (random, "seed", bound)]
         return targets
 

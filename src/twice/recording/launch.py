@@ -17,7 +17,7 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from twice.errors import ProgramFailed, TwiceError, UsageError
 from twice.recording.wire import pair
@@ -126,7 +126,7 @@ class ChildProcess:
         for file in self._files:
             file.close()
 
-    def __enter__(self) -> ChildProcess:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -16,7 +16,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from twice.foundation.digests import Algorithm, new_hasher, short_digest
+from twice.foundation.digests import Algorithm, new_hasher
 
 OUTPUT, ERRORS = "output", "errors"
 _CHUNK = 1 << 20

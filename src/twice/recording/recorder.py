@@ -13,11 +13,10 @@ import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from twice.errors import OutputExists, ProgramFailed, SeedMissing, TwiceError
+from twice.errors import OutputExists, SeedMissing, TwiceError
 from twice.foundation.seeds import Seed
 from twice.recording.describing import describe_ending
 from twice.recording.environment import measure
@@ -26,13 +25,13 @@ from twice.recording.identity import build_identity
 from twice.recording.launch import ChildProcess, refuse_nesting
 from twice.recording.program import Program, parse_program, program_of
 from twice.recording.record import RecordWriter
-from twice.recording.recording_child import recording_session
+from twice.recording.writing import recording_session
 from twice.recording.run import Run
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
 
-_CHILD = "twice.recording.recording_child"
+_CHILD = "twice.recording"
 SEED_VARIABLE = "TWICE_SEED"
 
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from twice.errors import RecordOutOfRange
 from twice.foundation.encoding import decode
@@ -84,7 +84,7 @@ class RunRecord:
     def ticks(self) -> int:
         """How many ticks the record holds, by its last compare-point."""
         points = self.reader.points
-        return points[len(points) - 1].tick + 1 if len(points) else 0
+        return points.point(len(points) - 1).tick + 1 if len(points) else 0
 
     @property
     def parent(self) -> Mapping[str, Any] | None:
@@ -119,7 +119,8 @@ class RunRecord:
         """Loops that ended, with the cursors at their ends."""
         spans = []
         for frame in self.reader.frames(kinds=[LOOP]):
-            next_tick, reads, asked, inputs = decode(frame.payload)  # type: ignore[misc]
+            fields: Any = decode(frame.payload)
+            next_tick, reads, asked, inputs = fields
             spans.append(LoopSpan(next_tick, {"reads": reads, "asked": asked}, inputs))
         return spans
 
@@ -162,7 +163,7 @@ class RunRecord:
         """Close the file."""
         self.reader.close()
 
-    def __enter__(self) -> RunRecord:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -58,6 +58,10 @@ class Control(Protocol):
         """A compare-point was taken and handed on."""
         ...
 
+    def compared(self, value: object) -> None:
+        """A value is about to be compared."""
+        ...
+
 
 class NoControl:
     """Lets the session run."""
@@ -66,6 +70,9 @@ class NoControl:
         """Go on."""
 
     def at_point(self, session: Session, taken: Taken) -> None:
+        """Go on."""
+
+    def compared(self, value: object) -> None:
         """Go on."""
 
 
@@ -122,6 +129,8 @@ class Session:
         self.setup = setup
         self.config = Config(setup.config)
         self.wiring = wiring
+        self.tolerances: dict[str, Equivalence] = {}
+        self._inputs_chain = b""
         self.tick = -1
         self.tick_open = False
         self.point_count = 0
@@ -136,7 +145,6 @@ class Session:
             },
             judged_by(setup.predicate, lambda: self.tolerances),
         )
-        self.tolerances: dict[str, Equivalence] = {}
         self._short = self.points.short
         self._resume = wiring.resume
         self._next_tick = 0
@@ -145,7 +153,6 @@ class Session:
         self._loop_first = 0
         self._started = False
         self._inputs_count = 0
-        self._inputs_chain = b""
         self._decided = self._episode_ended = False
         self._rolled_back_to: int | None = None
         self._kept: OrderedDict[int, Captured] = OrderedDict()
@@ -153,6 +160,11 @@ class Session:
         self._pending: BaseException | None = None
         self.caveats: list[str] = []
         self.owner = os.getpid()
+
+    @property
+    def inputs_position(self) -> bytes:
+        """Digest of the inputs so far."""
+        return self._inputs_chain
 
     # -- what the program calls -----------------------------------------------------------------
 
@@ -194,6 +206,7 @@ class Session:
         if self.muted:
             return
         self._decided = True
+        self.wiring.control.compared(value)
         if within is not None:
             self.tolerances[name] = within
             self.wiring.sink.value(name, encode((name, within.to_json(), value)), self.tick)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from twice.foundation.classes import Predicate
-from twice.foundation.digests import Algorithm, require_cryptographic
+from twice.foundation.digests import Algorithm
 from twice.foundation.seeds import RULE, Seed
 from twice.recording.cadence import (
     Cadence,
@@ -96,8 +96,3 @@ class Setup:
             strict_packages=tuple(policies["strict_packages"]),
             rule=int(data["seed_rule"]),
         )
-
-    def check_digest(self, *, tier: str | None) -> None:
-        """Tier XL refuses a digest that is not cryptographic (E-DIGEST-001)."""
-        if tier == "XL":
-            require_cryptographic(self.algorithm, "tier XL")

@@ -107,7 +107,7 @@ def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
         for name in sorted(captured.subsystems)
     }
     cursors = captured.cursors
-    envelope = {
+    envelope: Any = {
         "format": "twice.snapshot/1",
         "specification": "docs/format/snapshot-envelope.md",
         "tick": captured.tick,

@@ -34,7 +34,7 @@ class TickLoop(Iterator[int]):
         closed: whether it has ended.
     """
 
-    __slots__ = ("_owner", "closed", "count", "first")
+    __slots__ = ("__weakref__", "_owner", "closed", "count", "first")
 
     def __init__(self, owner: LoopOwner, count: int | None) -> None:
         self._owner = owner

@@ -101,7 +101,7 @@ class CheckingSink:
         if index >= len(self._points):
             self._fail(index, taken, ("(point)",), "the end of the record", taken.name)
             return
-        recorded = self._points[index]
+        recorded = self._points.point(index)
         recorded_values = self._recorded_values.at(index) if values else {}
         if (recorded.name, recorded.tick) != (taken.name, taken.tick):
             was = f"{recorded.name} of tick {recorded.tick}"
@@ -158,7 +158,8 @@ class CheckingSink:
     def value(self, column: str, payload: bytes, tick: int) -> None:
         """Remember a value with a tolerance until its point comes."""
         del tick
-        name, within, value = decode(payload, resolve=loaded_types)  # type: ignore[misc]
+        fields: Any = decode(payload, resolve=loaded_types)
+        name, within, value = fields
         assert name == column, "a value says which column it belongs to"
         self._values[column] = (within, value)
 
@@ -188,7 +189,7 @@ class _values:  # noqa: N801  (reads as the values of a record)
 
     def at(self, index: int) -> dict[str, Any]:
         """Column -> (tolerance, value) of one point; points are asked for in rising order."""
-        found = {}
+        found: dict[str, Any] = {}
         while True:
             frame = self._next if self._next is not None else next(self._frames, None)
             self._next = None
@@ -196,7 +197,8 @@ class _values:  # noqa: N801  (reads as the values of a record)
                 self._next = frame
                 return found
             if frame.point == index:
-                name, within, value = decode(frame.payload, resolve=loaded_types)  # type: ignore[misc]
+                fields: Any = decode(frame.payload, resolve=loaded_types)
+                name, within, value = fields
                 found[name] = (within, value)
 
 

@@ -18,7 +18,7 @@ from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken
 from twice.recording.environment import measure
 from twice.recording.executing import execute
-from twice.recording.recording_child import serve
+from twice.recording.serving import serve
 from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
 from twice.recording.wire import Channel
@@ -43,6 +43,9 @@ class Watch:
         self.session: Session | None = None
         self._last = last
         self._capture = capture
+
+    def compared(self, value: object) -> None:
+        """Compared values are looked at where they are compared."""
 
     def before_tick(self, session: Session, tick: int) -> None:
         """Nothing happens between points."""
@@ -146,15 +149,3 @@ def _plain_ending(ending: Mapping[str, Any]) -> dict[str, object]:
         "exception": None if exception is None else exception["type"],
         "message": None if exception is None else exception["message"],
     }
-
-
-HANDLERS: dict[str, Callable[[Mapping[str, Any], Channel], None]] = {"verify": verify_here}
-
-
-def handle(job: Mapping[str, Any], channel: Channel) -> None:
-    """Dispatch one job."""
-    HANDLERS[job["action"]](job, channel)
-
-
-if __name__ == "__main__":
-    serve(handle)

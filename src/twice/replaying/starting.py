@@ -10,7 +10,6 @@ Invariant: an execution that is not informational runs the recorded source, byte
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from twice.recording.program import Program, source_digests
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child
 
-_CHILD = "twice.replaying.replaying_child"
+_CHILD = "twice.replaying"
 
 
 @dataclass(frozen=True)
@@ -105,11 +104,15 @@ def start_child(
     return ChildProcess(_CHILD, environ, show=show)
 
 
-def python_line() -> str:
-    """This interpreter, for statements."""
-    return ".".join(map(str, sys.version_info[:3]))
-
-
 def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
     """A job for a replaying process."""
     return {"action": action, "record": str(record.path.absolute()), **fields}
+
+
+def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
+    """The latest snapshot at or before a tick, or None when a component cannot be put back."""
+    number = record.snapshot_before(tick)
+    if number is None:
+        return None
+    forms = (record.ending or {}).get("components", {})
+    return None if "state only" in forms.values() else number

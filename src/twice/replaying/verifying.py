@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
-from twice.errors import ProgramFailed, RecordOutOfRange, TwiceError
+from twice.errors import ProgramFailed, RecordOutOfRange
 from twice.foundation.classes import Predicate
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.recording.runrecord import RunRecord
@@ -60,15 +59,27 @@ def verify(
         ProgramChanged: E-PROGRAM-004. RecordCorrupt: E-RECORD-004. RecordOutOfRange: E-RECORD-006.
     """
     with RunRecord.open(path) as record:
-        record.reader.check()
+        if record.complete:
+            record.reader.check()
         judge = predicate or record.setup.predicate
-        if not record.setup.program.rerunnable:
-            return _cannot_tell(record, judge)
+        program = record.setup.program
+        if not program.rerunnable:
+            return _cannot_tell(
+                record,
+                judge,
+                f"{program.target} cannot be started again: it is not a function that a fresh "
+                "process can find",
+                "move the code into a function of a run and record that: twice record FILE.py:main",
+            )
+        if not len(record.reader.points):
+            return _cannot_tell(record, judge, "the record holds no compare-point to judge")
         changes = require_same_code(record, informational=informational)
         statement = _execute(record, judge, first, last, progress)
     if changes:
         names = ", ".join(change.path for change in changes)
-        statement = statement.marked_informational(f"the code differs from the recorded one: {names}")
+        statement = statement.marked_informational(
+            f"the code differs from the recorded one: {names}"
+        )
     return statement
 
 
@@ -83,6 +94,8 @@ def _execute(
     points = record.reader.points
     snapshot = None if first is None else record.snapshot_before(_in_range(record, first))
     last_index = None if last is None else _index_of(record, _in_range(record, last))
+    if last_index is None and not record.complete:
+        last_index = len(points) - 1
     start = 0
     if snapshot is not None:
         start = record.reader.snapshots[snapshot].point
@@ -107,15 +120,35 @@ def _execute(
                 message = child.answer()
         except ProgramFailed as error:
             message = _died(record, error)
-    return _statement(record, predicate, message, now, start, last_index, segment=first is not None or last is not None)
+    return _statement(
+        record,
+        predicate,
+        message,
+        now,
+        start,
+        last_index,
+        segment=first is not None or last is not None,
+    )
 
 
 def _died(record: RunRecord, error: ProgramFailed) -> dict[str, Any]:
     """The process is gone: a difference, unless the recorded one went the same way."""
     failure = Failure(
-        0, -1, "ending", ("(ending)",), _ending_text(record.ending), error.happened
+        0,
+        -1,
+        "ending",
+        ("(ending)",),
+        _ending_text(record.ending),
+        f"{error.happened} {error.expected}",
     )
-    return {"kind": "failure", **failure.to_json(), "evaluated": 0, "passed": 0, "failed": 1, "within": 0}
+    return {
+        "kind": "failure",
+        **failure.to_json(),
+        "evaluated": 0,
+        "passed": 0,
+        "failed": 1,
+        "within": 0,
+    }
 
 
 def _statement(
@@ -208,7 +241,7 @@ def _points_missing(record: RunRecord, index: int) -> Failure | None:
     """The program ended while the record holds more points."""
     if not record.complete and record.ending is None:
         return None
-    point = record.reader.points[index]
+    point = record.reader.points.point(index)
     was = f"{point.name} of tick {point.tick}"
     return Failure(index, point.tick, point.name, ("(point)",), was, "the program had ended")
 
@@ -221,7 +254,7 @@ def _ending_text(ending: Mapping[str, Any] | None) -> str:
     return f"{ending['how']}, exit code {ending['exit_code']}{what}"
 
 
-def _cannot_tell(record: RunRecord, predicate: Predicate) -> Verification:
+def _cannot_tell(record: RunRecord, predicate: Predicate, *why: str) -> Verification:
     return Verification(
         path=record.path,
         run_id=record.run_id,
@@ -236,11 +269,7 @@ def _cannot_tell(record: RunRecord, predicate: Predicate) -> Verification:
         environment=[],
         manifest_matches=None,
         seal=_SEAL,
-        caveats=[
-            f"{record.setup.program.target} cannot be started again: it is not a function that a "
-            "fresh process can find",
-            "move the code into a function of a run and record that: twice record FILE.py:main",
-        ],
+        caveats=[*why, *_caveats(record)],
         segment=False,
     )
 
@@ -253,7 +282,7 @@ def environment_differences(record: RunRecord, now: Fingerprint) -> list[Any]:
 def _subsystems(record: RunRecord) -> list[str]:
     named = list((record.ending or {}).get("components", {}))
     if not named and len(record.reader.points):
-        last = record.reader.points[len(record.reader.points) - 1]
+        last = record.reader.points.point(len(record.reader.points) - 1)
         named = [name for name in last.digests if name not in {"effects", "inputs"}]
     return sorted({*named, "streams", "output"})
 
@@ -305,5 +334,3 @@ def _index_of(record: RunRecord, tick: int) -> int:
             tick=tick,
         )
     return index
-
-

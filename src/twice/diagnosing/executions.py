@@ -1,0 +1,141 @@
+"""Execute windows of runs in fresh processes, each in the surroundings it is asked for.
+
+One execution gives a trace (under a plan), the digests at the closing point and the components'
+states there. Executions are remembered: the same side, surroundings, window and plan are executed
+once.
+
+Invariant: an execution never changes a record and never runs in the caller's surroundings.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from twice.diagnosing.trace import FlowPlan, Plan, SamplePlan, Trace
+from twice.errors import ProgramFailed
+from twice.recording.launch import ChildProcess
+from twice.recording.runrecord import RunRecord
+from twice.recording.surroundings import Surroundings, environ_for_child
+from twice.replaying.starting import job_for
+
+_CHILD = "twice.diagnosing"
+
+
+@dataclass(frozen=True)
+class Window:
+    """From after one compare-point to another.
+
+    Attributes:
+        first: index of the point after which it opens; -1 before the program is loaded.
+        last: index of the point that closes it.
+        snapshot: number of the snapshot to start from, or None for the top.
+    """
+
+    first: int
+    last: int
+    snapshot: int | None = None
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What one execution of a window gave.
+
+    Attributes:
+        reached: whether the closing point was reached.
+        digests: column -> 16 bytes at the closing point.
+        states: component -> canonical form there.
+        trace: what was traced, or None without a plan.
+        left_at: position of the first read that the record could not answer, or None.
+    """
+
+    reached: bool
+    digests: Mapping[str, bytes]
+    states: Mapping[str, bytes]
+    trace: Trace | None
+    left_at: int | None
+
+
+class Side:
+    """One of the two runs, ready to be executed again.
+
+    Args:
+        label: ``a`` or ``b``.
+        record: its record.
+    """
+
+    def __init__(self, label: str, record: RunRecord) -> None:
+        self.label = label
+        self.record = record
+        self.surroundings = Surroundings.from_json(record.identity["surroundings"])
+        self.executions = 0
+
+    def execute(
+        self,
+        window: Window,
+        plan: Plan | None,
+        surroundings: Surroundings | None = None,
+    ) -> Executed:
+        """Execute a window once.
+
+        Args:
+            window: which part of the run.
+            plan: what to trace, or None for digests only.
+            surroundings: instead of the side's own.
+
+        Raises:
+            ProgramFailed: E-PROGRAM-003, when the process died.
+        """
+        self.executions += 1
+        environ = environ_for_child(os.environ, surroundings or self.surroundings)
+        job = job_for(
+            self.record,
+            "trace",
+            first=window.first,
+            last=window.last,
+            snapshot=window.snapshot,
+            plan=None if plan is None else plan_message(plan),
+        )
+        with ChildProcess(_CHILD, environ) as child:
+            message = child.ask(job)
+        return _executed(message)
+
+    def reproduces(self, executed: Executed, index: int) -> bool:
+        """Whether an execution gave the very digests that this side recorded at a point."""
+        if not executed.reached:
+            return False
+        recorded = self.record.reader.points.point(index).digests
+        return all(executed.digests.get(name) == digest for name, digest in recorded.items())
+
+
+def _executed(message: Mapping[str, Any]) -> Executed:
+    if message["kind"] != "window":
+        raise ProgramFailed(
+            f"The execution of a window ended with {message['kind']!r}.",
+            "Expected its trace.",
+            "Verify the record first: twice verify RECORD",
+        )
+    raw = message["trace"]
+    return Executed(
+        reached=message["reached"],
+        digests=message["digests"],
+        states=message["states"],
+        trace=Trace.from_bytes(raw) if raw else None,
+        left_at=message["left_at"],
+    )
+
+
+def plan_message(plan: Plan) -> dict[str, object]:
+    """A plan as plain data."""
+    if isinstance(plan, FlowPlan):
+        return {"kind": "flow", "events_max": plan.events_max}
+    return {"kind": "sample", "points": plan.points, "show": plan.show}
+
+
+def plan_from_message(message: Mapping[str, Any]) -> Plan:
+    """Read back what ``plan_message`` wrote."""
+    if message["kind"] == "flow":
+        return FlowPlan(message["events_max"])
+    return SamplePlan(message["points"], message["show"])

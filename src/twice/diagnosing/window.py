@@ -1,0 +1,199 @@
+"""The part of a run that is executed again to find an operation.
+
+A window opens after one compare-point and closes at a later one. Inside its process the program is
+fed from the record where that fits and from the world where it does not, so that a side can also be
+executed in surroundings that are not its own. A trace is evidence only when the execution
+reproduced the digests that its own record holds at the closing point.
+
+Invariant: executing a window never stops the program at a difference; differences are what it is for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from twice.diagnosing.trace import Plan
+from twice.diagnosing.tracing import Tracer
+from twice.errors import EncodingRefused, InputMismatch
+from twice.foundation.encoding import encode
+from twice.recording.comparepoints import Taken
+from twice.recording.effects.sources import BranchSource, RecordedSource
+from twice.recording.inputs import InputEvent, RecordedInputs
+from twice.recording.program import is_user_file
+from twice.recording.runrecord import RunRecord
+from twice.recording.session import Resume, Session
+from twice.recording.sink import NoSink
+from twice.recording.wire import Channel
+from twice.replaying.rebuilding import rebuilt_session, resume_at
+
+OBJECT = "object:"
+BEFORE_ALL = -1
+
+
+class WindowInputs:
+    """Inputs of a window: what a branch substituted stays, everything else is the program's own."""
+
+    def __init__(self, record: RunRecord) -> None:
+        self._recorded = RecordedInputs(record.inputs_from, lambda *_: None)
+        self._left = False
+
+    def settle(self, tick: int, name: str, value: Any) -> InputEvent:
+        """The substituted value, or the thunk's."""
+        if not self._left:
+            try:
+                event = self._recorded.settle(tick, name, value)
+            except InputMismatch:
+                self._left = True
+            else:
+                if event.substituted:
+                    return event
+        return InputEvent(tick, name, value)
+
+    def seek(self, count: int) -> None:
+        """Continue after that many inputs."""
+        self._recorded.seek(count)
+
+
+class WindowControl:
+    """Starts the tracer after one compare-point and stops it at another.
+
+    Args:
+        channel: to the parent.
+        first: index of the point after which the window opens; -1 opens it before the program's
+            module is imported.
+        last: index of the point that closes it.
+        plan: what to trace, or None to look at digests only.
+    """
+
+    def __init__(self, channel: Channel, first: int, last: int, plan: Plan | None) -> None:
+        self._channel = channel
+        self._first, self._last = first, last
+        self._plan = plan
+        self._tracer: Tracer | None = None
+        self._compared: object = None
+        self._digests: list[dict[str, bytes]] = []
+        self.source: BranchSource | None = None
+
+    def begin(self, session: Session) -> None:
+        """The program is about to be called."""
+        self._session = session
+        if self._first == BEFORE_ALL:
+            self._open()
+
+    def before_tick(self, session: Session, tick: int) -> None:
+        """A resumed session whose window opens where it resumes has no point to open it at."""
+        del tick
+        if self._tracer is None and session.point_count - 1 == self._first and not session.muted:
+            self._open()
+
+    def at_point(self, session: Session, taken: Taken) -> None:
+        """Open or close the window."""
+        index = session.point_count - 1
+        if index == self._last:
+            self._close(taken)
+        elif index == self._first and self._tracer is None:
+            self._open()
+
+    def compared(self, value: object) -> None:
+        """The value of an explicit compare, as the window's last root."""
+        self._compared = value
+
+    def missed(self) -> None:
+        """The program ended before the window closed."""
+        trace = self._tracer.stop() if self._tracer is not None else None
+        self._send(trace, {}, reached=False)
+
+    def _open(self) -> None:
+        if self._plan is None:
+            return
+        session = self._session
+        self._tracer = Tracer(
+            self._plan,
+            is_user_code=is_user_file,
+            roots=lambda: roots_of(session, self._compared),
+            positions=session.wiring.streams.positions,
+            own_modules=user_module_names(),
+        )
+        self._tracer.start()
+
+    def _close(self, taken: Taken) -> None:
+        trace = self._tracer.stop() if self._tracer is not None else None
+        digests = {name: taken.column(name) for name in taken.columns}
+        self._send(trace, digests, reached=True)
+
+    def _send(self, trace: Any, digests: Mapping[str, bytes], *, reached: bool) -> None:
+        source = self.source
+        self._channel.send(
+            {
+                "kind": "window",
+                "reached": reached,
+                "trace": b"" if trace is None else trace.to_bytes(),
+                "digests": dict(digests),
+                "states": _states(self._session),
+                "left_at": None if source is None else source.went_live(),
+            }
+        )
+        os._exit(0)
+
+
+def roots_of(session: Session, compared: object) -> dict[str, object]:
+    """Everything that a difference may live in, by name.
+
+    Declared state stands under the component's name; the object it was read from stands under
+    ``object:NAME``, where a difference that the declaration leaves out shows as a blind spot.
+    """
+    found: dict[str, object] = {}
+    for name, component in session.points.components.items():
+        found[name] = component.read()
+        found[OBJECT + name] = component.target
+    found["inputs"] = session.inputs_position
+    found["output"] = session.wiring.output()
+    found["compared"] = compared
+    for module in user_module_names():
+        for name, value in list(vars(sys.modules[module]).items()):
+            if not name.startswith("__") and not isinstance(value, type(sys)):
+                found[f"{module}:{name}"] = value
+    return found
+
+
+def user_module_names() -> tuple[str, ...]:
+    """Names of the loaded modules whose source is the user's, sorted."""
+    return tuple(
+        sorted(
+            name
+            for name, module in list(sys.modules.items())
+            if (origin := getattr(module, "__file__", None)) and is_user_file(str(origin))
+        )
+    )
+
+
+def _states(session: Session) -> dict[str, bytes]:
+    found = {}
+    for name, component in session.points.components.items():
+        try:
+            found[name] = encode(component.read())
+        except EncodingRefused:
+            continue
+    return found
+
+
+def window_session(record: RunRecord, control: WindowControl, resume: Resume | None) -> Session:
+    """A session of a record's program for one window."""
+    source = BranchSource(RecordedSource(record.strict_reads, record.lenient_reads()))
+    control.source = source
+    return rebuilt_session(
+        record,
+        sink=NoSink(),
+        source=source,
+        inputs=WindowInputs(record),
+        control=control,
+        resume=resume,
+    )
+
+
+def resume_for(record: RunRecord, number: int | None) -> Resume | None:
+    """Where a window's execution starts."""
+    return None if number is None else resume_at(record, number)

@@ -1,0 +1,33 @@
+"""What every session's process does first and last: take one job, report a refusal as data, leave.
+
+Invariant: a refusal reaches the parent as the error it was; anything else ends the process with its
+traceback, because it is a fault of ours or of the program.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from twice.errors import TwiceError
+from twice.recording.launch import error_message
+from twice.recording.wire import Channel
+
+Handler = Callable[[Mapping[str, Any], Channel], None]
+
+
+def serve(handle: Handler) -> None:
+    """Receive one job, handle it, report a refusal as data, and leave."""
+    channel = Channel(socket.socket(fileno=int(sys.argv[1])))
+    job = channel.receive()
+    assert job is not None, "a session's process is started with a job"
+    code = 0
+    try:
+        handle(job, channel)
+    except TwiceError as error:
+        channel.send(error_message(error))
+        code = 2
+    channel.close()
+    sys.exit(code)

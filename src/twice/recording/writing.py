@@ -1,0 +1,99 @@
+"""Record one run inside a process of its own: put the session together and execute it.
+
+It writes the record itself, so that nothing stands between a tick and the file; what its parent
+gets are a few messages of plain data.
+
+Invariant: the program's module is imported after the record's identity was written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from twice.foundation.digests import Algorithm
+from twice.recording.describing import describe_ending
+from twice.recording.effects.layer import EffectLayer
+from twice.recording.effects.sources import LiveSource
+from twice.recording.environment import measure
+from twice.recording.executing import execute
+from twice.recording.identity import build_identity
+from twice.recording.inputs import LiveInputs
+from twice.recording.output import OutputCapture
+from twice.recording.record import RecordWriter
+from twice.recording.session import Session, Wiring
+from twice.recording.setup import Setup
+from twice.recording.sink import RecordingSink
+from twice.recording.streams import Streams
+from twice.recording.surroundings import Surroundings
+from twice.recording.wire import Channel
+
+
+def recording_session(
+    setup: Setup,
+    writer: RecordWriter,
+    identity: Mapping[str, Any],
+    *,
+    capture: bool,
+) -> Session:
+    """A session that asks the world and writes everything into one record."""
+    event_sourced = setup.strategy == "event-sourced"
+    sink = RecordingSink(writer, dedupe=setup.strategy != "full", keep=not event_sourced)
+    holder: list[Session] = []
+
+    def journal(kind: str, payload: bytes) -> None:
+        holder[0].frame(kind, payload)
+
+    layer = EffectLayer(
+        LiveSource(), journal, opted_in=setup.strict_packages, algorithm=setup.algorithm
+    )
+    wiring = Wiring(
+        streams=Streams(setup.seed, rule=setup.rule),
+        layer=layer,
+        inputs=LiveInputs(),
+        sink=sink,
+        marks=snapshot_marks(identity),
+    )
+    if capture:
+        output = OutputCapture(setup.algorithm, journal, compare_errors=setup.compare_errors)
+        wiring.output, wiring.restart_output = output.position, output.restart
+        wiring.summarise_output = output.summary
+    session = Session(setup, wiring)
+    holder.append(session)
+    return session
+
+
+def snapshot_marks(identity: Mapping[str, Any]) -> dict[str, object]:
+    """What every snapshot's envelope says about the run it belongs to."""
+    return {
+        "code": identity["code"],
+        "config_hash": identity["config_hash"],
+        "seed": identity["setup"]["seed"],
+        "seed_rule": identity["setup"]["seed_rule"],
+    }
+
+
+def record_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Record the run that a job describes."""
+    setup = Setup.from_json(job["setup"])
+    surroundings = Surroundings.from_json(job["surroundings"])
+    identity = build_identity(setup, surroundings, measure(), parent=job["parent"])
+    writer = RecordWriter.create(
+        Path(job["out"]), identity, algorithm=Algorithm(setup.algorithm), force=job["force"]
+    )
+    channel.send({"kind": "started", "run_id": writer.run_id.hex(), "pid": os.getpid()})
+    session = recording_session(setup, writer, identity, capture=True)
+    ending = execute(session, lambda: describe_ending(session))
+    channel.send(
+        {
+            "kind": "ended",
+            "how": ending["how"],
+            "exit_code": ending["exit_code"],
+            "exception": ending.get("exception"),
+            "points": session.point_count,
+            "ticks": session.tick + 1,
+            "unread": session.config.keys_unread,
+        }
+    )

@@ -1,0 +1,280 @@
+"""The branching session: leave a record at a tick, with other inputs, into a record of its own.
+
+The new record holds the parent's prefix, names its parent and the point at which it left, and its
+chain up to there equals the parent's: that is the proof that everything before the fork is
+identical. The parent is opened for reading only. Each branch executes in a process of its own, with
+generators of its own.
+
+Invariant: a branch that does not come to its end leaves no file behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from twice.errors import BranchLimit, OutputUnwritable, RecordOutOfRange, SessionMisuse, UsageError
+from twice.foundation.encoding import decode, encode
+from twice.recording.launch import ChildProcess
+from twice.recording.recorder import refuse_existing
+from twice.recording.runrecord import RunRecord
+from twice.replaying.starting import (
+    job_for,
+    require_rerunnable,
+    require_same_code,
+    restorable_snapshot,
+    start_child,
+)
+
+BRANCHES_OPEN_MAX = 8
+
+
+class BranchingSession:
+    """A run that has left its record; a context manager.
+
+    Attributes:
+        fork: the first tick that may differ.
+        tick: the session stands before the body of this tick.
+        out: path of the branch's record, there once the session has finished.
+    """
+
+    open_count: ClassVar[int] = 0
+
+    def __init__(
+        self,
+        record: RunRecord,
+        fork: int,
+        out: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        sealed: bool = False,
+    ) -> None:
+        self.fork = self.tick = fork
+        self.out = Path(out)
+        self._child: ChildProcess | None = None
+        self._outcome: Mapping[str, Any] | None = None
+        if BranchingSession.open_count >= BRANCHES_OPEN_MAX:
+            raise BranchLimit(
+                f"{BranchingSession.open_count} branches are open.",
+                f"Expected at most {BRANCHES_OPEN_MAX} at once: each is a process of its own.",
+                "Finish or close one first.",
+            )
+        job = branch_job(record, fork, self.out, {}, onwards=False, force=force, sealed=sealed)
+        self._partial = Path(str(job["partial"]))
+        self._child = start_child(record)
+        BranchingSession.open_count += 1
+        try:
+            message = self._child.ask({**job, "until": fork})
+        except BaseException:
+            self.close()
+            raise
+        assert message["tick"] == fork, "a branch first waits at its fork"
+
+    def step_with(self, inputs: Mapping[str, Any] | None = None, *, onwards: bool = False) -> int:
+        """Execute one tick with these inputs; the tick it then stands before.
+
+        Args:
+            inputs: name -> value with a canonical form; other inputs are the thunks' own.
+            onwards: whether they hold at every later tick too.
+
+        Raises:
+            SessionMisuse: E-REPLAY-002, after the end.
+        """
+        message = self._command(self.tick + 1, inputs, onwards=onwards)
+        if message["kind"] == "at":
+            self.tick = int(message["tick"])
+        return self.tick
+
+    def state(self, component: str | None = None) -> Any:
+        """Plain values of all components, or of one, before the current tick's body."""
+        encoded = self._live().ask({"do": "state"})["state"]
+        if component is not None:
+            return decode(encoded[component])
+        return {name: decode(encoded[name]) for name in sorted(encoded)}
+
+    def finish(
+        self, inputs: Mapping[str, Any] | None = None, *, onwards: bool = False
+    ) -> RunRecord:
+        """Run to the end and open the branch's record."""
+        if self._outcome is None:
+            message = self._command(None, inputs, onwards=onwards)
+            assert message["kind"] == "ended", "a branch that is told to finish ends"
+        self.close()
+        return RunRecord.open(self.out)
+
+    def close(self) -> None:
+        """Stop; without ``finish`` the branch is given up and leaves no file."""
+        if self._child is not None:
+            self._child.close()
+            self._child = None
+            BranchingSession.open_count -= 1
+        if self._outcome is None:
+            with contextlib.suppress(FileNotFoundError):
+                self._partial.unlink()
+
+    def _command(
+        self, until: int | None, inputs: Mapping[str, Any] | None, *, onwards: bool
+    ) -> Mapping[str, Any]:
+        command = {
+            "do": "go",
+            "until": until,
+            "inputs": encode(dict(inputs)) if inputs else b"",
+            "onwards": onwards,
+        }
+        message = self._live().ask(command)
+        if message["kind"] == "ended":
+            self._outcome = message
+        return message
+
+    def _live(self) -> ChildProcess:
+        if self._child is None or self._outcome is not None:
+            raise SessionMisuse(
+                "This branch has ended.",
+                "Expected calls before finish or close.",
+                f"Open its record: twice.open({str(self.out)!r})",
+            )
+        return self._child
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def branch(
+    path: str | os.PathLike[str],
+    *,
+    at: int,
+    inputs: Mapping[str, Any] | None = None,
+    onwards: bool = False,
+    out: str | os.PathLike[str],
+    force: bool = False,
+    sealed: bool = False,
+    informational: bool = False,
+    show: bool = False,
+) -> RunRecord:
+    """Leave a record before a tick and run to the end.
+
+    Args:
+        path: the parent.
+        at: first tick that may differ, 0 to its last.
+        inputs: name -> value that replaces the input of that name at tick ``at``; none at all
+            resumes the run from its snapshot.
+        onwards: replace it at every later tick too.
+        out: path of the branch's record.
+        force: replace an existing output.
+        sealed: refuse reads of the world that the record cannot answer, instead of going live.
+        informational: go on although the code differs.
+        show: pass the program's output on.
+
+    Raises:
+        UsageError: E-USE-001, when no input of a given name is ever asked for from ``at`` on.
+        ReplayRefused: E-REPLAY-001, when the run does not replay up to the fork.
+    """
+    given = dict(inputs or {})
+    with RunRecord.open(path) as record:
+        record.reader.check()
+        require_same_code(record, informational=informational)
+        job = branch_job(record, at, Path(out), given, onwards=onwards, force=force, sealed=sealed)
+        with start_child(record, show=show) as child:
+            ended = child.ask({**job, "until": None})
+    if ended["branch"]["unused"]:
+        Path(out).unlink()
+        names = ", ".join(ended["branch"]["unused"])
+        raise UsageError(
+            f"The run never asked for the input {names} at tick {at}.",
+            "Expected the name of an input that the program asks for there.",
+            f"See which there are: twice show {path} --tick {at}",
+        )
+    return RunRecord.open(out)
+
+
+def branch_job(
+    record: RunRecord,
+    fork: int,
+    out: Path,
+    inputs: Mapping[str, Any],
+    *,
+    onwards: bool,
+    force: bool,
+    sealed: bool,
+) -> dict[str, Any]:
+    """The job for a branching process, checked before anything starts.
+
+    Raises:
+        OutputExists: E-OUTPUT-001. RecordOutOfRange: E-RECORD-006. OutputUnwritable: E-OUTPUT-002.
+    """
+    require_rerunnable(record)
+    refuse_existing(out, force=force)
+    if not out.absolute().parent.is_dir():
+        raise OutputUnwritable(
+            f"There is no folder {out.absolute().parent}.",
+            "Expected a folder that takes files.",
+            "Make it, or choose another with -o.",
+        )
+    if not 0 <= fork < max(record.ticks, 1):
+        raise RecordOutOfRange(
+            f"Tick {fork} lies outside of {record.path}.",
+            f"It holds ticks 0 to {record.ticks - 1}.",
+            f"See: twice show {record.path}",
+            tick=fork,
+        )
+    return dict(
+        job_for(
+            record,
+            "branch",
+            snapshot=restorable_snapshot(record, fork),
+            fork=fork,
+            out=str(out.absolute()),
+            partial=str(out.absolute().with_name(f".{out.name}.{os.getpid()}.partial")),
+            inputs=encode(dict(inputs)),
+            onwards=onwards,
+            sealed=sealed,
+            surroundings=record.identity["surroundings"],
+            parent=parent_of(record, fork),
+        )
+    )
+
+
+def parent_of(record: RunRecord, fork: int) -> dict[str, object]:
+    """What a branch says about its parent: who it is, where it left, the chain up to there."""
+    index = -1
+    points = record.reader.points
+    before = points.index_of_tick(fork - 1) if fork > 0 else 0
+    if before is not None and len(points):
+        index = before
+    return {
+        "run_id": record.run_id,
+        "record": record.path.name,
+        "fork": {
+            "tick": fork,
+            "point": index,
+            "chain": points.point(index).chain.hex() if index >= 0 else bytes(16).hex(),
+        },
+    }
+
+
+def prefix_proof(branch_record: RunRecord, parent: RunRecord) -> bool:
+    """Whether a branch's chain up to its fork equals its parent's."""
+    named = branch_record.parent
+    if named is None or named["run_id"] != parent.run_id:
+        return False
+    index = named["fork"]["point"]
+    chain = bytes.fromhex(named["fork"]["chain"])
+    return bool(
+        index < 0
+        or (
+            branch_record.reader.points.point(index).chain == chain
+            and parent.reader.points.point(index).chain == chain
+        )
+    )

@@ -1,0 +1,50 @@
+"""Run a record's program afresh: same seed, configuration and surroundings, fresh effects.
+
+A re-run is not a replay. A replay serves what was read; a re-run reads the world again, and may
+differ for that reason alone. Its record names the run it was made after.
+
+Invariant: a re-run never reads the recorded effects.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from twice.recording.recorder import record_program, refuse_existing
+from twice.recording.runrecord import RunRecord
+from twice.recording.surroundings import Surroundings
+from twice.replaying.starting import require_rerunnable, require_same_code
+
+
+def rerun(
+    path: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str],
+    force: bool = False,
+    informational: bool = False,
+    show: bool = False,
+    surroundings: Surroundings | None = None,
+) -> RunRecord:
+    """Run a record's program afresh into a new record.
+
+    Args:
+        path: the record to run after.
+        out: path of the new record.
+        force: replace an existing output.
+        informational: go on although the code differs.
+        show: pass the program's output on.
+        surroundings: instead of the recorded ones, for experiments.
+
+    Raises:
+        ProgramChanged: E-PROGRAM-004. OutputExists: E-OUTPUT-001.
+    """
+    with RunRecord.open(path) as record:
+        require_rerunnable(record)
+        require_same_code(record, informational=informational)
+        refuse_existing(Path(out), force=force)
+        pinned = surroundings or Surroundings.from_json(record.identity["surroundings"])
+        parent: Mapping[str, object] = {"run_id": record.run_id, "rerun_of": record.path.name}
+        record_program(record.setup, pinned, Path(out), force=force, show=show, parent=parent)
+    return RunRecord.open(out)

@@ -1,0 +1,209 @@
+"""Inside the process of a replay or branching session: stop before ticks and take commands.
+
+Commands are ``go`` (run until before a tick), ``state`` (canonical form of every component) and
+``finish`` (run to the end). A read-only session never substitutes anything; a branching one gets
+its inputs with ``go``.
+
+Invariant: while it waits, the program stands between two ticks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from twice.errors import ReplayRefused, TwiceError
+from twice.foundation.encoding import decode
+from twice.recording.comparepoints import Taken
+from twice.recording.describing import describe_ending
+from twice.recording.effects.sources import BranchSource, RecordedSource
+from twice.recording.environment import measure
+from twice.recording.executing import execute
+from twice.recording.identity import build_identity
+from twice.recording.inputs import BranchInputs
+from twice.recording.launch import error_message
+from twice.recording.record import RecordWriter
+from twice.recording.writing import snapshot_marks
+from twice.recording.runrecord import RunRecord
+from twice.recording.session import Session
+from twice.recording.sink import RecordingSink, Sinks
+from twice.recording.surroundings import Surroundings
+from twice.recording.wire import Channel
+from twice.replaying.checking import CheckingSink, Failure
+from twice.replaying.copying import copy_prefix
+from twice.replaying.forking import PrefixSink
+from twice.replaying.rebuilding import WatchedSource, rebuilt_session, recorded_inputs, resume_at
+from twice.replaying.replaying_child import Watch, states
+
+
+class CommandControl:
+    """Stops before the tick that was asked for and takes commands there.
+
+    Args:
+        channel: to the parent.
+        until: first tick to stop before.
+        substitute: called with the inputs of a ``go``, in a branching session.
+    """
+
+    def __init__(self, channel: Channel, until: int, substitute: Any = None) -> None:
+        self._channel = channel
+        self._until: int | None = until
+        self._substitute = substitute
+
+    def compared(self, value: object) -> None:
+        """Compared values are looked at where they are compared."""
+
+    def before_tick(self, session: Session, tick: int) -> None:
+        """Wait here when this is the tick that was asked for."""
+        if session.muted or self._until is None or tick < self._until:
+            return
+        self._wait(session, {"kind": "at", "tick": tick})
+
+    def at_point(self, session: Session, taken: Taken) -> None:
+        """Wait at the very end as well: there is a state to look at."""
+        if taken.name == "end" and self._until is not None:
+            self._wait(session, {"kind": "at", "tick": session.tick + 1, "ended": True})
+
+    def _wait(self, session: Session, here: Mapping[str, object]) -> None:
+        self._channel.send(here)
+        while True:
+            command = self._channel.receive()
+            if command is None:
+                os._exit(0)
+            if command["do"] == "state":
+                self._channel.send({"kind": "state", "state": states(session)})
+                continue
+            self._until = command["until"]
+            if self._substitute is not None and command.get("inputs"):
+                values = decode(command["inputs"])
+                self._substitute(values, here["tick"], onwards=command["onwards"])
+            return
+
+
+def replay_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Serve one read-only session."""
+    with RunRecord.open(job["record"]) as record:
+        watch = Watch(channel, last=None, capture=None)
+        resume = None if job["snapshot"] is None else resume_at(record, job["snapshot"])
+        sink = CheckingSink(
+            record,
+            record.setup.predicate,
+            watch.differs,
+            first=0 if resume is None else resume.captured.cursors.points,
+        )
+        session = rebuilt_session(
+            record,
+            sink=sink,
+            source=WatchedSource(record, watch.effect_differs),
+            inputs=recorded_inputs(record, watch.input_differs),
+            control=CommandControl(channel, job["until"]),
+            resume=resume,
+        )
+        watch.sink, watch.session = sink, session
+        execute(session, dict)
+        watch.leave({"kind": "ended", "how": "ended"})
+
+
+def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Execute a branch: the parent's prefix, then whatever the new inputs lead to."""
+    out, partial = Path(job["out"]), Path(job["partial"])
+    with RunRecord.open(job["record"]) as record:
+        identity = build_identity(
+            record.setup,
+            Surroundings.from_json(job["surroundings"]),
+            measure(),
+            parent=job["parent"],
+        )
+        writer = RecordWriter.create(partial, identity, algorithm=record.setup.algorithm)
+        session: Session | None = None
+
+        def refuse(failure: Failure) -> NoReturn:
+            _refuse_prefix(channel, writer, partial, failure)
+
+        try:
+            resume = None if job["snapshot"] is None else resume_at(record, job["snapshot"])
+            first = 0 if resume is None else resume.captured.cursors.points
+            recording = RecordingSink(
+                writer,
+                dedupe=record.setup.strategy != "full",
+                keep=record.setup.strategy != "event-sourced",
+            )
+            copy_prefix(record, recording, first)
+            checking = CheckingSink(record, record.setup.predicate, refuse, first=first)
+            inputs = BranchInputs(
+                recorded_inputs(record, _input_refused(refuse, first)),
+                job["fork"],
+                decode(job["inputs"]),  # type: ignore[arg-type]
+                onwards=job["onwards"],
+            )
+            source = BranchSource(
+                RecordedSource(record.strict_reads, record.lenient_reads()), sealed=job["sealed"]
+            )
+            session = rebuilt_session(
+                record,
+                sink=Sinks([PrefixSink(checking, job["fork"]), recording]),
+                source=source,
+                inputs=inputs,
+                control=CommandControl(channel, job["until"], inputs.substitute)
+                if job["until"] is not None
+                else None,
+                resume=resume,
+                journal_all=True,
+            )
+            session.wiring.marks = snapshot_marks(identity)
+            held = session
+            ending = execute(
+                held,
+                lambda: {
+                    **describe_ending(held),
+                    "branch": {
+                        "substituted": sorted(inputs.used),
+                        "unused": sorted(inputs.unused()),
+                        "effects_left_the_record_at": source.went_live(),
+                    },
+                },
+            )
+        except TwiceError as error:
+            with contextlib.suppress(FileNotFoundError):
+                partial.unlink()
+            channel.send(error_message(error))
+            os._exit(2)
+        partial.replace(out)
+        channel.send({"kind": "ended", **_outcome(ending, held)})
+        os._exit(0)
+
+
+def _outcome(ending: Mapping[str, Any], session: Session) -> dict[str, object]:
+    return {
+        "how": ending["how"],
+        "exit_code": ending["exit_code"],
+        "points": session.point_count,
+        "ticks": session.tick + 1,
+        "branch": ending["branch"],
+    }
+
+
+def _input_refused(refuse: Any, first: int) -> Any:
+    def differs(tick: int, name: str, recorded: Any, replayed: Any) -> None:
+        refuse(Failure(first, tick, f"input:{name}", ("inputs",), repr(recorded), repr(replayed)))
+
+    return differs
+
+
+def _refuse_prefix(
+    channel: Channel, writer: RecordWriter, partial: Path, failure: Failure
+) -> NoReturn:
+    writer.abandon()
+    with contextlib.suppress(FileNotFoundError):
+        partial.unlink()
+    error = ReplayRefused(
+        f"The run does not replay up to the fork: {failure.name} of tick {failure.tick} differs "
+        f"in {', '.join(failure.columns)}.",
+        "Expected everything before the fork to be identical.",
+        "Find out where: twice verify RECORD --restores",
+    )
+    channel.send(error_message(error))
+    os._exit(2)

@@ -1,0 +1,104 @@
+"""The command line ``twice``: one file per command, and this one that finds it.
+
+A command file has ``SUMMARY``, ``arrange(parser)`` and ``run(options) -> exit code``. It is
+imported when it is asked for, so ``twice --help`` is quick. Exit codes: 0 it holds, 1 it does not
+hold or something was found, 2 could not tell or wrong use. Results go to standard output,
+everything else to standard error.
+
+Invariant: every refusal is one error with id, what happened, what was expected and what to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from twice.errors import TwiceError, UsageError
+
+COMMANDS: dict[str, str] = {
+    "record": "record a run of a program",
+    "verify": "execute a record again and compare every point",
+    "diagnose": "say where two runs part, and why",
+    "replay": "look around in a record, tick by tick",
+    "branch": "leave a record at a tick, with another input",
+    "rerun": "run a record's program afresh: same seed, fresh effects",
+    "show": "say what a record holds, without executing anything",
+    "ls": "list the records in a folder",
+    "env": "print this environment, or compare it",
+    "trace": "write the trace of one tick, to be compared elsewhere",
+    "export": "write a record as JSON lines or Parquet",
+    "migrate": "write a record anew: a torn one's intact part, an older format",
+    "report": "write one or two records as a page to look at",
+    "demo": "see it happen: record, verify, diverge, diagnose",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Words an argument error like every other error of twice."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise UsageError(f"{self.prog}: {message}.", "", f"See: {self.prog} --help")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = dispatch(given)
+    except TwiceError as error:
+        print(error, file=sys.stderr)
+        code = 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 2
+    sys.exit(code)
+
+
+def dispatch(arguments: list[str]) -> int:
+    """Find the command, read its options, run it; its exit code."""
+    if not arguments or arguments[0] in {"-h", "--help"}:
+        print(overview())
+        return 0 if arguments else 2
+    if arguments[0] == "--version":
+        from importlib.metadata import version
+
+        print(f"twice {version('twice')}")
+        return 0
+    name = arguments[0]
+    if name not in COMMANDS:
+        raise UsageError(
+            f"There is no command {name!r}.",
+            f"Commands: {', '.join(COMMANDS)}.",
+            "See: twice --help",
+        )
+    command = importlib.import_module(f"twice.surfaces.cli.{name}")
+    parser = _Parser(
+        prog=f"twice {name}",
+        description=command.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.arrange(parser)
+    code = command.run(parser.parse_args(arguments[1:]))
+    assert isinstance(code, int), "a command returns its exit code"
+    return code
+
+
+def overview() -> str:
+    """What ``twice --help`` prints."""
+    width = max(map(len, COMMANDS))
+    rows = [f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items()]
+    return "\n".join(
+        [
+            "twice: record a run, prove that it replays, find where two runs part.",
+            "",
+            *rows,
+            "",
+            "See: twice COMMAND --help",
+        ]
+    )

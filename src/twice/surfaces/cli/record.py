@@ -1,0 +1,127 @@
+"""Record a run of a program in a fresh process with pinned surroundings.
+
+  twice record examples/swarm.py:main --seed 42 --set n=1000 --set ticks=500 -o a.twice
+  twice record package.module:main --seed 42 --config run.toml -o a.twice
+  twice record script.py --seed 7 -- --lr 3e-4
+
+A function of a run is recorded tick by tick. Of a plain script, output and exit code are recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from twice.errors import ConfigKeyUnused, UsageError
+from twice.foundation.classes import Predicate
+from twice.foundation.digests import Algorithm
+from twice.foundation.seeds import Seed
+from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
+from twice.recording.config import parse_settings, read_config
+from twice.recording.effects.clock import parse_clock
+from twice.recording.program import parse_program
+from twice.recording.recorder import master_seed, record_program, refuse_existing
+from twice.recording.setup import Setup
+from twice.recording.surroundings import for_recording
+from twice.surfaces.cli.showing import add_json, print_json
+
+
+def arrange(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("program", help="file.py:function, package.module:function, or script.py")
+    parser.add_argument("arguments", nargs="*", help="after --: arguments of a script")
+    parser.add_argument("--seed", help="master seed, an integer; or the variable TWICE_SEED")
+    parser.add_argument("--config", type=Path, help="TOML, JSON or YAML file for run.config")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
+    parser.add_argument("-o", "--out", type=Path, help="path of the record")
+    parser.add_argument("--force", action="store_true", help="replace an existing record")
+    parser.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE", dest="variables"
+    )
+    parser.add_argument("--class", action="append", default=[], dest="classes", metavar="CLASS")
+    parser.add_argument("--scope", default="host", help="process, host or cross-host")
+    parser.add_argument("--compare", default="tick", help="tick, decision, snapshot or episode")
+    parser.add_argument(
+        "--snapshots", default="every=100", help="every=N, tick, decision, episode or none"
+    )
+    parser.add_argument("--strategy", default="hybrid", help="full, delta, event-sourced or hybrid")
+    parser.add_argument("--digest", default="blake3", help="blake3, sha256 or xxh3_128")
+    parser.add_argument("--clock", default="record", help="record, or ticks:ORIGIN,STEP")
+    parser.add_argument("--compare-errors", action="store_true", help="compare standard error too")
+    parser.add_argument("--quiet", action="store_true", help="do not pass the program's output on")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Record, and say what was recorded."""
+    program = parse_program(options.program, arguments=options.arguments)
+    seed = master_seed(None if options.seed is None else Seed.parse(options.seed))
+    config = {} if options.config is None else read_config(options.config)
+    config.update(parse_settings(options.settings))
+    setup = Setup(
+        program=program,
+        seed=seed,
+        config=config,
+        predicate=Predicate.parse(options.classes, options.scope),
+        algorithm=_algorithm(options.digest),
+        granularity=parse_granularity(options.compare),
+        cadence=parse_cadence(options.snapshots),
+        strategy=parse_strategy(options.strategy),
+        clock=parse_clock(options.clock),
+        compare_errors=options.compare_errors,
+    )
+    out = options.out or Path(f"{Path(program.target).stem}.twice")
+    refuse_existing(out, force=options.force)
+    surroundings = for_recording(os.environ, explicit=_variables(options.variables))
+    show = not options.quiet and not options.json
+    ended = record_program(setup, surroundings, out, force=options.force, show=show, stdin=True)
+    _tell(ended, out, as_json=options.json)
+    if ended["unread"]:
+        keys = ", ".join(ended["unread"])
+        raise ConfigKeyUnused(
+            f"The program never read the configuration key {keys}.",
+            "Expected every key that is given to be one that the program knows.",
+            f"Check the spelling. The record {out} is complete and says so.",
+            keys=keys,
+        )
+    return 0 if ended["how"] == "completed" or ended["exit_code"] == 0 else 1
+
+
+def _tell(ended: dict[str, object], out: Path, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"format": "twice.recorded/1", "record": str(out), **ended})
+        return
+    size = out.stat().st_size
+    print(
+        f"recorded {ended['ticks']} ticks, {ended['points']} compare-points, "
+        f"{size:,} bytes: {out} ({ended['how']})",
+        file=sys.stderr,
+    )
+    print(f"next: twice verify {out}", file=sys.stderr)
+
+
+def _algorithm(text: str) -> Algorithm:
+    try:
+        return Algorithm(text)
+    except ValueError:
+        raise UsageError(
+            f"There is no digest {text!r}.",
+            f"Expected {', '.join(algorithm.value for algorithm in Algorithm)}.",
+            "For example: --digest sha256",
+        ) from None
+
+
+def _variables(pairs: list[str]) -> dict[str, str]:
+    found = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(
+                f"--env {pair!r} is not a name and a value.",
+                "Expected NAME=VALUE.",
+                "For example: --env OMP_NUM_THREADS=1",
+            )
+        found[name] = value
+    return found
