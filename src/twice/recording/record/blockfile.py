@@ -29,7 +29,7 @@ from twice.recording.record.layout import (
     unpack_trailer,
 )
 from twice.recording.record.opening import map_file, read_header
-from twice.recording.record.payloads import Malformed
+from twice.recording.record.payloads import MalformedError
 from twice.recording.record.scan import Prefix, Progress, Visit, scan
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ class BlockFile:
         self._data = memoryview(self._map)
         try:
             self.header = read_header(self.path, self._data)
-            self.prefix = closed_prefix(self._data, self.header) or scan(self._data, self.header)
-            if not self.prefix.blocks:
-                raise self._nothing_kept()
+            self.prefix = self._prefix()
         except BaseException:
             self.close()
             raise
@@ -95,7 +93,8 @@ class BlockFile:
 
     def numbers(self, kind: Kind) -> npt.NDArray[np.intp]:
         """Numbers of the blocks of a kind, in file order."""
-        return (self.table()["kind"] == kind).nonzero()[0]
+        found: npt.NDArray[np.intp] = (self.table()["kind"] == kind).nonzero()[0]
+        return found
 
     def stored(self, number: int) -> StoredBlock:
         """A block as it stands in the file, its checksum compared.
@@ -126,7 +125,7 @@ class BlockFile:
             return cached
         try:
             payload = expanded(self.stored(number))
-        except Malformed as error:
+        except MalformedError as error:
             raise self.corrupt(number, str(error)) from error
         self._cache[number] = payload
         self._cached_bytes += len(payload)
@@ -143,7 +142,7 @@ class BlockFile:
         """
         try:
             return decode(self.payload(number))
-        except (Malformed, struct.error) as error:
+        except (MalformedError, struct.error) as error:
             raise self.corrupt(number, str(error)) from error
 
     def scan(self, progress: Progress | None = None, visit: Visit | None = None) -> Prefix:
@@ -197,11 +196,14 @@ class BlockFile:
                 path=str(self.path),
             )
 
-    def _nothing_kept(self) -> RecordTorn | RecordCorrupt:
-        tear = self.prefix.tear
+    def _prefix(self) -> Prefix:
+        prefix = closed_prefix(self._data, self.header) or scan(self._data, self.header)
+        if prefix.blocks:
+            return prefix
+        tear = prefix.tear
         assert tear is not None, "a prefix without blocks has a tear"
         kind = RecordCorrupt if tear.damaged else RecordTorn
-        return kind(
+        raise kind(
             f"{self.path}: its first block, at byte {tear.offset}, does not stand: {tear.reason}.",
             "Expected the identity of the run there.",
             "Nothing of the run can be read; take another copy, or record it again.",
@@ -230,7 +232,7 @@ def closed_prefix(data: memoryview, header: Header) -> Prefix | None:
         return None
     try:
         rows = decode_index(index.payload)
-    except Malformed:
+    except MalformedError:
         return None
     blocks = len(rows) // ROW_BYTES
     if index.header.flags or blocks < 2 or blocks != trailer.blocks:

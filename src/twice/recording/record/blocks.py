@@ -21,7 +21,7 @@ from twice.recording.record.layout import (
     may_expand_to,
     unpack_block_header,
 )
-from twice.recording.record.payloads import Malformed
+from twice.recording.record.payloads import MalformedError
 
 _LEVEL = 1
 _COMPRESS_FROM_BYTES = 128
@@ -131,7 +131,7 @@ def expanded(block: StoredBlock) -> bytes:
     """The payload of a block, decompressed.
 
     Raises:
-        Malformed: when it does not expand to the length its header names.
+        MalformedError: when it does not expand to the length its header names.
     """
     import zstandard
 
@@ -142,8 +142,8 @@ def expanded(block: StoredBlock) -> bytes:
     size = header.raw - header.plain
     try:
         if zstandard.frame_content_size(rest) != size:
-            raise Malformed(f"its zstd frame is not one of {size} bytes")
+            raise MalformedError(f"its zstd frame is not one of {size} bytes")
         opened = zstandard.ZstdDecompressor().decompress(rest, allow_extra_data=False)
     except zstandard.ZstdError as error:
-        raise Malformed(f"it does not expand: {error}") from error
+        raise MalformedError(f"it does not expand: {error}") from error
     return payload[: header.plain] + opened

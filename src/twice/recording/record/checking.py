@@ -22,7 +22,7 @@ from twice.recording.record.pagetables import (
     decode_tables,
 )
 from twice.recording.record.payloads import (
-    Malformed,
+    MalformedError,
     decode_frames,
     decode_json,
     decode_points,
@@ -68,7 +68,7 @@ class _Forms:
         if self.fault is None:
             try:
                 self._look(Kind(block.header.kind), expanded(block))
-            except (Malformed, struct.error) as error:
+            except (MalformedError, struct.error) as error:
                 self.fault = (number, str(error))
 
     def _look(self, kind: Kind, payload: bytes) -> None:
@@ -79,7 +79,7 @@ class _Forms:
         else:
             head = unpack_head(payload)
             if head.first != self._seen[kind]:
-                raise Malformed(f"entry {self._seen[kind]} of its kind is missing")
+                raise MalformedError(f"entry {self._seen[kind]} of its kind is missing")
             self._entries(kind, payload)
             self._seen[kind] += head.count
 
@@ -89,11 +89,11 @@ class _Forms:
         elif kind is Kind.FRAMES:
             kinds = len(self._words.kinds)
             if any(frame[0] >= kinds for frame in decode_frames(payload)):
-                raise Malformed("a frame has a kind that no names block says")
+                raise MalformedError("a frame has a kind that no names block says")
         elif kind is Kind.PAGES:
             _, digests, contents = decode_pages(payload)
             if digests != [self._digest(content) for content in contents]:
-                raise Malformed("a page has another digest than its content")
+                raise MalformedError("a page has another digest than its content")
         elif kind is Kind.TABLES:
             self._tables(payload)
         elif kind is Kind.SNAPSHOTS:
@@ -103,9 +103,9 @@ class _Forms:
         for number, data in enumerate(decode_tables(payload), self._seen[Kind.TABLES]):
             table = decode_table(data)
             if isinstance(table, DeltaTable) and table.base >= number:
-                raise Malformed(f"blob {number} changes blob {table.base}, which comes later")
+                raise MalformedError(f"blob {number} changes blob {table.base}, which comes later")
             if table.pages and max(table.pages) >= self._seen[Kind.PAGES]:
-                raise Malformed(f"blob {number} needs a page that does not stand before it")
+                raise MalformedError(f"blob {number} needs a page that does not stand before it")
 
 
 def _stopped(file: BlockFile, tear: Tear) -> RecordCorrupt | RecordTorn:

@@ -22,7 +22,7 @@ from twice.recording.record.layout import (
     Kind,
     unpack_head,
 )
-from twice.recording.record.payloads import Malformed
+from twice.recording.record.payloads import MalformedError
 
 _OFFSET = struct.Struct("<Q")
 _NO_CHAIN = bytes(DIGEST_BYTES)
@@ -51,20 +51,20 @@ def row_of(offset: int, kind: Kind, plain: bytes) -> bytes:
     """The index row of a block, from the plain part of its payload.
 
     Raises:
-        Malformed: when the plain part is too short for what the block's kind needs.
+        MalformedError: when the plain part is too short for what the block's kind needs.
     """
     if kind in JSON_KINDS:
         return _OFFSET.pack(offset) + Head(0, 0, kind).pack() + _NO_CHAIN
     if len(plain) < HEAD_BYTES:
-        raise Malformed(f"a {kind.name.lower()} block is shorter than its head")
+        raise MalformedError(f"a {kind.name.lower()} block is shorter than its head")
     head = unpack_head(plain)
     if head.kind != kind:
-        raise Malformed(f"a {kind.name.lower()} block names another kind in its head")
+        raise MalformedError(f"a {kind.name.lower()} block names another kind in its head")
     chain = _NO_CHAIN
     if kind is Kind.POINTS:
         end = HEAD_BYTES + POINT_BYTES * head.count
         if not head.count or len(plain) != end:
-            raise Malformed("a points block is shorter than its count")
+            raise MalformedError("a points block is shorter than its count")
         chain = plain[end - DIGEST_BYTES : end]
     return _OFFSET.pack(offset) + plain[:HEAD_BYTES] + chain
 
@@ -86,11 +86,11 @@ def decode_index(payload: bytes) -> bytes:
     """The joined rows in the payload of an index block.
 
     Raises:
-        Malformed: when the length and the count do not agree.
+        MalformedError: when the length and the count do not agree.
     """
     if len(payload) < HEAD_BYTES:
-        raise Malformed("the index is shorter than its head")
+        raise MalformedError("the index is shorter than its head")
     head = unpack_head(payload)
     if head.kind != Kind.INDEX or len(payload) != HEAD_BYTES + ROW_BYTES * head.count:
-        raise Malformed("the index has another length than its count asks for")
+        raise MalformedError("the index has another length than its count asks for")
     return payload[HEAD_BYTES:]

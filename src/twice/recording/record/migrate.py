@@ -46,7 +46,7 @@ def migrate(
     """
     file = BlockFile(path)
     try:
-        if Path(out).exists() and os.path.samefile(path, out):
+        if Path(out).exists() and Path(out).samefile(path):
             raise UsageError(
                 f"{out} is the record that is read.",
                 "Expected another path for the new record.",

@@ -109,7 +109,7 @@ def _foreign(path: Path, why: str) -> RecordForeign:
 
 
 def _version(path: Path, what: str, written_by: str) -> RecordVersion:
-    reads = f"{READABLE[0]} to {READABLE[-1]}" if len(READABLE) > 1 else f"{READABLE[0]}"
+    reads = " to ".join(str(number) for number in sorted({min(READABLE), max(READABLE)}))
     writer = f"twice {written_by}" if written_by else "a version of twice it does not name"
     newer = f"'twice>={written_by}'" if written_by else "--upgrade twice"
     return RecordVersion(

@@ -22,7 +22,7 @@ from twice.recording.record.layout import (
     Head,
     Kind,
 )
-from twice.recording.record.payloads import Malformed, _cut, _head
+from twice.recording.record.payloads import MalformedError, _cut, _head
 
 _FULL, _DELTA = 0, 1
 _ENTRY = struct.Struct("<II")
@@ -72,17 +72,17 @@ def decode_pages(payload: bytes) -> tuple[Head, list[bytes], list[bytes]]:
     """The head of a pages block, the digests and the contents.
 
     Raises:
-        Malformed: when lengths and counts do not agree.
+        MalformedError: when lengths and counts do not agree.
     """
     head = _head(payload, Kind.PAGES)
     n = head.count
     start = HEAD_BYTES + 2 * n
     end = start + CHECKSUM_BYTES * n
     if not n or len(payload) < end:
-        raise Malformed("a pages block is shorter than its count")
+        raise MalformedError("a pages block is shorter than its count")
     lengths = struct.unpack_from(f"<{n}H", payload, HEAD_BYTES)
     if not 1 <= min(lengths) <= max(lengths) <= PAGE_BYTES:
-        raise Malformed(f"a page is empty or longer than {PAGE_BYTES} bytes")
+        raise MalformedError(f"a page is empty or longer than {PAGE_BYTES} bytes")
     digests = [payload[at : at + CHECKSUM_BYTES] for at in range(start, end, CHECKSUM_BYTES)]
     return head, digests, _cut(payload, end, lengths)
 
@@ -104,10 +104,10 @@ def decode_table(data: bytes) -> FullTable | DeltaTable:
     """One blob table.
 
     Raises:
-        Malformed: when its kind is not known or its lengths and counts do not agree.
+        MalformedError: when its kind is not known or its lengths and counts do not agree.
     """
     if len(data) < _ENTRY.size:
-        raise Malformed("a blob table is shorter than its head")
+        raise MalformedError("a blob table is shorter than its head")
     kind, n = _ENTRY.unpack_from(data)
     if kind == _DELTA and len(data) == _ENTRY.size + 8 + 8 * n:
         base, *numbers = struct.unpack_from(f"<Q{2 * n}I", data, _ENTRY.size)
@@ -118,7 +118,7 @@ def decode_table(data: bytes) -> FullTable | DeltaTable:
         pages = sum(map(pages_in, lengths))
         if len(data) == start + 4 * pages:
             return FullTable(lengths, struct.unpack_from(f"<{pages}I", data, start))
-    raise Malformed("a blob table has another length than its counts ask for")
+    raise MalformedError("a blob table has another length than its counts ask for")
 
 
 def encode_tables(first: int, tables: Sequence[bytes]) -> tuple[bytes, bytes]:
@@ -132,12 +132,12 @@ def decode_tables(payload: bytes) -> list[bytes]:
     """The blob tables of a block, still encoded.
 
     Raises:
-        Malformed: when lengths and counts do not agree.
+        MalformedError: when lengths and counts do not agree.
     """
     n = _head(payload, Kind.TABLES).count
     start = HEAD_BYTES + 4 * n
     if not n or len(payload) < start:
-        raise Malformed("a tables block is shorter than its count")
+        raise MalformedError("a tables block is shorter than its count")
     return _cut(payload, start, struct.unpack_from(f"<{n}I", payload, HEAD_BYTES))
 
 

@@ -35,7 +35,7 @@ ACTOR_MAX = (1 << 32) - 1
 KIND_BIT_MAX = 63
 
 
-class Malformed(ValueError):
+class MalformedError(ValueError):
     """A payload that no writer could have made; the reader turns it into E-RECORD-004."""
 
 
@@ -100,7 +100,7 @@ def decode_points(payload: bytes) -> PointColumns:
     """A points block.
 
     Raises:
-        Malformed: when lengths and counts do not agree.
+        MalformedError: when lengths and counts do not agree.
     """
     import numpy as np
 
@@ -108,12 +108,12 @@ def decode_points(payload: bytes) -> PointColumns:
     n, start = head.count, HEAD_BYTES + POINT_BYTES * head.count
     middle, end = start + 8 * n, start + 12 * n
     if not n or len(payload) < end:
-        raise Malformed("a points block is shorter than its count")
+        raise MalformedError("a points block is shorter than its count")
     records = np.frombuffer(payload, np.uint8, POINT_BYTES * n, HEAD_BYTES)
     ticks = np.cumsum(np.frombuffer(payload, "<i8", n, start))
     shapes = np.frombuffer(payload, "<u4", n, middle)
     if (ticks.min(), ticks.max()) != (head.low, head.high):
-        raise Malformed("a points block names another range of ticks than it holds")
+        raise MalformedError("a points block names another range of ticks than it holds")
     return PointColumns(head, records.reshape(n, 2, DIGEST_BYTES), ticks, shapes, payload[end:])
 
 
@@ -140,18 +140,18 @@ def decode_frames(payload: bytes) -> list[FrameEntry]:
     """The frames of a block, in the order they were written.
 
     Raises:
-        Malformed: when lengths and counts do not agree.
+        MalformedError: when lengths and counts do not agree.
     """
     head = _head(payload, Kind.FRAMES)
     n = head.count
     start = HEAD_BYTES + 26 * n
     if not n or len(payload) < start:
-        raise Malformed("a frames block is shorter than its count")
+        raise MalformedError("a frames block is shorter than its count")
     numbers = struct.unpack_from(f"<{n}q{n}Q{n}I{n}I{n}H", payload, HEAD_BYTES)
     ticks, points, actors = numbers[:n], numbers[n : 2 * n], numbers[2 * n : 3 * n]
     lengths, kinds = numbers[3 * n : 4 * n], numbers[4 * n :]
     if (min(points), max(points)) != (head.low, head.high):
-        raise Malformed("a frames block names another range of points than it holds")
+        raise MalformedError("a frames block names another range of points than it holds")
     bodies = _cut(payload, start, lengths)
     return list(zip(kinds, actors, ticks, points, bodies, strict=True))
 
@@ -169,13 +169,13 @@ def decode_snapshots(payload: bytes) -> tuple[list[SnapshotEntry], list[bytes]]:
     """The snapshots of a block and their envelopes.
 
     Raises:
-        Malformed: when lengths and counts do not agree.
+        MalformedError: when lengths and counts do not agree.
     """
     head = _head(payload, Kind.SNAPSHOTS)
     n = head.count
     start = HEAD_BYTES + 20 * n
     if not n or len(payload) < start:
-        raise Malformed("a snapshots block is shorter than its count")
+        raise MalformedError("a snapshots block is shorter than its count")
     numbers = struct.unpack_from(f"<{n}q{n}Q{n}I", payload, HEAD_BYTES)
     entries = [SnapshotEntry(head.first + at, numbers[at], numbers[n + at]) for at in range(n)]
     return entries, _cut(payload, start, numbers[2 * n :])
@@ -203,29 +203,29 @@ def decode_json(payload: bytes) -> dict[str, object]:
     """The document in a block.
 
     Raises:
-        Malformed: when it is not a JSON object.
+        MalformedError: when it is not a JSON object.
     """
     try:
         document = json.loads(payload)
         json.dumps(document, ensure_ascii=False).encode()  # a lone surrogate is refused here
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"a document is not JSON: {error}") from error
+        raise MalformedError(f"a document is not JSON: {error}") from error
     if not isinstance(document, dict):
-        raise Malformed("a document is not a JSON object")
+        raise MalformedError("a document is not a JSON object")
     return document
 
 
 def _head(payload: bytes, kind: Kind) -> Head:
     if len(payload) < HEAD_BYTES:
-        raise Malformed(f"a {kind.name.lower()} block is shorter than its head")
+        raise MalformedError(f"a {kind.name.lower()} block is shorter than its head")
     head = unpack_head(payload)
     if head.kind != kind:
-        raise Malformed(f"a {kind.name.lower()} block names another kind in its head")
+        raise MalformedError(f"a {kind.name.lower()} block names another kind in its head")
     return head
 
 
 def _cut(payload: bytes, start: int, lengths: Sequence[int]) -> list[bytes]:
     bounds = list(accumulate(lengths, initial=start))
     if bounds[-1] != len(payload):
-        raise Malformed("the lengths in a block do not add up to its payload")
+        raise MalformedError("the lengths in a block do not add up to its payload")
     return [payload[begin:end] for begin, end in pairwise(bounds)]

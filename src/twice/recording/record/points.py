@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from twice.errors import RecordOutOfRange
 from twice.recording.record.blockfile import BlockFile
 from twice.recording.record.layout import DIGEST_BYTES, Kind
-from twice.recording.record.payloads import Malformed, PointColumns, decode_points
+from twice.recording.record.payloads import MalformedError, PointColumns, decode_points
 from twice.recording.record.words import Words
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class PointBlock:
         words: names of shapes and components.
 
     Raises:
-        Malformed: when the digests do not add up to the layouts.
+        MalformedError: when the digests do not add up to the layouts.
     """
 
     def __init__(self, columns: PointColumns, words: Words) -> None:
@@ -66,11 +66,11 @@ class PointBlock:
         self.first = columns.head.first
         self._words = words
         if int(columns.shapes.max()) >= len(words.shapes):
-            raise Malformed("a compare-point has a shape that no names block says")
+            raise MalformedError("a compare-point has a shape that no names block says")
         widths = np.array([DIGEST_BYTES * len(s.components) for s in words.shapes], np.int64)
         self.ends = np.cumsum(widths[columns.shapes])
         if self.ends[-1] != len(columns.digests):
-            raise Malformed("the digests of a points block do not add up to its layouts")
+            raise MalformedError("the digests of a points block do not add up to its layouts")
 
     def starts_of(self, component: str) -> npt.NDArray[np.int64]:
         """int64, (points,): where this component's digest starts among the digests, or -1."""
@@ -192,8 +192,9 @@ class PointLog:
         in_file = int(self._numbers[number])
         words = self._words()
         block = self._file.decoded(in_file, lambda data: PointBlock(decode_points(data), words))
-        if block.first != self.firsts[number]:
-            raise self._file.corrupt(in_file, "it starts at another compare-point")
+        first, end = (int(bound) for bound in self.firsts[number : number + 2])
+        if (block.first, block.first + len(block.columns.ticks)) != (first, end):
+            raise self._file.corrupt(in_file, "it holds other compare-points than the index says")
         self._kept[number] = block
         if len(self._kept) > _KEPT_BLOCKS:
             self._kept.popitem(last=False)
@@ -209,4 +210,5 @@ class PointLog:
     def chain(self, index: int) -> bytes:
         """The chain of one point, 16 bytes."""
         block = self.block(self.block_of(index))
-        return block.columns.records[index - block.first, 1].tobytes()
+        chain: bytes = block.columns.records[index - block.first, 1].tobytes()
+        return chain

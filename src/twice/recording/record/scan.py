@@ -24,7 +24,7 @@ from twice.recording.record.layout import (
     Trailer,
     unpack_trailer,
 )
-from twice.recording.record.payloads import Malformed
+from twice.recording.record.payloads import MalformedError
 
 Progress = Callable[[int, int], None]
 Visit = Callable[[StoredBlock], None]
@@ -128,7 +128,7 @@ def _take(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str | None
         return "the identity is not the first block, or not the only one"
     try:
         row = row_of(block.offset, kind, block.payload[: block.header.plain])
-    except Malformed as error:
+    except MalformedError as error:
         return str(error)
     head = unpack_row(row, 0).head
     if kind is Kind.POINTS:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from twice.recording.record.payloads import Malformed, decode_json
+from twice.recording.record.payloads import MalformedError, decode_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,35 +38,35 @@ class Words:
         """Take in one names block.
 
         Raises:
-            Malformed: when it is not one.
+            MalformedError: when it is not one.
         """
         document = decode_json(payload)
         if sorted(document) != ["kinds", "layouts", "shapes"]:
-            raise Malformed("a names block has other members than kinds, layouts and shapes")
+            raise MalformedError("a names block has other members than kinds, layouts and shapes")
         self.kinds.extend(_texts(document["kinds"]))
         self.layouts.extend(tuple(_texts(names)) for names in _list(document["layouts"]))
         for shape in _list(document["shapes"]):
             layout, name = _pair(shape)
             if not 0 <= layout < len(self.layouts):
-                raise Malformed("a shape has a layout that no names block says")
+                raise MalformedError("a shape has a layout that no names block says")
             self.shapes.append(Shape(name, self.layouts[layout]))
 
 
 def _list(value: object) -> list[object]:
     if not isinstance(value, list):
-        raise Malformed("a names block has something else than a list")
+        raise MalformedError("a names block has something else than a list")
     return value
 
 
 def _texts(value: object) -> Iterable[str]:
     for text in _list(value):
         if not isinstance(text, str):
-            raise Malformed("a names block has something else than a name")
+            raise MalformedError("a names block has something else than a name")
         yield text
 
 
 def _pair(value: object) -> tuple[int, str]:
     pair = _list(value)
     if len(pair) != 2 or type(pair[0]) is not int or not isinstance(pair[1], str):
-        raise Malformed("a shape is not a layout and a name")
+        raise MalformedError("a shape is not a layout and a name")
     return pair[0], pair[1]

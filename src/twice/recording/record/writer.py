@@ -5,22 +5,17 @@ has passed when the next one arrives, or `flush` is called; then the block is wr
 killed process loses what waited, and what stands in the file is a valid prefix. Reading is in
 `reader`.
 
-What an entry needs stands before it: names and pages, then tables, then frames, then points, then
-snapshots. So a prefix never holds a point without the frames that led to it.
-
 Invariant: a block that was sealed is never touched again; entries come back in the order given.
 """
 
 from __future__ import annotations
 
 import os
-import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
 from twice.errors import DigestRefused, OutputUnwritable
 from twice.foundation.digests import DEFAULT, Algorithm
+from twice.recording.record.assembly import Assembly, monotonic
 from twice.recording.record.blocklog import BlockLog
 from twice.recording.record.layout import (
     FORMAT,
@@ -28,27 +23,16 @@ from twice.recording.record.layout import (
     FRAME_BYTES_PER_BLOCK,
     FRAMES_PER_BLOCK,
     POINTS_PER_BLOCK,
+    SNAPSHOTS_PER_BLOCK,
+    WAITING_BYTES_MAX,
     Header,
     Kind,
 )
-from twice.recording.record.naming import Names
-from twice.recording.record.pages import Bytes, PageStore
-from twice.recording.record.pagetables import encode_pages, encode_table, encode_tables
-from twice.recording.record.payloads import (
-    FrameEntry,
-    PointEntry,
-    encode_frames,
-    encode_json,
-    encode_points,
-    encode_snapshots,
-)
+from twice.recording.record.pages import Bytes
+from twice.recording.record.pagetables import encode_table
+from twice.recording.record.payloads import encode_json
 
-# Sessions govern clock and entropy later on; the record needs the real ones.
-_monotonic, _urandom = time.monotonic, os.urandom
-SEAL_AFTER_S = 0.5
-_WAITING_BYTES_MAX = 64 * 1024
-_SNAPSHOTS_PER_BLOCK = 64
-_Entry = TypeVar("_Entry")
+_urandom = os.urandom  # the real one: sessions govern entropy later on
 
 
 class RecordWriter:
@@ -63,18 +47,7 @@ class RecordWriter:
         self.run_id = header.run_id
         self.points = 0
         self._log = log
-        self._durable = durable
-        self._names = Names()
-        self._pages = PageStore(header.algorithm, self._pages_full)
-        self._sealing = threading.RLock()
-        self._busy = False
-        self._seal_at = _monotonic() + SEAL_AFTER_S
-        self._points: list[PointEntry] = []
-        self._frames: list[FrameEntry] = []
-        self._tables: list[bytes] = []
-        self._snapshots: list[tuple[int, int, bytes]] = []
-        self._frame_bytes = self._table_bytes = self._snapshot_bytes = 0
-        self._sealed = dict.fromkeys((Kind.POINTS, Kind.FRAMES, Kind.TABLES, Kind.SNAPSHOTS), 0)
+        self._waiting = Assembly(log, header.algorithm, durable=durable)
 
     @classmethod
     def create(
@@ -121,7 +94,7 @@ class RecordWriter:
         Raises:
             EncodingTextRefused: E-ENCODE-003, when a name has no UTF-8 form.
         """
-        return self._names.layout(components)
+        return self._waiting.names.layout(components)
 
     def point(
         self, layout: int, tick: int, name: str, root: bytes, chain: bytes, digests: bytes
@@ -139,14 +112,14 @@ class RecordWriter:
         Raises:
             OutputUnwritable: E-OUTPUT-002, once, when a full block cannot be written.
         """
-        waiting = self._points
-        waiting.append(((layout, name), tick, root, chain, digests))
+        waiting = self._waiting
+        waiting.points.append(((layout, name), tick, root, chain, digests))
         index = self.points
         self.points = index + 1
-        if _monotonic() >= self._seal_at:
+        if monotonic() >= waiting.due_at:
             self.flush()
-        elif len(waiting) >= POINTS_PER_BLOCK:
-            self._guarded(self._seal_points)
+        elif len(waiting.points) >= POINTS_PER_BLOCK:
+            waiting.guarded(waiting.seal_points)
         return index
 
     def frame(self, kind: str, actor: int, payload: bytes, *, tick: int) -> None:
@@ -165,13 +138,15 @@ class RecordWriter:
         size = len(payload)
         if size > FRAME_BYTES_MAX:
             raise _too_long(kind, size)
-        waiting = self._frames
-        waiting.append((self._names.kind(kind), actor, tick, self.points, payload))
-        self._frame_bytes += size
-        if _monotonic() >= self._seal_at:
+        waiting = self._waiting
+        waiting.frames.append((waiting.names.kind(kind), actor, tick, self.points, payload))
+        waiting.frame_bytes += size
+        if monotonic() >= waiting.due_at:
             self.flush()
-        elif self._frame_bytes >= FRAME_BYTES_PER_BLOCK or len(waiting) >= FRAMES_PER_BLOCK:
-            self._guarded(self._seal_frames)
+        elif (
+            waiting.frame_bytes >= FRAME_BYTES_PER_BLOCK or len(waiting.frames) >= FRAMES_PER_BLOCK
+        ):
+            waiting.guarded(waiting.seal_frames)
 
     def page_blob(self, key: str, parts: Sequence[Bytes], *, dedupe: bool = True) -> int:
         """Store a byte string given as parts and return its number for `RecordReader.blob`.
@@ -185,14 +160,15 @@ class RecordWriter:
         Raises:
             OutputUnwritable: E-OUTPUT-002, once, when the disk is full.
         """
-        store = self._pages
-        number, table = store.store(key, parts) if dedupe else store.store_anew(parts)
+        waiting = self._waiting
+        pages = waiting.pages
+        number, table = pages.store(key, parts) if dedupe else pages.store_anew(parts)
         if table is not None:
             encoded = encode_table(table)
-            self._tables.append(encoded)
-            self._table_bytes += len(encoded)
-            if self._table_bytes >= _WAITING_BYTES_MAX:
-                self._guarded(self._seal_tables)
+            waiting.tables.append(encoded)
+            waiting.table_bytes += len(encoded)
+            if waiting.table_bytes >= WAITING_BYTES_MAX:
+                waiting.guarded(waiting.seal_tables)
         return number
 
     def snapshot(self, tick: int, envelope: bytes) -> int:
@@ -201,14 +177,14 @@ class RecordWriter:
         Raises:
             OutputUnwritable: E-OUTPUT-002, once, when a full block cannot be written.
         """
-        waiting = self._snapshots
-        number = self._sealed[Kind.SNAPSHOTS] + len(waiting)
-        waiting.append((tick, self.points, envelope))
-        self._snapshot_bytes += len(envelope)
+        waiting = self._waiting
+        number = waiting.sealed[Kind.SNAPSHOTS] + len(waiting.snapshots)
+        waiting.snapshots.append((tick, self.points, envelope))
+        waiting.snapshot_bytes += len(envelope)
         if (
-            _monotonic() >= self._seal_at
-            or self._snapshot_bytes >= _WAITING_BYTES_MAX
-            or len(waiting) >= _SNAPSHOTS_PER_BLOCK
+            monotonic() >= waiting.due_at
+            or waiting.snapshot_bytes >= WAITING_BYTES_MAX
+            or len(waiting.snapshots) >= SNAPSHOTS_PER_BLOCK
         ):
             self.flush()
         return number
@@ -219,7 +195,7 @@ class RecordWriter:
         Raises:
             OutputUnwritable: E-OUTPUT-002, once, when the disk is full or fails.
         """
-        self._guarded(self._seal_all)
+        self._waiting.guarded(self._waiting.seal_all)
 
     def close(self, ending: Mapping[str, object]) -> None:
         """Seal what waits, then write how the run ended, the index and the trailer.
@@ -228,109 +204,17 @@ class RecordWriter:
             OutputUnwritable: E-OUTPUT-002, unless it was raised before (`failure`).
             EncodingRefused: E-ENCODE-001, when the ending holds what RFC 8785 cannot write.
         """
-        document = encode_json(ending)
+        document, waiting = encode_json(ending), self._waiting
         try:
-            self._guarded(self._seal_all)
-            self._guarded(lambda: self._finish(document))
+            waiting.guarded(waiting.seal_all)
+            waiting.guarded(lambda: waiting.finish(document))
         finally:
             self.abandon()
 
     def abandon(self) -> None:
         """Drop what waits and close the descriptor: in a forked child, or after an error."""
-        self._drop()
+        self._waiting.drop()
         self._log.close()
-
-    def _guarded(self, seal: Callable[[], None]) -> None:
-        """Seal unless the writer has failed, was closed, or belongs to the parent process."""
-        with self._sealing:
-            if self._busy:
-                return  # a signal handler or a full block of pages came in between
-            if not self._log.usable:
-                self._drop()
-                return
-            self._busy = True
-            try:
-                seal()
-            finally:
-                self._busy = False
-                if self._log.failure is not None:
-                    self._drop()
-
-    def _seal_all(self) -> None:
-        self._seal_points()
-        self._seal_snapshots()
-        self._seal_at = _monotonic() + SEAL_AFTER_S
-        if self._durable:
-            self._log.sync()
-
-    def _seal_points(self) -> None:
-        self._seal_frames()
-        entries = _taken(self._points)
-        if entries:
-            numbers = self._names.shape_numbers([entry[0] for entry in entries])
-            self._seal_names()
-            plain, rest = encode_points(self._sealed[Kind.POINTS], entries, numbers)
-            self._append(Kind.POINTS, len(entries), plain, rest)
-
-    def _seal_frames(self) -> None:
-        self._seal_tables()
-        entries = _taken(self._frames)
-        self._frame_bytes = 0
-        if entries:
-            self._seal_names()
-            plain, rest = encode_frames(self._sealed[Kind.FRAMES], entries)
-            self._append(Kind.FRAMES, len(entries), plain, rest)
-
-    def _seal_snapshots(self) -> None:
-        entries = _taken(self._snapshots)
-        self._snapshot_bytes = 0
-        if entries:
-            plain, rest = encode_snapshots(self._sealed[Kind.SNAPSHOTS], entries)
-            self._append(Kind.SNAPSHOTS, len(entries), plain, rest)
-
-    def _seal_tables(self) -> None:
-        self._seal_pages()
-        tables = _taken(self._tables)
-        self._table_bytes = 0
-        if tables:
-            plain, rest = encode_tables(self._sealed[Kind.TABLES], tables)
-            self._append(Kind.TABLES, len(tables), plain, rest)
-
-    def _pages_full(self) -> None:
-        self._guarded(self._seal_pages)
-
-    def _seal_pages(self) -> None:
-        first, pages = self._pages.take_fresh()
-        if pages:
-            self._log.append(Kind.PAGES, *encode_pages(first, pages))
-
-    def _seal_names(self) -> None:
-        new = self._names.take_new()
-        if new is not None:
-            self._log.append(Kind.NAMES, b"", encode_json(new))
-
-    def _append(self, kind: Kind, count: int, plain: bytes, rest: bytes) -> None:
-        self._sealed[kind] += count
-        self._log.append(kind, plain, rest)
-
-    def _finish(self, ending: bytes) -> None:
-        self._log.append(Kind.ENDING, b"", ending)
-        self._log.finish()
-        if self._durable:
-            self._log.sync()
-
-    def _drop(self) -> None:
-        for waiting in (self._points, self._frames, self._tables, self._snapshots):
-            waiting.clear()
-        self._pages.take_fresh()
-        self._frame_bytes = self._table_bytes = self._snapshot_bytes = 0
-
-
-def _taken(waiting: list[_Entry]) -> list[_Entry]:
-    """What waits, taken out at once: an entry that another thread adds meanwhile stays."""
-    entries = waiting[:]
-    del waiting[: len(entries)]
-    return entries
 
 
 def _algorithm(label: str) -> Algorithm:
