@@ -1,0 +1,154 @@
+"""Which callables read the world, draw, seed, or compute in an order: the vocabulary of attribution.
+
+For: one table of names, resolved through imports by ``reading_lines``. A tag says what kind of
+difference a call can bring in, not that it did.
+
+Invariant: data alone; a name stands under one tag, except where a call does two things.
+"""
+
+from __future__ import annotations
+
+CLOCK = "clock"
+ENTROPY = "entropy"
+ENVIRONMENT = "environment"
+LISTING = "listing order"
+HASH = "hash"
+ADDRESS = "address"
+PICKLE = "pickle"
+REPR = "repr"
+MATMUL = "matmul"
+SUM = "sum"
+DRAW = "draw"
+SHARED_DRAW = "draw from a shared generator"
+UNSEEDED = "generator without a seed"
+SEEDING = "seeding"
+ITERATION = "iteration"
+
+WORLD = frozenset({CLOCK, ENTROPY, ENVIRONMENT, LISTING, HASH, ADDRESS, UNSEEDED})
+"""Tags of what can differ although everything the program holds agrees."""
+
+_TIME = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
+EXACT: dict[str, str] = {
+    **{f"time.{name}": CLOCK for name in _TIME},
+    **{f"time.{name}_ns": CLOCK for name in _TIME},
+    **{f"time.{name}": CLOCK for name in ("localtime", "gmtime", "ctime", "strftime")},
+    **{f"datetime.datetime.{name}": CLOCK for name in ("now", "utcnow", "today")},
+    "datetime.date.today": CLOCK,
+    "os.times": CLOCK,
+    "os.urandom": ENTROPY,
+    "os.getrandom": ENTROPY,
+    "uuid.uuid1": ENTROPY,
+    "uuid.uuid4": ENTROPY,
+    "random.SystemRandom": ENTROPY,
+    "os.environ": ENVIRONMENT,
+    "os.getenv": ENVIRONMENT,
+    "os.environb": ENVIRONMENT,
+    "os.getpid": ENVIRONMENT,
+    "os.getppid": ENVIRONMENT,
+    "os.getcwd": ENVIRONMENT,
+    "os.cpu_count": ENVIRONMENT,
+    "os.sched_getaffinity": ENVIRONMENT,
+    "os.getloadavg": ENVIRONMENT,
+    "os.uname": ENVIRONMENT,
+    "multiprocessing.cpu_count": ENVIRONMENT,
+    "socket.gethostname": ENVIRONMENT,
+    "getpass.getuser": ENVIRONMENT,
+    "pathlib.Path.home": ENVIRONMENT,
+    "pathlib.Path.cwd": ENVIRONMENT,
+    "sys.argv": ENVIRONMENT,
+    "threading.get_ident": ENVIRONMENT,
+    "threading.get_native_id": ENVIRONMENT,
+    "locale.getlocale": ENVIRONMENT,
+    "os.listdir": LISTING,
+    "os.scandir": LISTING,
+    "os.walk": LISTING,
+    "glob.glob": LISTING,
+    "glob.iglob": LISTING,
+    "hash": HASH,
+    "id": ADDRESS,
+    "repr": REPR,
+    "pickle.dumps": PICKLE,
+    "pickle.dump": PICKLE,
+    "sum": SUM,
+    "numpy.sum": SUM,
+    "numpy.mean": SUM,
+    "numpy.cumsum": SUM,
+    "functools.reduce": SUM,
+    **{
+        f"numpy.{name}": MATMUL
+        for name in ("dot", "matmul", "inner", "outer", "vdot", "tensordot", "einsum", "convolve")
+    },
+    **{f"torch.{name}": MATMUL for name in ("matmul", "mm", "bmm", "einsum", "addmm", "conv2d")},
+}
+PREFIXES: tuple[tuple[str, str], ...] = (
+    ("secrets.", ENTROPY),
+    ("platform.", ENVIRONMENT),
+    ("numpy.linalg.", MATMUL),
+    ("scipy.linalg.", MATMUL),
+    ("torch.linalg.", MATMUL),
+)
+METHODS: dict[str, str] = {
+    "dot": MATMUL,
+    "sum": SUM,
+    "mean": SUM,
+    "iterdir": LISTING,
+    "rglob": LISTING,
+}
+DRAWS = frozenset(
+    (
+        *("random", "integers", "randint", "randrange", "normal", "standard_normal"),
+        *("uniform", "choice", "choices", "sample", "shuffle", "permutation", "permuted"),
+        *("gauss", "normalvariate", "expovariate", "exponential", "poisson", "binomial"),
+        *("beta", "gamma", "getrandbits", "randbytes", "bytes", "rand", "randn"),
+        *("random_sample", "lognormal", "laplace", "multivariate_normal", "geometric"),
+        *("dirichlet", "triangular", "vonmises", "multinomial", "standard_exponential"),
+        *("betavariate"),
+    )
+)
+SEEDED = frozenset(
+    {
+        "random.Random",
+        "random.seed",
+        "numpy.random.default_rng",
+        "numpy.random.RandomState",
+        "numpy.random.SeedSequence",
+        "numpy.random.seed",
+        "numpy.random.PCG64",
+        "numpy.random.PCG64DXSM",
+        "numpy.random.MT19937",
+        "numpy.random.Philox",
+        "numpy.random.SFC64",
+        "torch.manual_seed",
+        "torch.seed",
+        "jax.random.PRNGKey",
+        "jax.random.key",
+    }
+)
+SEEDING_METHODS = frozenset({"seed", "manual_seed", "reset_seed"})
+
+
+def tags_of(name: str, *, arguments: int, is_method: bool) -> tuple[str, ...]:
+    """Tags of a call or of an attribute that is read.
+
+    Args:
+        name: dotted name, resolved through the module's imports.
+        arguments: number of arguments given; 0 for an attribute that is not called.
+        is_method: the first part of the name is not a module.
+    """
+    if name in EXACT:
+        return (EXACT[name],)
+    if name in SEEDED:
+        return (SEEDING,) if arguments else (UNSEEDED, ENTROPY)
+    for prefix, tag in PREFIXES:
+        if name.startswith(prefix):
+            return (tag,)
+    last = name.rpartition(".")[2]
+    if name.startswith(("random.", "numpy.random.")) and last in DRAWS:
+        return (DRAW, SHARED_DRAW)
+    if not is_method or "." not in name:
+        return ()
+    if last in DRAWS:
+        return (DRAW,)
+    if last in SEEDING_METHODS:
+        return (SEEDING,) if arguments else (UNSEEDED, ENTROPY)
+    return (METHODS[last],) if last in METHODS else ()

@@ -1,0 +1,134 @@
+"""The result of a localisation: where two executions part, or why that could not be said.
+
+For: plain values that a report prints and an attribution reads.
+
+Not for: naming a cause. ``tags`` and ``calls`` say what stands on the line, not that it did it.
+
+Invariant: every claim in a result was observed; what was inferred from syntax is in ``evidence``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of user code.
+
+    Args:
+        file: source path.
+        line: line number, from 1.
+        function: qualified name.
+        code: the statement that starts to run there, or None when there is no readable source.
+    """
+
+    file: str
+    line: int
+    function: str
+    code: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Where one difference that never heals begins.
+
+    Args:
+        place: the line after which it is there.
+        paths: what begins to differ there.
+        moment: number of the event, in the order of side a.
+        reaches_tracked: the difference in the tracked state was followed back through it; False
+            means that it stays alive beside it, None that this could not be told.
+        before_window: it was there when the window began.
+    """
+
+    place: Place
+    paths: tuple[str, ...]
+    moment: int
+    reaches_tracked: bool | None
+    before_window: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The first operation whose result stays different.
+
+    Args:
+        file: source path.
+        line: line number, from 1.
+        function: qualified name.
+        code: the statement, or None when there is no readable source.
+        name: the variable, attribute or call that first differs.
+        kind: ``value``, ``order``, ``stream position`` or ``flow``.
+        value_a: short text of the value on side a, or empty.
+        value_b: short text of the value on side b, or empty.
+        paths: paths that differ at once after the operation.
+        before_window: the difference was there at the first event; start earlier.
+        untracked: paths of the chain that belong to no tracked component: blind spots.
+        side: the side that ran the operation, or ``both``.
+        thread: name of the thread.
+        event: index of the event in its thread after which it ran.
+        guard: the branch at which the flows part, when the operation stands behind one.
+        followed: lines from the tracked difference back to the operation, the operation last.
+        candidates: beginnings of all differences that never heal.
+        calls: dotted names that are called on the line.
+        tags: kinds of callables on the line (``callables``).
+        iterates: what is iterated on the line.
+        seeds: names bound on the line that reach a seeding call.
+        evidence: what was observed, in sentences.
+        caveats: what was not seen.
+        noise: paths left out because they differ within a side.
+        non_reproducing: the side (``a`` or ``b``) that does not reproduce itself; ``value_a`` and
+            ``value_b`` are then of two executions of that side. Empty otherwise.
+        executions: how often the window was executed.
+    """
+
+    file: str
+    line: int
+    function: str
+    code: str | None
+    name: str
+    kind: str
+    value_a: str
+    value_b: str
+    paths: tuple[str, ...]
+    before_window: bool
+    untracked: tuple[str, ...]
+    side: str
+    thread: str
+    event: int
+    guard: Place | None
+    followed: tuple[Place, ...]
+    candidates: tuple[Candidate, ...]
+    calls: tuple[str, ...]
+    tags: tuple[str, ...]
+    iterates: tuple[str, ...]
+    seeds: tuple[str, ...]
+    evidence: tuple[str, ...]
+    caveats: tuple[str, ...]
+    noise: tuple[str, ...]
+    non_reproducing: str
+    executions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unlocated:
+    """No operation could be named.
+
+    Args:
+        reason: one sentence.
+        evidence: what was observed.
+        experiments: what would tell more.
+        candidates: beginnings of differences that were seen.
+        caveats: what was not seen.
+        noise: paths left out because they differ within a side.
+        executions: how often the window was executed.
+    """
+
+    reason: str
+    evidence: tuple[str, ...]
+    experiments: tuple[str, ...]
+    candidates: tuple[Candidate, ...] = ()
+    caveats: tuple[str, ...] = ()
+    noise: tuple[str, ...] = ()
+    executions: int = 0

@@ -1,0 +1,62 @@
+"""Names of the places where state lives, as text.
+
+For: one spelling. A root keeps the name its owner gave it (``swarm``), a member follows it
+(``swarm.cache``, ``swarm['lr']``), a global of the user's is ``module:name``, a local stands in its
+frame (``<2 Swarm.step>order``: third user frame from the outside), and a value that leaves a frame is
+``<2 Swarm.step>(returned)``.
+
+Invariant: the path of a local names its frame's depth and function, so no two frames on one stack share
+a path.
+"""
+
+from __future__ import annotations
+
+STREAMS = "(positions)"
+_RETURNED = "(returned)"
+
+
+def frame_prefix(depth: int, function: str) -> str:
+    """What the locals of a frame begin with; depth counts user frames from 0, the outermost."""
+    return f"<{depth} {function}>"
+
+
+def returned(depth: int, function: str) -> str:
+    """The path of the value that a frame returns or yields."""
+    return frame_prefix(depth, function) + _RETURNED
+
+
+def is_local(path: str) -> bool:
+    """Whether a path lives in a frame."""
+    return path.startswith("<")
+
+
+def is_returned(path: str) -> bool:
+    """Whether a path is a value on its way out of a frame, or a member of one."""
+    return is_local(path) and _tail(path).startswith(_RETURNED)
+
+
+def depth_of(path: str) -> int:
+    """The frame depth of a local path."""
+    return int(path[1 : path.index(" ")])
+
+
+def plain(path: str) -> str:
+    """The path as a person writes it: the frame is left out."""
+    if not is_local(path):
+        return path
+    return "the returned value" if is_returned(path) else _tail(path)
+
+
+def under(path: str, owner: str) -> bool:
+    """Whether a path is the owner or a member of it."""
+    return path == owner or (path.startswith(owner) and path[len(owner)] in ".[")
+
+
+def _tail(path: str) -> str:
+    # A function's name may hold angle brackets of its own: <1 f.<locals>.<listcomp>>x
+    depth = 0
+    for place, letter in enumerate(path):
+        depth += (letter == "<") - (letter == ">")
+        if depth == 0:
+            return path[place + 1 :]
+    return path
