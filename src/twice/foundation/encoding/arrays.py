@@ -128,7 +128,8 @@ def scalar_form(value: np.generic) -> bytes:
 
     description = description_of(value.dtype)
     dtype = dtype_of(description)
-    raw = np.asarray(value, dtype=value.dtype).astype(dtype).tobytes()
+    # numpy gives an item of no bytes one byte as soon as it stands in an array.
+    raw = np.asarray(value, dtype=value.dtype).astype(dtype).tobytes() if dtype.itemsize else b""
     return forms.NUMPY_SCALAR + description_form(description) + forms.pack_u64(len(raw)) + raw
 
 

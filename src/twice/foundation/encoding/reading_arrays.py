@@ -66,7 +66,6 @@ def read_scalar(cursor: Cursor) -> object:
     raw = cursor.take(cursor.u64())
     if len(raw) != dtype.itemsize:
         raise Malformed(f"a scalar of {dtype.itemsize} bytes in {len(raw)} bytes")
-    if not raw:
-        return dtype.type()
-    value: object = np.frombuffer(bytearray(raw), dtype)[0]
+    items = np.frombuffer(bytearray(raw), dtype) if raw else np.zeros(1, dtype)
+    value: object = items[0]
     return value

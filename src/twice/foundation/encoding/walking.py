@@ -18,7 +18,7 @@ from twice.foundation.encoding.registry import Registry
 
 
 class Frame:
-    """A container that is being written and how many of its children are."""
+    """A container that is being written and how many of its children are, or are just being."""
 
     __slots__ = ("done", "opened", "owner")
 
@@ -52,8 +52,8 @@ def walk(value: object, registry: Registry, root: str, level: int = 0) -> list[B
             frames.pop()
             continue
         child = frame.opened.children[frame.done]
-        opened = open_at(child, registry, root, frames, above, level)
         frame.done += 1
+        opened = open_at(child, registry, root, frames, above, level)
         parts += opened.parts
         if len(opened.children):
             above.add(id(child))
@@ -131,7 +131,7 @@ def _check_place(child: object, above: set[int], level: int, depth: int) -> None
 
 def path_of(root: str, frames: list[Frame]) -> str:
     """How the child that is being opened is reached from the root."""
-    return root + "".join(frame.opened.label(frame.done) for frame in frames)
+    return root + "".join(frame.opened.label(frame.done - 1) for frame in frames)
 
 
 def _short(key: object) -> str:
