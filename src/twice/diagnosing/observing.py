@@ -91,7 +91,7 @@ class Observer:
             agreeing = [number for number in fresh if not self.differing(number)]
             points = tuple(self._point("b", number) for number in agreeing)
             for start in range(0, len(points), SAMPLES_MAX):
-                chunk = points.point(start : start + SAMPLES_MAX)
+                chunk = points[start : start + SAMPLES_MAX]
                 self._samples["b"].update(self._execute("b", attempt, chunk))
             for number in agreeing:
                 self._paths.pop(number, None)
