@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.foundation.seeds import Seed
-from twice.recording.streams import Streams, draws
+from twice.recording.streams import Streams, drawing, draws
 from twice.recording.streams.drawing import words_between
 
 
@@ -107,7 +107,7 @@ def test_what_cannot_be_told_is_none():
 
 
 def test_mt19937_gives_up_on_an_unrelated_state(monkeypatch):
-    monkeypatch.setattr("twice.recording.streams.drawing.MT19937_WORDS_MAX", 10_000)
+    monkeypatch.setattr(drawing, "MT19937_WORDS_MAX", 10_000)
     one, other = adopted(random.Random(1)).snapshot(), adopted(random.Random(2)).snapshot()
 
     assert draws(one, other) == {"x": None}
