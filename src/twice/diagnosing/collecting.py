@@ -15,6 +15,7 @@ Invariant: the same window under two plans gives every event the same lane and i
 
 from __future__ import annotations
 
+import inspect
 import marshal
 import threading
 import zlib
@@ -33,6 +34,7 @@ _TEXT_MAX = 64
 _TUPLE_MAX = 8
 _ADDRESSES = range(1 << 40, 1 << 48)  # integers that look like one are not compared here
 _NOTHING = object()
+GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 Roots = Callable[[], Mapping[str, object]]
 
@@ -125,6 +127,8 @@ class Collector:
 
     def enter(self, frame: FrameType, event: str) -> None:
         """A user frame is entered (``call``) or goes on after a yield (``resume``)."""
+        if event == "call" and frame.f_code.co_flags & GENERATORS:
+            event = "begin"  # its arguments were bound when the generator was made
         thread = self._thread()
         if thread.stack and self._caller(frame) is thread.stack[-1]:
             thread.stack.append(frame)

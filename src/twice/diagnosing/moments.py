@@ -144,7 +144,7 @@ def _frames(lane: Lane, positions: Sequence[Position]) -> tuple[array[int], list
 
     for index, (place, height) in enumerate(zip(lane.places, lane.depths, strict=True)):
         position = positions[place]
-        entering = position.event in {"call", "resume"}
+        entering = position.event in {"call", "begin", "resume"}
         while len(stack) > height - entering:
             pop(index - 1)
         while len(stack) < height - entering:

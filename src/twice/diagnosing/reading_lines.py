@@ -21,6 +21,11 @@ from dataclasses import dataclass
 from twice.diagnosing.callables import ITERATION, MATMUL, SEEDED, SEEDING_METHODS, tags_of
 
 _LOOPS = (ast.For, ast.AsyncFor)
+_WALKERS = frozenset(
+    ("list", "tuple", "iter", "enumerate", "zip", "map", "filter", "next", "dict", "deque")
+    + ("sorted", "max", "min", "sum", "reversed")
+)
+_WALKING_METHODS = frozenset(("join", "extend", "fromkeys", "fromiter", "array", "asarray"))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -243,9 +248,14 @@ def _iterated(nodes: list[ast.AST], statement: ast.AST) -> Iterator[ast.expr]:
     for node in nodes:
         if isinstance(node, ast.comprehension):
             yield node.iter
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
-            if node.func.id in {"list", "tuple", "iter", "enumerate", "zip", "map", "next"}:
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id in _WALKERS:
                 yield from node.args
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in _WALKING_METHODS:
+                yield from node.args
+            elif node.func.attr in {"pop", "popitem"} and not node.args:
+                yield node.func.value
         elif isinstance(node, ast.Starred):
             yield node.value
 

@@ -9,16 +9,14 @@ Invariant: ``stop`` puts back the trace functions that were set before ``start``
 from __future__ import annotations
 
 import dis
-import inspect
 import sys
 import threading
 from types import FrameType
 from typing import Any
 
-from twice.diagnosing.collecting import Collector
+from twice.diagnosing.collecting import GENERATORS, Collector
 
 _RESUME = dis.opmap["RESUME"]
-_GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class SetTrace:
@@ -69,7 +67,7 @@ class SetTrace:
 
 def _goes_on(frame: FrameType) -> bool:
     """Whether a frame that reports a call is a generator that is being resumed."""
-    if not frame.f_code.co_flags & _GENERATORS:
+    if not frame.f_code.co_flags & GENERATORS:
         return False
     code, at = frame.f_code.co_code, frame.f_lasti
     return code[at] == _RESUME and code[at + 1] & 3 != 0

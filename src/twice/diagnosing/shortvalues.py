@@ -17,12 +17,14 @@ from typing import Any
 
 from twice.diagnosing import librarystate
 from twice.diagnosing.graphdigest import digest_roots
-from twice.diagnosing.objectfacts import class_facts, derives
+from twice.diagnosing.objectfacts import attributes, class_facts, derives
 from twice.diagnosing.trace import Shown
 
 _ITEMS = 8
 _NESTING = 3
 _TEXT_MAX = 80
+_ATTRIBUTES = 4
+_PLAIN = (int, float, bool)
 _CELLS_MAX = 4096  # items of a list that are compared one by one
 _CELLS_BYTES_MAX = 1 << 22  # of an array
 
@@ -156,10 +158,15 @@ def _known(value: object) -> str:
         return f"{type(value).__name__}({number.item()!r})"
     if librarystate.is_stream(value):
         return f"{facts.name} at {_position(value)}"
+    if "builtins.BaseException" in facts.lineage:
+        args = _sequence(list(BaseException.__dict__["args"].__get__(value)), "()", 1)
+        return f"{facts.name.removeprefix('builtins.')}{args}"
     if facts.is_metaclass or facts.name in librarystate.NAMED_TYPES:
         named: Any = value
         return f"<{facts.name} {type.__repr__(named) if facts.is_metaclass else named.__name__}>"
-    return f"<{facts.name}>"
+    held = attributes(value, facts) if facts.python_made and not librarystate.knows(facts) else []
+    plain_ones = [f"{name}={each!r}" for name, each in held if type(each) in _PLAIN][:_ATTRIBUTES]
+    return f"<{' '.join([facts.name, *plain_ones])}>"
 
 
 def _position(value: object) -> str:

@@ -23,11 +23,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from twice.diagnosing.callables import DRAW
 from twice.diagnosing.moments import Flow, Moment, Moments, Operation
 from twice.diagnosing.observing import Observer, Search
 from twice.diagnosing.paths import (
-    STREAMS,
     depth_of,
     frame_prefix,
     is_local,
@@ -98,7 +96,7 @@ class Slicer:
         start = self._statement_start(operation)
         facts = line_facts(operation.place.file, operation.place.line)
         came = self._from_calls(operation, start)
-        read = self._from_reads(operation, start, facts)
+        read = self._from_reads(operation, start, facts, begun.moment)
         return [
             goal for goal in (*came, *read) if goal.path != begun.path or is_returned(goal.path)
         ]
@@ -119,10 +117,34 @@ class Slicer:
             here = self._moments.a.running_after(first.lane, first.a)
             return Beginning(search.path, search.high, here, before_window=True)
         last = self._moments.all[before]
-        common = self._moments.a.running_after(last.lane, last.a)
+        common = self._where_it_came_in(search.path, last, first)
         if first.a - last.a == 1 and first.b - last.b == 1:
             return Beginning(search.path, search.high, common)
         return self._in_gap(search, last, first, common)
+
+    def _where_it_came_in(self, path: str, last: Moment, first: Moment) -> Operation:
+        """What both sides ran before a moment; of a bound argument or exception, where that was."""
+        flow, lane = self._moments.a, first.lane
+        common = flow.running_after(lane, last.a)
+        here = flow.position(lane, first.a)
+        if here.event == "begin" and is_local(path) and depth_of(path) == flow.depth(lane, first.a):
+            return self._made(here.function, lane, last.a) or common
+        facts = line_facts(common.place.file, common.place.line)
+        if facts is not None and facts.kind == "ExceptHandler" and common.place.event == "line":
+            raised = flow.running_after(lane, max(0, self._statement_start(common) - 1))
+            if raised.depth == common.depth:
+                return raised
+        return common
+
+    def _made(self, function: str, lane: str, index: int) -> Operation | None:
+        """The last line before an event that called a generator function or made a coroutine."""
+        flow, name = self._moments.a, function.rpartition(".")[2]
+        for at in range(index, max(-1, index - _BACK_MAX), -1):
+            place = flow.position(lane, at)
+            facts = line_facts(place.file, place.line) if place.event == "line" else None
+            if facts is not None and any(call.rpartition(".")[2] == name for call in facts.calls):
+                return flow.running_after(lane, at)
+        return None
 
     def _in_gap(self, search: Search, last: Moment, first: Moment, common: Operation) -> Beginning:
         """The operation lies where the sides went different ways."""
@@ -202,7 +224,9 @@ class Slicer:
                     return [Goal(each, number)]
         return []
 
-    def _from_reads(self, operation: Operation, start: int, facts: LineFacts | None) -> list[Goal]:
+    def _from_reads(
+        self, operation: Operation, start: int, facts: LineFacts | None, until: int
+    ) -> list[Goal]:
         """Paths that the statement reads and that differed when it began."""
         number = self._moments.at_or_before(operation.lane, start)
         if facts is None or number is None:
@@ -223,8 +247,12 @@ class Slicer:
             for path in sorted(differing):
                 if under(path, owner) and not (called and path != owner):
                     found[path] = None
-        if DRAW in facts.tags and STREAMS in differing:
-            found[STREAMS] = None
+        after = self._moments.all[until]
+        later = self._observer.sample("a", (after.lane, after.a))
+        if later is not None and not called:
+            for path in sorted(differing):  # what it changed, it may have read: a stream's position
+                if not is_local(path) and sample.digests.get(path) != later.digests.get(path):
+                    found[path] = None
         return [Goal(path, number) for path in found]
 
     def _called_user_code(self, operation: Operation, start: int) -> bool:

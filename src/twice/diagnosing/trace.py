@@ -4,9 +4,10 @@ For: two plans and one answer. A ``FlowPlan`` asks for every event of user code,
 ``SamplePlan`` asks for the whole reachable state at no more than 64 events. A ``Trace`` is plain
 data: it travels between processes and machines as canonical bytes, never as pickle.
 
-An event stands *before* the line it names runs (``line``), or where a frame is entered (``call``,
-for a generator again ``resume``) or left (``return``, with the value or exception in flight). So a difference that is visible at event k and not at
-k-1 was made by what ran in between: the line of the frame that was on top after k-1.
+An event stands *before* the line it names runs (``line``), where a frame is entered (``call``; for a
+generator or coroutine ``begin`` and ``resume``, whose arguments were bound before), or where it is
+left (``return``, with the value or exception in flight). So a difference that is visible at event k
+and not at k-1 was made by what ran in between: the line of the frame that was on top after k-1.
 
 Not for: collecting (``collecting``) or comparing (``locating``).
 
@@ -82,7 +83,7 @@ class Position:
         file: source path as the code object has it.
         function: qualified name.
         line: line number, from 1.
-        event: ``start``, ``call``, ``resume``, ``line``, ``return`` or ``stop``.
+        event: ``start``, ``call``, ``begin``, ``resume``, ``line``, ``return`` or ``stop``.
     """
 
     file: str
