@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 
 import pytest
 
@@ -74,3 +76,27 @@ def test_a_module_that_does_not_exist_is_still_not_found(arrivals):
 
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("arriving_nowhere")
+
+
+def test_a_loader_that_cannot_be_asked_still_loads(arrivals, monkeypatch):
+    class Sealed:
+        __slots__ = ()
+
+        def create_module(self, spec):
+            return None
+
+        def exec_module(self, module):
+            module.value = 1
+
+    class Finder(MetaPathFinder):
+        def find_spec(self, fullname, path, target=None):
+            return ModuleSpec(fullname, Sealed()) if fullname == "arriving_sealed" else None
+
+    told = []
+    monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
+    arrivals({"arriving_sealed": lambda: told.append(1)})
+    module = importlib.import_module("arriving_sealed")
+    monkeypatch.delitem(sys.modules, "arriving_sealed")
+
+    assert module.value == 1
+    assert told == []

@@ -453,6 +453,28 @@ def test_a_getter_is_asked_again_because_owners_replace_their_generator():
     assert env.np_random.random() == np.random.default_rng(1).random()
 
 
+def test_a_gymnasium_environment_replays_from_a_snapshot_through_its_own_generators():
+    import gymnasium
+
+    env = gymnasium.make("CartPole-v1").unwrapped
+    streams = Streams(MASTER)
+    env.reset(seed=1)
+    env.action_space.seed(1)
+    streams.adopt("env/np_random", lambda: env.np_random)
+    streams.adopt("env/actions", lambda: env.action_space.np_random)
+    env.reset(seed=2)
+    saved = decode(encode(streams.snapshot()))
+
+    def go_on() -> list:
+        return [env.reset()[0].tolist(), [int(env.action_space.sample()) for _ in range(20)]]
+
+    first = go_on()
+    streams.restore(saved)
+
+    assert go_on() == first
+    assert set(streams.draws(saved, streams.snapshot())) == {"env/actions", "env/np_random"}
+
+
 def test_what_cannot_be_governed_is_refused():
     streams = Streams(MASTER)
     for foreign in (object(), random.SystemRandom(), 7):

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -50,7 +51,7 @@ class Arrivals(MetaPathFinder):
         if fullname not in self._awaited:
             return None
         for finder in sys.meta_path:
-            if finder is self:
+            if finder is self or not hasattr(finder, "find_spec"):
                 continue
             spec = finder.find_spec(fullname, path, target)
             if spec is not None:
@@ -60,7 +61,9 @@ class Arrivals(MetaPathFinder):
 
     def _ask(self, spec: ModuleSpec) -> None:
         loader: Any = spec.loader
-        run_body = loader.exec_module
+        run_body = getattr(loader, "exec_module", None)
+        if run_body is None:
+            return
 
         def run_body_and_tell(module: ModuleType) -> None:
             del loader.exec_module
@@ -72,4 +75,5 @@ class Arrivals(MetaPathFinder):
             if tell is not None:
                 tell()
 
-        loader.exec_module = run_body_and_tell
+        with suppress(AttributeError):
+            loader.exec_module = run_body_and_tell
