@@ -131,9 +131,18 @@ def test_a_zone_stays_recorded_until_it_is_resolved() -> None:
     wrong = form.replace(struct.pack("<q", 7_200_000_000), struct.pack("<q", 3_600_000_000))
     with pytest.raises(DecodingRefused, match="time zone data"):
         decode(wrong, resolve=loaded_types)
-    nowhere = encode(value.replace(tzinfo=RecordedZone("../../etc/passwd", timedelta(hours=2))))
-    with pytest.raises(DecodingRefused):
-        decode(nowhere, resolve=loaded_types)
+
+
+@pytest.mark.parametrize(
+    "key", ["../../etc/passwd", "", "Europe", "Europe\0Berlin", "Nowhere/Berlin"]
+)
+def test_a_zone_that_is_not_known_here_is_refused_and_nothing_is_imported(key: str) -> None:
+    form = encode(datetime(2024, 7, 1, tzinfo=RecordedZone(key, timedelta(hours=2))))
+    decode(encode(datetime(2024, 7, 1, tzinfo=ZoneInfo("UTC"))), resolve=loaded_types)
+    before = set(sys.modules)
+    with pytest.raises(DecodingRefused, match="no time zone"):
+        decode(form, resolve=loaded_types)
+    assert set(sys.modules) == before
 
 
 def test_utc_comes_back_as_the_one_utc() -> None:

@@ -9,12 +9,11 @@ Invariant: equal shape, dtype and elements give equal bytes, whatever the stride
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from twice.foundation.encoding import forms
 from twice.foundation.encoding.dtypes import Description, description_of, dtype_of
-from twice.foundation.encoding.opened import Buffer, Opened, Opener, Sub
+from twice.foundation.encoding.opened import Opened, Opener, Sub
 from twice.foundation.encoding.refusals import Refusal, unknown_type
 
 if TYPE_CHECKING:
@@ -105,7 +104,8 @@ def array_parts(array: np.ndarray[Any, Any]) -> tuple[bytes, memoryview]:
     return head, raw_bytes(folded(array))
 
 
-def _open_array(value: Any, _sub: Sub) -> Opened:
+def open_array(value: Any, _sub: Sub) -> Opened:
+    """An array taken apart: header and bytes, nothing inside."""
     return Opened(array_parts(value))
 
 
@@ -141,14 +141,7 @@ def numpy_opener(cls: type[Any]) -> Opener | None:
     if ndarray is None or generic is None:
         return None
     if cls is ndarray:
-        return _open_array
+        return open_array
     if issubclass(cls, generic):
         return _scalar_opener(cls)
     return None
-
-
-def array_writer(put: Callable[[Buffer], object], value: Any) -> None:
-    """Puts header and element bytes of an array."""
-    head, raw = array_parts(value)
-    put(head)
-    put(raw)

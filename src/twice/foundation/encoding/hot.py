@@ -18,6 +18,7 @@ from operator import itemgetter
 from typing import Any
 
 from twice.foundation.encoding import forms
+from twice.foundation.encoding.arrays import array_parts
 from twice.foundation.encoding.containers import CONTAINERS
 from twice.foundation.encoding.instances import OPAQUE
 from twice.foundation.encoding.opened import Buffer, Opener
@@ -208,6 +209,13 @@ def leaf_writer(leaf: Callable[[Any], bytes]) -> Writer:
         put(leaf(value))
 
     return write
+
+
+def write_array(value: Any, put: Put, _trail: Trail, _table: Table) -> None:
+    """Writes an array: header, then its bytes where they lie."""
+    head, raw = array_parts(value)
+    put(head)
+    put(raw)
 
 
 WRITERS: Table = {

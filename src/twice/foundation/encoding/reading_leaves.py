@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from functools import cache
 from struct import Struct
 
 from twice.foundation.encoding import forms, instants, scalars
@@ -133,12 +134,19 @@ def _zone(cursor: Cursor, resolve: Resolve | None) -> tzinfo | None:
     named = resolve("zoneinfo:ZoneInfo") if resolve is not None else None
     if named is None:
         return instants.RecordedZone(key, offset)
-    try:
-        zone = named(key)
-    except (ValueError, OSError, ImportError) as error:
-        raise Malformed(f"there is no time zone {key[:40]!r} here") from error
+    if key not in _known_zones():
+        raise Malformed(f"there is no time zone {key[:40]!r} here")
+    zone = named(key)
     assert isinstance(zone, tzinfo), "the resolver names ZoneInfo"
     return zone
+
+
+@cache
+def _known_zones() -> frozenset[str]:
+    """The keys of the zone database. Any other key would reach an import inside zoneinfo."""
+    from zoneinfo import available_timezones
+
+    return frozenset(available_timezones())
 
 
 def _clock(cursor: Cursor, resolve: Resolve | None) -> time:

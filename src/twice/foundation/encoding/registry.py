@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from twice.errors import TypeNameTaken
 from twice.foundation.encoding import hot
-from twice.foundation.encoding.arrays import numpy_opener
+from twice.foundation.encoding.arrays import numpy_opener, open_array
 from twice.foundation.encoding.containers import CONTAINERS, leaf_opener
 from twice.foundation.encoding.instances import (
     OPAQUE,
@@ -51,7 +51,8 @@ class _Writers(dict[type, hot.Writer]):
         self._registry = registry
 
     def __missing__(self, cls: type) -> hot.Writer:
-        writer = hot.writer_of(self._registry.opener_of(cls))
+        opener = self._registry.opener_of(cls)
+        writer = hot.write_array if opener is open_array else hot.writer_of(opener)
         self[cls] = writer
         return writer
 
