@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from twice.errors import RecordCorrupt, RecordTorn, SessionMisuse
-from twice.recording.record.blocks import StoredBlock, chained, expanded, stored_block
+from twice.recording.record.blocks import StoredBlock, expanded, stored_block
+from twice.recording.record.chain import Chain
 from twice.recording.record.index import ROW_FIELDS, decode_index, unpack_row
 from twice.recording.record.layout import (
     HEADER_BYTES,
     ROW_BYTES,
     TRAILER_BYTES,
-    Header,
     Kind,
     Trailer,
     unpack_trailer,
@@ -48,6 +48,7 @@ class BlockFile:
 
     Attributes:
         header: the file header.
+        chain: of checksums that starts from it.
         prefix: the blocks that stand, and the tear behind them if there is one.
 
     Raises:
@@ -67,6 +68,7 @@ class BlockFile:
         self._data = memoryview(self._map)
         try:
             self.header = read_header(self.path, self._data)
+            self.chain = Chain(self.header.algorithm, bytes(self._data[:HEADER_BYTES]))
             self.prefix = self._prefix()
         except BaseException:
             self.close()
@@ -109,7 +111,7 @@ class BlockFile:
             raise self.corrupt(number, block)
         if block.header.kind != row.head.kind:
             raise self.corrupt(number, "it is of another kind than the index says")
-        if not block.follows(self.header.algorithm, self._checksum_before(number)):
+        if not block.follows(self.chain, self._checksum_before(number)):
             raise self.corrupt(number, "its checksum does not follow from what stands before it")
         return block
 
@@ -148,7 +150,7 @@ class BlockFile:
     def scan(self, progress: Progress | None = None, visit: Visit | None = None) -> Prefix:
         """Prove the whole file from its start."""
         self._must_be_open()
-        return scan(self._data, self.header, progress, visit)
+        return scan(self._data, self.chain, progress, visit)
 
     def intact_bytes(self, begin: int, end: int) -> bytes:
         """Bytes of the file as they stand; the caller knows that they were proved."""
@@ -183,7 +185,7 @@ class BlockFile:
 
     def _checksum_before(self, number: int) -> bytes:
         if number == 0:
-            return chained(self.header.algorithm, bytes(self._data[:HEADER_BYTES]))
+            return self.chain.start
         offset = unpack_row(self._rows, number - 1).offset
         return bytes(self._data[offset + 16 : offset + 48])
 
@@ -197,7 +199,7 @@ class BlockFile:
             )
 
     def _prefix(self) -> Prefix:
-        prefix = closed_prefix(self._data, self.header) or scan(self._data, self.header)
+        prefix = closed_prefix(self._data, self.chain) or scan(self._data, self.chain)
         if prefix.blocks:
             return prefix
         tear = prefix.tear
@@ -214,7 +216,7 @@ class BlockFile:
         )
 
 
-def closed_prefix(data: memoryview, header: Header) -> Prefix | None:
+def closed_prefix(data: memoryview, chain: Chain) -> Prefix | None:
     """All blocks of a closed record, from its trailer and index alone; None if they do not stand.
 
     The index is proved against the block before it, the trailer against the index; the blocks
@@ -228,7 +230,7 @@ def closed_prefix(data: memoryview, header: Header) -> Prefix | None:
     if isinstance(index, str) or index.end != start or index.header.kind != Kind.INDEX:
         return None
     packed = Trailer(trailer.index_offset, len(data), trailer.blocks).pack()
-    if bytes(data[start:]) != packed + chained(header.algorithm, index.checksum, packed):
+    if bytes(data[start:]) != packed + chain.after(index.checksum, packed):
         return None
     try:
         rows = decode_index(index.payload)
@@ -241,6 +243,6 @@ def closed_prefix(data: memoryview, header: Header) -> Prefix | None:
     if not HEADER_BYTES <= last.offset < trailer.index_offset or last.head.kind != Kind.ENDING:
         return None
     before = bytes(data[last.offset + 16 : last.offset + 48])
-    if not index.follows(header.algorithm, before):
+    if not index.follows(chain, before):
         return None
     return Prefix(trailer.index_offset, index.checksum, bytearray(rows), ended=True)

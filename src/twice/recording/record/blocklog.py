@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from twice.errors import OutputUnwritable
-from twice.recording.record.blocks import Sealer, chained
+from twice.recording.record.blocks import Sealer
+from twice.recording.record.chain import Chain
 from twice.recording.record.index import encode_index, row_of
 from twice.recording.record.layout import ROW_BYTES, TRAILER_BYTES, Header, Kind, Trailer
 from twice.recording.record.scan import Prefix
@@ -25,19 +26,19 @@ class BlockLog:
 
     Args:
         sink: a file of this process that ends in a whole block.
-        header: what it starts with.
+        chain: of the file.
         rows: index rows of the blocks in it.
-        chain: checksum of the last of them.
+        previous: checksum of the last of them.
 
     Attributes:
         failure: the first error of the disk; nothing is written after it.
     """
 
-    def __init__(self, sink: Sink, header: Header, rows: list[bytes], chain: bytes) -> None:
+    def __init__(self, sink: Sink, chain: Chain, rows: list[bytes], previous: bytes) -> None:
         self.failure: OutputUnwritable | None = None
         self._sink = sink
-        self._algorithm = header.algorithm
-        self._sealer = Sealer(header.algorithm, chain)
+        self._chain = chain
+        self._sealer = Sealer(chain, previous)
         self._rows = rows
 
     @classmethod
@@ -57,17 +58,17 @@ class BlockLog:
             OutputUnwritable: E-OUTPUT-002, when it cannot be written.
         """
         packed = header.pack()
-        chain = chained(header.algorithm, packed)
-        block, checksum = Sealer(header.algorithm, chain).seal(Kind.IDENTITY, b"", identity)
+        chain = Chain(header.algorithm, packed)
+        block, checksum = Sealer(chain, chain.start).seal(Kind.IDENTITY, b"", identity)
         row = row_of(len(packed), Kind.IDENTITY, b"")
         sink = _started(path, [packed + block], force=force)
-        return cls(sink, header, [row], checksum)
+        return cls(sink, chain, [row], checksum)
 
     @classmethod
     def copy(
         cls,
         path: str | os.PathLike[str],
-        header: Header,
+        chain: Chain,
         chunks: Iterable[bytes],
         prefix: Prefix,
         *,
@@ -77,7 +78,7 @@ class BlockLog:
 
         Args:
             path: the file.
-            header: of both.
+            chain: of both.
             chunks: the bytes of the intact part, its header included.
             prefix: what they are.
             force: replace an old file.
@@ -87,7 +88,7 @@ class BlockLog:
             OutputUnwritable: E-OUTPUT-002, when it cannot be written.
         """
         sink = _started(path, chunks, force=force)
-        return cls(sink, header, [bytes(prefix.rows)], prefix.chain)
+        return cls(sink, chain, [bytes(prefix.rows)], prefix.checksum)
 
     @property
     def usable(self) -> bool:
@@ -116,7 +117,7 @@ class BlockLog:
         block, checksum = self._sealer.seal(Kind.INDEX, encode_index(rows), b"")
         size = offset + len(block) + TRAILER_BYTES
         trailer = Trailer(offset, size, len(rows) // ROW_BYTES).pack()
-        self._written(block + trailer + chained(self._algorithm, checksum, trailer))
+        self._written(block + trailer + self._chain.after(checksum, trailer))
 
     def sync(self) -> None:
         """Wait until the disk has everything.

@@ -1,8 +1,7 @@
 """Blocks as bytes: sealed with a chained checksum, and opened again.
 
 For turning a payload into stored bytes and back. The checksum of a block covers the checksum of the
-block before it, its own header and its stored payload; the first covers the file header, which
-holds a random run id. So zeros, stale bytes of an older file, and blocks in another order never pass.
+block before it, its own header and its stored payload (`chain`).
 
 Invariant: every byte of a block is covered by its checksum, and no length in a file makes the
 reader allocate more than that length's stored bytes allow.
@@ -12,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from twice.foundation.digests import Algorithm, new_hasher
+from twice.recording.record.chain import Chain
 from twice.recording.record.layout import (
     BLOCK_HEADER_BYTES,
     COMPRESSED,
@@ -27,34 +26,20 @@ _LEVEL = 1
 _COMPRESS_FROM_BYTES = 128
 
 
-def checksum_algorithm(algorithm: Algorithm) -> Algorithm:
-    """What chains the blocks of a record whose points use this algorithm: always a strong one."""
-    return algorithm if algorithm.is_cryptographic else Algorithm.BLAKE3
-
-
-def chained(algorithm: Algorithm, previous: bytes, *parts: bytes) -> bytes:
-    """The 32-byte checksum over the previous one and these bytes."""
-    hasher = new_hasher(checksum_algorithm(algorithm))
-    hasher.update(previous)
-    for part in parts:
-        hasher.update(part)
-    return hasher.digest()
-
-
 class Sealer:
     """Makes the blocks of one file, in order.
 
     Args:
-        algorithm: of the record's compare-points.
-        chain: checksum of what stands before the first of them.
+        chain: of the file.
+        previous: checksum of the block before the first of them, or the start of the chain.
     """
 
-    def __init__(self, algorithm: Algorithm, chain: bytes) -> None:
+    def __init__(self, chain: Chain, previous: bytes) -> None:
         import zstandard
 
-        self._algorithm = algorithm
         self._compressor = zstandard.ZstdCompressor(level=_LEVEL)
-        self.chain = chain
+        self._chain = chain
+        self.checksum = previous
 
     def seal(self, kind: Kind, plain: bytes, rest: bytes) -> tuple[bytes, bytes]:
         """Stored bytes of the next block, and the checksum it ends the chain with.
@@ -75,12 +60,12 @@ class Sealer:
             ):
                 stored, flags = packed, COMPRESSED
         header = BlockHeader(len(plain) + len(stored), raw, len(plain), kind, flags).pack()
-        checksum = chained(self._algorithm, self.chain, header, plain, stored)
+        checksum = self._chain.after(self.checksum, header, plain, stored)
         return b"".join((header, checksum, plain, stored)), checksum
 
     def advance(self, checksum: bytes) -> None:
         """The block that ends with this checksum is in the file."""
-        self.chain = checksum
+        self.checksum = checksum
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +88,9 @@ class StoredBlock:
     offset: int
     end: int
 
-    def follows(self, algorithm: Algorithm, previous: bytes) -> bool:
+    def follows(self, chain: Chain, previous: bytes) -> bool:
         """Whether its checksum continues the chain from this one."""
-        return chained(algorithm, previous, self.head_bytes, self.payload) == self.checksum
+        return chain.after(previous, self.head_bytes, self.payload) == self.checksum
 
 
 def stored_block(data: memoryview, offset: int) -> StoredBlock | str:

@@ -13,7 +13,8 @@ import struct
 from twice.errors import RecordCorrupt, RecordTorn
 from twice.foundation.digests import raw_digest
 from twice.recording.record.blockfile import BlockFile
-from twice.recording.record.blocks import StoredBlock, checksum_algorithm, expanded
+from twice.recording.record.blocks import StoredBlock, expanded
+from twice.recording.record.chain import checksum_algorithm
 from twice.recording.record.layout import Kind, unpack_head
 from twice.recording.record.pagetables import (
     DeltaTable,

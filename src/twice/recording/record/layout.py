@@ -10,12 +10,11 @@ which version it would need.
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
-from twice.foundation.digests import Algorithm
+from twice.foundation.digests import Algorithm, raw_digest
 
 MAGIC = b"\x89twice\r\n"
 TRAILER_MAGIC = b"twiceEND"
@@ -42,6 +41,7 @@ EXPANSION_FACTOR = 64
 
 COMPRESSED = 1
 
+_sha256 = raw_digest(Algorithm.SHA256)
 _HEADER = struct.Struct("<8sII16s16s16s32s")
 _BLOCK = struct.Struct("<IIIBBH")
 _HEAD = struct.Struct("<QIIqqQ")
@@ -87,7 +87,7 @@ class Header:
         label, version = self.algorithm.encode(), self.written_by.encode("ascii")[:16]
         assert len(label) <= 16, "an algorithm label fits in 16 bytes"
         body = _HEADER.pack(MAGIC, self.format, 0, self.run_id, label, version, b"")[:-32]
-        return body + hashlib.sha256(body).digest()
+        return body + _sha256(body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class AnyHeader:
 def unpack_header(data: bytes) -> AnyHeader | None:
     """The header in 96 bytes, or None when its checksum does not stand."""
     magic, number, zero, run_id, label, version, checksum = _HEADER.unpack(data)
-    if magic != MAGIC or zero != 0 or hashlib.sha256(data[:-32]).digest() != checksum:
+    if magic != MAGIC or zero != 0 or _sha256(data[:-32]) != checksum:
         return None
     text = version.rstrip(b"\0").decode("ascii", "replace")
     return AnyHeader(number, run_id, label.rstrip(b"\0"), text)

@@ -64,7 +64,7 @@ def _close_prefix(file: BlockFile, out: str | os.PathLike[str], force: bool) -> 
         file.intact_bytes(begin, min(begin + _CHUNK_BYTES, prefix.end))
         for begin in range(0, prefix.end, _CHUNK_BYTES)
     )
-    log = BlockLog.copy(out, file.header, chunks, prefix, force=force)
+    log = BlockLog.copy(out, file.chain, chunks, prefix, force=force)
     try:
         if not prefix.ended:
             log.append(Kind.ENDING, b"", encode_json(_torn_ending(prefix)))

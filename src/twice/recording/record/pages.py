@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from twice.foundation.digests import Algorithm, raw_digest
-from twice.recording.record.blocks import checksum_algorithm
+from twice.recording.record.chain import checksum_algorithm
 from twice.recording.record.layout import PAGE_BYTES
 from twice.recording.record.pagetables import DeltaTable, FullTable
 

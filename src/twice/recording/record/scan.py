@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from twice.recording.record.blocks import StoredBlock, chained, stored_block
+from twice.recording.record.blocks import StoredBlock, stored_block
+from twice.recording.record.chain import Chain
 from twice.recording.record.index import encode_index, row_of, unpack_row
 from twice.recording.record.layout import (
     BLOCK_HEADER_BYTES,
     HEADER_BYTES,
     ROW_BYTES,
     TRAILER_BYTES,
-    Header,
     Kind,
     Trailer,
     unpack_trailer,
@@ -56,14 +56,14 @@ class Prefix:
     Attributes:
         rows: index rows of its blocks, joined.
         end: the byte after the last of them.
-        chain: checksum of the last of them.
+        checksum: of the last of them.
         points: compare-points in it.
         ended: whether its last block says how the run ended.
         tear: what follows it, or None when the index and the trailer are right.
     """
 
     end: int
-    chain: bytes
+    checksum: bytes
     rows: bytearray = field(default_factory=bytearray)
     points: int = 0
     ended: bool = False
@@ -82,7 +82,7 @@ class Prefix:
 
 def scan(
     data: memoryview,
-    header: Header,
+    chain: Chain,
     progress: Progress | None = None,
     visit: Visit | None = None,
 ) -> Prefix:
@@ -90,24 +90,23 @@ def scan(
 
     Args:
         data: the whole file.
-        header: its unpacked header.
+        chain: that starts from its header.
         progress: called with bytes done and bytes in all, about once per megabyte.
         visit: called with every block whose checksum stands, the index excepted.
     """
-    algorithm = header.algorithm
-    prefix = Prefix(HEADER_BYTES, chained(algorithm, bytes(data[:HEADER_BYTES])))
+    prefix = Prefix(HEADER_BYTES, chain.start)
     told = 0
     while prefix.end < len(data):
         block = stored_block(data, prefix.end)
         if isinstance(block, str):
-            return prefix.torn(block, damaged=_continues(data, header, prefix.end))
-        if not block.follows(algorithm, prefix.chain):
+            return prefix.torn(block, damaged=_continues(data, chain, prefix.end))
+        if not block.follows(chain, prefix.checksum):
             return prefix.torn(
                 "the checksum of the block does not follow from what stands before it",
-                damaged=_continues(data, header, prefix.end),
+                damaged=_continues(data, chain, prefix.end),
             )
         if block.header.kind == Kind.INDEX:
-            return _closed(data, header, prefix, block)
+            return _closed(data, chain, prefix, block)
         if prefix.ended:
             return prefix.torn("a block follows the ending", damaged=True)
         fault = _take(prefix, block, visit)
@@ -138,15 +137,15 @@ def _take(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str | None
     if visit is not None:
         visit(block)
     prefix.rows += row
-    prefix.end, prefix.chain = block.end, block.checksum
+    prefix.end, prefix.checksum = block.end, block.checksum
     prefix.ended = kind is Kind.ENDING
     return None
 
 
-def _closed(data: memoryview, header: Header, prefix: Prefix, index: StoredBlock) -> Prefix:
+def _closed(data: memoryview, chain: Chain, prefix: Prefix, index: StoredBlock) -> Prefix:
     """Judge the index and what must follow it."""
     trailer = Trailer(prefix.end, index.end + TRAILER_BYTES, prefix.blocks).pack()
-    expected = trailer + chained(header.algorithm, index.checksum, trailer)
+    expected = trailer + chain.after(index.checksum, trailer)
     if not prefix.ended:
         return prefix.torn("an index stands before the ending", damaged=True)
     if index.header.flags or index.payload != encode_index(bytes(prefix.rows)):
@@ -162,11 +161,12 @@ def _closed(data: memoryview, header: Header, prefix: Prefix, index: StoredBlock
     )
 
 
-def _continues(data: memoryview, header: Header, offset: int) -> bool:
+def _continues(data: memoryview, chain: Chain, offset: int) -> bool:
     """Whether the file goes on in order behind a block that does not fit.
 
-    A crash leaves nothing, zeros or stale bytes there. A trailer of this run at the end, or a block
-    that follows the one before it, can only stand behind bytes that were whole once.
+    A crash leaves nothing, zeros or stale bytes of other files there. A trailer at the end that fits
+    the file, or a block of this run that follows the one before it, can only stand behind bytes
+    that were whole once.
     """
     if len(data) >= offset + TRAILER_BYTES and _ends_in_trailer(data):
         return True
@@ -175,7 +175,7 @@ def _continues(data: memoryview, header: Header, offset: int) -> bool:
         after = stored_block(data, before.end)
         if isinstance(after, str):
             return False
-        if after.follows(header.algorithm, before.checksum):
+        if after.follows(chain, before.checksum):
             return True
         before = after
     return False
