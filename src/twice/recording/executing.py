@@ -82,7 +82,7 @@ def execute(
             ending = failed("exception", error, 1)
         if os.getpid() != session.owner:
             os._exit(int(ending["exit_code"] or 0))
-        finish_quietly(session, ending, describe)
+        ending = finish_quietly(session, ending, describe)
     if refusal is not None:
         raise refusal
     return ending
@@ -102,13 +102,14 @@ def _call(program: Program, run: Run) -> int:
 
 def finish_quietly(
     session: Session, ending: dict[str, Any], describe: Callable[[], Mapping[str, object]]
-) -> None:
+) -> dict[str, Any]:
     """Finish the session; a refusal while finishing counts unless the program failed already."""
     try:
-        session.finish(ending, describe)
+        return session.finish(ending, describe)
     except TwiceError:
         if ending["how"] in {"completed", "exit"}:
             raise
+    return ending
 
 
 def _exit_code(error: SystemExit) -> int:

@@ -435,13 +435,16 @@ class Session:
     # -- ending ---------------------------------------------------------------------------------
 
     def finish(
-        self, ending: Mapping[str, object], describe: Callable[[], Mapping[str, object]]
-    ) -> None:
+        self, ending: Mapping[str, Any], describe: Callable[[], Mapping[str, object]]
+    ) -> dict[str, Any]:
         """Close what is open, take the last point and close the sink.
 
         Args:
             ending: how the program ended.
             describe: what else the ending says; called after the last point.
+
+        Returns:
+            The whole ending.
 
         Raises:
             TwiceError: whatever went wrong where nothing could be raised.
@@ -458,9 +461,11 @@ class Session:
             self._take("end")
         self.wiring.layer.flush()
         pending, self._pending = self._pending, None
-        self.wiring.sink.close({**ending, **describe(), "caveats": self.caveats})
+        whole = {**ending, **describe(), "caveats": self.caveats}
+        self.wiring.sink.close(whole)
         if pending is not None:
             raise pending
+        return whole
 
     def disown(self) -> None:
         """In a forked child: nothing is written, served or compared any more."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Sequence
+from typing import Any
 
 from twice.errors import DecodingRefused
 from twice.foundation.encoding import decode, encode
@@ -36,9 +37,9 @@ def unpack(payload: bytes | bytearray | memoryview) -> list[Event]:
     Raises:
         DecodingRefused: E-ENCODE-004, when the columns do not fit each other.
     """
-    decoded = decode(payload)
+    decoded: Any = decode(payload)
     try:
-        raw_numbers, raw_floats, mask, others = decoded  # type: ignore[misc]
+        raw_numbers, raw_floats, mask, others = decoded
         numbers, floats = array("H"), array("d")
         numbers.frombytes(raw_numbers)
         floats.frombytes(raw_floats)

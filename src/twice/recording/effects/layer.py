@@ -23,7 +23,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 from twice.errors import StreamOffThread
-from twice.foundation.digests import short_digest
+from twice.foundation.digests import Algorithm, short_digest
 from twice.foundation.encoding import encode
 from twice.recording.effects.events import LENIENT, STRICT, Event, little_endian, pack
 from twice.recording.effects.ops import OPS, WITH_ARGUMENTS, Op
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Journal = Callable[[str, bytes], None]
 _FLUSH_AT = 4096
 # Python wrappers around entropy whose caller is the one who really asks.
-_PASS_THROUGH = ("random.py", "secrets.py", "uuid.py", "tempfile.py")
+_PASS_THROUGH = ("/random.py", "/secrets.py", "/uuid.py", "/tempfile.py")
 
 
 class EffectLayer:
@@ -54,7 +54,7 @@ class EffectLayer:
         journal: Journal | None,
         *,
         opted_in: tuple[str, ...] = (),
-        algorithm: str = "blake3",
+        algorithm: Algorithm = Algorithm.BLAKE3,
     ) -> None:
         self.source = source
         self.live = isinstance(source, LiveSource)
@@ -132,7 +132,7 @@ class EffectLayer:
         frame: FrameType | None = _getframe(depth)
         while frame is not None:
             code = frame.f_code
-            if os.path.basename(code.co_filename) not in _PASS_THROUGH:
+            if not code.co_filename.endswith(_PASS_THROUGH):
                 return code
             frame = frame.f_back
         return _getframe(depth).f_code

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 from twice.errors import EffectMismatch
 from twice.recording.effects.events import Event
@@ -98,17 +98,18 @@ class RecordedSource:
             self._queues.setdefault(number, deque()).append(value)
         self._last: dict[int, tuple[float, float]] = {}
 
-    def strict(self, op: Op, arguments: object, live: Live) -> object:
+    def strict(self, op: Op, arguments: object, live: Live) -> Any:
         """Serve the next recorded value when it answers this very question."""
         del live
         event = next(self._strict, None)
         if event is None:
             raise _mismatch(self._position, None, op, arguments)
-        number, value = event
+        number: int = event[0]
+        value: Any = event[1]
         if number != op.number:
             raise _mismatch(self._position, event, op, arguments)
         if arguments is not None:
-            asked, value = value  # type: ignore[misc]
+            asked, value = value
             if asked != arguments:
                 raise _mismatch(self._position, event, op, arguments)
         self._position += 1
