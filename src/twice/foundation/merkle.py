@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from struct import Struct
-from types import MappingProxyType, NoneType
+from types import MappingProxyType
 
 from twice.errors import EncodingRefused, UsageError
 from twice.foundation.digests import DEFAULT, Algorithm, Digest, digest_parts, raw_digest
 from twice.foundation.encoding import Opened, Registry, encode, take_apart
+from twice.foundation.encoding.scalars import LEAVES
 
 Key = bytes
 """The canonical form of an index, a dict key or a field name."""
@@ -28,7 +29,6 @@ _NODE = b"\0twice.node/1\0"
 _PROJECTION = b"\0twice.projection/1\0"
 _NO_CHILDREN: Mapping[Key, Node] = MappingProxyType({})
 _ONLY_TEXT = {str}
-_PLAIN = (float, int, str, bool, NoneType)
 _pack_length = Struct("<Q").pack
 
 
@@ -90,8 +90,9 @@ def tree(
     above: set[int] = set()
     child = value
     while True:
-        if type(child) in _PLAIN and (type(child) is not str or child.isascii()):
-            form = encode(child)
+        leaf = LEAVES.get(type(child))
+        if leaf is not None and (type(child) is not str or child.isascii()):
+            form = leaf(child)
             node = Node("leaf", algorithm, digest(form), _NO_CHILDREN, len(form))
         else:
             opened = _opened(value, child, above, registry)
@@ -155,7 +156,7 @@ def _joined(
     algorithm: Algorithm,
     registry: Registry | None,
 ) -> Node:
-    keys = [encode(key, registry=registry) for key in opened.keys]
+    keys = opened.key_forms or [encode(key, registry=registry) for key in opened.keys]
     names = tuple(owner) if type(owner) is dict and set(map(type, owner)) == _ONLY_TEXT else ()
     children = dict(zip(keys, nodes, strict=True))
     return _node(opened.kind, b"".join(opened.parts), children, names, algorithm)

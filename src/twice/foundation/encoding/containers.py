@@ -69,7 +69,10 @@ def sorted_by_form(value: Any, sub: Sub) -> list[tuple[bytes, bytes, object]]:
     """
     entries = []
     for key in value:
-        encoded = sub(key)
+        try:
+            encoded = forms.text_form(key) if type(key) is str else sub(key)
+        except UnicodeEncodeError:
+            encoded = sub(key)  # refuses, and knows the place
         entries.append((forms.sort_form(encoded), encoded, key))
     entries.sort(key=lambda entry: entry[0])
     for earlier, later in pairwise(entries):
@@ -85,13 +88,14 @@ def sorted_by_form(value: Any, sub: Sub) -> list[tuple[bytes, bytes, object]]:
 def _open_dict(value: dict[Any, Any], sub: Sub) -> Opened:
     entries = sorted_by_form(value, sub)
     keys = [key for _, _, key in entries]
+    key_forms = [encoded for _, encoded, _ in entries]
 
     def label(index: int) -> str:
         return f"[{keys[index]!r}]"
 
     head = _counted(forms.DICT, len(entries))
-    parts = (head, b"".join(encoded for _, encoded, _ in entries))
-    return Opened(parts, [value[key] for key in keys], label, keys, "dict")
+    parts = (head, b"".join(key_forms))
+    return Opened(parts, [value[key] for key in keys], label, keys, "dict", key_forms)
 
 
 def _set_opener(tag: bytes) -> Opener:

@@ -5,7 +5,9 @@ Invariant: no read reaches past the end, and nothing is allocated that the bytes
 
 from __future__ import annotations
 
+import struct
 from struct import Struct
+from typing import Any
 
 _u32 = Struct("<I").unpack_from
 _u64 = Struct("<Q").unpack_from
@@ -70,6 +72,16 @@ class Cursor:
         if number != number and self.data[start : start + 8] != _QUIET:  # noqa: PLR0124  # NaN test
             raise Malformed("a NaN is not the one NaN")
         return number
+
+    def numbers(self, count: int, letter: str) -> tuple[Any, ...]:
+        """``count`` integers (``q``) or doubles (``d``), whose room the caller has checked."""
+        start = self.skip(8 * count)
+        numbers = struct.unpack_from(f"<{count}{letter}", self.data, start)
+        if letter == "d" and (total := sum(numbers)) != total:  # a NaN, perhaps
+            self.at = start
+            for _ in range(count):
+                self.f64()
+        return numbers
 
     def count(self) -> int:
         """A number of items, each of at least one byte."""

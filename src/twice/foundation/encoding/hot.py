@@ -168,7 +168,7 @@ def _write_keyed(value: dict[Any, Any], put: Put, trail: Trail, table: Table) ->
             put(b"".join([_pack_int(b"i", key) for key in ordered]))
             _write_items(map(value.__getitem__, ordered), put, trail, table, value)
             return
-    writer_of(CONTAINERS[dict])(value, put, trail, table)
+    _write_dict_by_the_book(value, put, trail, table)
 
 
 def sub_encoder(trail: Trail, table: Table) -> Callable[[object], bytes]:
@@ -200,6 +200,9 @@ def writer_of(opener: Opener) -> Writer:
             _write_items(opened.children, put, trail, table, value)
 
     return write
+
+
+_write_dict_by_the_book = writer_of(CONTAINERS[dict])
 
 
 def leaf_writer(leaf: Callable[[Any], bytes]) -> Writer:

@@ -31,6 +31,7 @@ class Opened(NamedTuple):
         label: child index to the text that reaches it: ``[3]``, ``['key']``, ``.field``.
         keys: one per child: its index, key or field name.
         kind: the container's type, as a word.
+        key_forms: the canonical forms of ``keys`` where opening needed them anyway; else empty.
     """
 
     parts: tuple[Buffer, ...]
@@ -38,6 +39,7 @@ class Opened(NamedTuple):
     label: Callable[[int], str] = no_label
     keys: Sequence[object] = ()
     kind: str = "leaf"
+    key_forms: Sequence[bytes] = ()
 
 
 Opener = Callable[[Any, Sub], Opened]

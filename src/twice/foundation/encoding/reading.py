@@ -143,6 +143,8 @@ class _Reader:
     def _mark(self) -> None:
         """Notes where a key begins, and refuses keys that nest too deeply."""
         stack, levels = self._stack, self._key_levels
+        if not levels and (not stack or not stack[-1].keyed):
+            return
         while levels and (
             levels[-1] >= len(stack) or len(stack[levels[-1]].items) >= stack[levels[-1]].keyed
         ):
@@ -173,12 +175,14 @@ class _Reader:
             raise Malformed("a vector of nothing, or of an unknown kind")
         if count * 8 > cursor.end - cursor.at:
             raise Malformed(f"a vector of {count} numbers is longer than the bytes left")
-        read = cursor.i64 if kind[1:] == b"i" else cursor.f64
-        numbers = [read() for _ in range(count)]
-        return numbers if kind[:1] == b"l" else tuple(numbers)
+        numbers = cursor.numbers(count, "q" if kind[1:] == b"i" else "d")
+        return list(numbers) if kind[:1] == b"l" else numbers
 
     def _dict(self) -> _Frame:
         count = self._cursor.count()
+        names = self._text_keys(count)
+        if names is not None:
+            return _Frame(count, lambda frame: dict(zip(names, frame.items, strict=True)))
 
         def build(frame: _Frame) -> object:
             keys, values = frame.items[:count], frame.items[count:]
@@ -186,6 +190,22 @@ class _Reader:
             return _complete(dict(zip(keys, values, strict=True)), count)
 
         return _Frame(2 * count, build, keyed=count)
+
+    def _text_keys(self, count: int) -> list[str] | None:
+        """The keys of a dict that has text keys alone; None, and nothing read, for any other."""
+        cursor, start = self._cursor, self._cursor.at
+        names = []
+        last = ""
+        for index in range(count):
+            if cursor.take(1) != forms.TEXT:
+                cursor.at = start
+                return None
+            name = cursor.text()
+            if index and name <= last:  # code points order texts as their UTF-8 does
+                raise Malformed("keys are not in ascending order")
+            names.append(name)
+            last = name
+        return names
 
     def _set(self, kind: Callable[[list[Any]], Any]) -> _Frame:
         count = self._cursor.count()

@@ -50,7 +50,8 @@ def read_array(cursor: Cursor) -> object:
     size = cursor.u64()
     if not dtype.itemsize or prod(shape) * dtype.itemsize != size:
         raise Malformed(f"an array of {shape} items of {dtype.itemsize} bytes in {size} bytes")
-    raw = bytearray(cursor.take(size))
+    at = cursor.skip(size)
+    raw = bytearray(memoryview(cursor.data)[at : at + size])
     if not raw:
         return np.empty(shape, dtype)
     return np.frombuffer(raw, dtype).reshape(shape)

@@ -64,9 +64,12 @@ def encode_parts(
     Raises:
         EncodingRefused: E-ENCODE-001, and its leaves, as for ``encode``.
     """
+    parts = _parts(value, registry)
+    if max(map(len, parts)) < threshold:
+        return [b"".join(parts)]
     joined: list[Buffer] = []
     small: list[Buffer] = []
-    for part in _parts(value, registry):
+    for part in parts:
         if len(part) < threshold:
             small.append(part)
             continue
