@@ -9,18 +9,23 @@ Invariant: when this returns, each byte of the file is one that the writer wrote
 from __future__ import annotations
 
 import struct
+from array import array
+from bisect import bisect_right
+from collections.abc import Sequence
 
 from twice.errors import RecordCorrupt, RecordTorn
 from twice.foundation.digests import raw_digest
 from twice.recording.record.blockfile import BlockFile
 from twice.recording.record.blocks import StoredBlock, expanded
 from twice.recording.record.chain import checksum_algorithm
-from twice.recording.record.layout import Kind, unpack_head
+from twice.recording.record.layout import PAGE_BYTES, Kind, unpack_head
 from twice.recording.record.pagetables import (
-    DeltaTable,
+    FullTable,
     decode_pages,
     decode_table,
     decode_tables,
+    page_spans,
+    pages_in,
 )
 from twice.recording.record.payloads import (
     MalformedError,
@@ -61,7 +66,8 @@ class _Forms:
         self._digest = raw_digest(checksum_algorithm(file.header.algorithm))
         self._words = Words()
         self._blocks = 0
-        self._pages = 0
+        self._page_lengths = array("H")
+        self._blob_lengths: list[Sequence[int]] = []
         self._seen = dict.fromkeys(Kind, 0)
 
     def visit(self, block: StoredBlock) -> None:
@@ -95,18 +101,39 @@ class _Forms:
             _, digests, contents = decode_pages(payload)
             if digests != [self._digest(content) for content in contents]:
                 raise MalformedError("a page has another digest than its content")
+            self._page_lengths.extend(map(len, contents))
         elif kind is Kind.TABLES:
             self._tables(payload)
         elif kind is Kind.SNAPSHOTS:
             decode_snapshots(payload)
 
     def _tables(self, payload: bytes) -> None:
-        for number, data in enumerate(decode_tables(payload), self._seen[Kind.TABLES]):
-            table = decode_table(data)
-            if isinstance(table, DeltaTable) and table.base >= number:
+        for data in decode_tables(payload):
+            table, number = decode_table(data), len(self._blob_lengths)
+            if isinstance(table, FullTable):
+                self._blob_lengths.append(table.lengths)
+                places: Sequence[int] = range(len(table.pages))
+            elif table.base < number:
+                self._blob_lengths.append(self._blob_lengths[table.base])
+                places = table.places
+            else:
                 raise MalformedError(f"blob {number} changes blob {table.base}, which comes later")
-            if table.pages and max(table.pages) >= self._seen[Kind.PAGES]:
-                raise MalformedError(f"blob {number} needs a page that does not stand before it")
+            self._pages_fit(number, places, table.pages)
+
+    def _pages_fit(self, number: int, places: Sequence[int], pages: Sequence[int]) -> None:
+        """Every page of a table stands before it and is as long as its place asks for."""
+        lengths = self._blob_lengths[number]
+        ends = [end for _, end in page_spans(lengths)]
+        for place, page in zip(places, pages, strict=True):
+            part = bisect_right(ends, place)
+            if part == len(ends):
+                raise MalformedError(f"blob {number} has no page {place}")
+            begin = ends[part] - pages_in(lengths[part])
+            expected = min(PAGE_BYTES, lengths[part] - PAGE_BYTES * (place - begin))
+            if page >= len(self._page_lengths) or self._page_lengths[page] != expected:
+                raise MalformedError(
+                    f"blob {number} needs page {page} with {expected} bytes, and it is not there"
+                )
 
 
 def _stopped(file: BlockFile, tear: Tear) -> RecordCorrupt | RecordTorn:

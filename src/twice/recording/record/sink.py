@@ -54,8 +54,8 @@ class Sink:
             OutputExists: E-OUTPUT-001, when the file is there and ``force`` is not given.
             OutputUnwritable: E-OUTPUT-002, when it cannot be created.
         """
-        target = Path(_realpath(path))
         try:
+            target = Path(_realpath(path))
             if force:
                 _remove(target)
             return cls(_open(target, _CREATE, 0o644), Path(path))
