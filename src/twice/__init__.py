@@ -10,11 +10,15 @@ Invariant: importing this imports no optional library, no numpy and no command l
 
 from __future__ import annotations
 
+from twice.diagnosing.diagnosing import diagnose
 from twice.errors import TwiceError
 from twice.recording.active import effect
 from twice.recording.recorder import record, recording
 from twice.recording.run import Run
 from twice.recording.runrecord import RunRecord
+from twice.replaying.branching import branch
+from twice.replaying.reading import replay
+from twice.replaying.rerunning import rerun
 from twice.replaying.verifying import verify
 
 open = RunRecord.open  # noqa: A001  (twice.open(path) reads as what it does)
@@ -23,10 +27,14 @@ __all__ = [
     "Run",
     "RunRecord",
     "TwiceError",
+    "branch",
+    "diagnose",
     "effect",
     "open",
     "record",
     "recording",
+    "replay",
+    "rerun",
     "verify",
 ]
 __version__ = "0.1.0"

@@ -19,7 +19,7 @@ from twice.errors import ProgramFailed
 from twice.recording.launch import ChildProcess
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child
-from twice.replaying.starting import job_for
+from twice.replaying.starting import folder_of, job_for
 
 _CHILD = "twice.diagnosing"
 
@@ -98,7 +98,7 @@ class Side:
             snapshot=window.snapshot,
             plan=None if plan is None else plan_message(plan),
         )
-        with ChildProcess(_CHILD, environ) as child:
+        with ChildProcess(_CHILD, environ, cwd=folder_of(self.record)) as child:
             message = child.ask(job)
         return _executed(message)
 

@@ -44,7 +44,7 @@ def source_changes(record: RunRecord) -> list[SourceChange]:
     recorded: dict[str, str] = dict(record.identity["code"]["files"])
     if record.ending is not None:
         recorded.update(record.ending.get("files", {}))
-    root = Path(record.setup.program.root or ".")
+    root = record.setup.program.folder()
     now = source_digests([root / name for name in recorded], root)
     return [
         SourceChange(name, recorded[name], now.get(name))
@@ -101,7 +101,13 @@ def start_child(
     refuse_nesting()
     pinned = surroundings or Surroundings.from_json(record.identity["surroundings"])
     environ = environ_for_child(os.environ, pinned)
-    return ChildProcess(_CHILD, environ, show=show)
+    return ChildProcess(_CHILD, environ, show=show, cwd=folder_of(record))
+
+
+def folder_of(record: RunRecord) -> str | None:
+    """The folder the program was started in, or the one that it was moved to."""
+    root = record.setup.program.folder()
+    return str(root) if root.is_dir() else None
 
 
 def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:

@@ -1,0 +1,193 @@
+"""Through which of the ten channels did the difference come? By evidence, ranked.
+
+Each observation speaks for a channel with a weight: what stands on the first differing line, which
+surroundings flip the parting, how the values differ (order, a few ulps, a generator's position),
+whether the second run was resumed from a snapshot. Weights are added per channel and normalised.
+
+Not for: proof. ``--confirm`` runs the experiment that each channel names.
+
+Invariant: a channel appears only with at least one observation, in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from twice.diagnosing import callables as tags
+from twice.diagnosing.divergence import Attribution
+from twice.diagnosing.experiments import Factor
+from twice.diagnosing.located import Located
+from twice.foundation.channels import Channel
+from twice.foundation.difference import FieldDifference
+
+
+@dataclass(frozen=True)
+class Observations:
+    """What attribution looks at.
+
+    Attributes:
+        located: the operation, or None.
+        columns: judged columns that differ.
+        fields: typed differences of state.
+        factors: differing surroundings, tried or not.
+        resumed: the second run was restored from a snapshot of the first.
+        blind_spots: paths that differ and belong to no declared state.
+        substituted: inputs that a branch replaced.
+        clock_policy: the two runs have clocks of their own by policy.
+        reads_differ: the runs read different values from the world before the parting.
+    """
+
+    located: Located | None
+    columns: Sequence[str] = ()
+    fields: Sequence[FieldDifference] = ()
+    factors: Sequence[Factor] = ()
+    resumed: bool = False
+    blind_spots: Sequence[str] = ()
+    substituted: Sequence[str] = ()
+    clock_policy: bool = False
+    reads_differ: Sequence[str] = ()
+
+
+@dataclass
+class _Ballot:
+    """Weights and sentences, by channel."""
+
+    weights: dict[Channel, float] = field(default_factory=dict)
+    sentences: dict[Channel, list[str]] = field(default_factory=dict)
+
+    def add(self, channel: Channel, weight: float, sentence: str) -> None:
+        self.weights[channel] = self.weights.get(channel, 0.0) + weight
+        self.sentences.setdefault(channel, []).append(sentence)
+
+
+def attribute(seen: Observations) -> list[Attribution]:
+    """Channels by weight of evidence, the likeliest first."""
+    ballot = _Ballot()
+    if seen.resumed:
+        _resumed(seen, ballot)
+    else:
+        if seen.located is not None:
+            _line(seen, seen.located, ballot)
+        _surroundings(seen, ballot)
+        _fields(seen, ballot)
+    if seen.substituted:
+        names = ", ".join(seen.substituted)
+        ballot.add(Channel.REPLAY, 4.0, f"a branch substituted the input {names}")
+    total = sum(ballot.weights.values()) or 1.0
+    ranked = sorted(ballot.weights, key=lambda one: (-ballot.weights[one], one.artifact))
+    return [
+        Attribution(
+            one,
+            min(ballot.weights[one] / total, ballot.weights[one] / 5.0, 0.99),
+            tuple(dict.fromkeys(ballot.sentences[one])),
+        )
+        for one in ranked
+    ]
+
+
+_LINE: tuple[tuple[str, Channel, float, str], ...] = (
+    (tags.UNSEEDED, Channel.SEEDS, 5.0, "the line makes a generator without a seed"),
+    (tags.CLOCK, Channel.EFFECTS, 4.0, "the line reads the clock"),
+    (tags.ENTROPY, Channel.EFFECTS, 4.0, "the line reads entropy from the system"),
+    (tags.ENVIRONMENT, Channel.EFFECTS, 4.0, "the line reads the environment"),
+    (tags.LISTING, Channel.EFFECTS, 4.0, "the line lists a folder"),
+    (tags.HASH, Channel.ENCODING, 4.0, "the line uses hash(), which differs between processes"),
+    (tags.PICKLE, Channel.ENCODING, 4.5, "the line keeps the bytes of a pickle"),
+    (tags.REPR, Channel.ENCODING, 2.5, "the line keeps the text of an object"),
+    (tags.ADDRESS, Channel.CONCURRENCY, 4.0, "the line uses id(), an address"),
+    (tags.MATMUL, Channel.FLOATING_POINT, 4.0, "the line calls a product of a BLAS library"),
+    (tags.SUM, Channel.FLOATING_POINT, 2.0, "the line reduces in an order"),
+    (tags.SHARED_DRAW, Channel.RNG, 3.0, "the line draws from a generator that others share"),
+)
+
+
+def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
+    """What stands on the first differing line."""
+    present = set(located.tags)
+    if located.seeds and present & {tags.CLOCK, tags.ENTROPY, tags.HASH, tags.ENVIRONMENT}:
+        name = ", ".join(located.seeds)
+        ballot.add(Channel.SEEDS, 6.0, f"what the line reads from the world becomes a seed: {name}")
+    elif tags.SEEDING in present and present & {tags.CLOCK, tags.ENTROPY, tags.HASH}:
+        ballot.add(Channel.SEEDS, 6.0, "the line seeds a generator from the world")
+    for tag, channel, weight, sentence in _LINE:
+        if tag in present:
+            ballot.add(channel, weight, sentence)
+    if located.kind == "stream position":
+        ballot.add(Channel.RNG, 5.0, f"the position of a generator differs after it: {located.name}")
+    elif tags.DRAW in present:
+        ballot.add(Channel.RNG, 2.0, "the line draws from a generator")
+    if located.iterates and located.kind == "order":
+        what = ", ".join(located.iterates)
+        ballot.add(Channel.CONCURRENCY, 4.5, f"the order in which {what} is iterated differs")
+    elif located.iterates and _has(seen.factors, "hash seed"):
+        what = ", ".join(located.iterates)
+        ballot.add(Channel.CONCURRENCY, 3.0, f"the line iterates {what} under another hash seed")
+    if located.thread not in {"", "MainThread", "main"}:
+        ballot.add(Channel.CONCURRENCY, 5.0, f"the operation ran on the thread {located.thread!r}")
+
+
+def _surroundings(seen: Observations, ballot: _Ballot) -> None:
+    """Which surroundings differ, and which of them flip the parting on their own."""
+    tried = [factor for factor in seen.factors if factor.flips is not None]
+    alone = len(seen.factors) == 1
+    for factor in seen.factors:
+        if factor.flips is False:
+            continue
+        if factor.flips:
+            weight, how = 3.0, f"giving one run the other's {factor.name} alone moves the parting"
+        elif alone and not tried:
+            weight, how = 1.5, f"the only surrounding that differs is the {factor.name}"
+        else:
+            weight, how = 0.5, f"the {factor.name} differs"
+        channel = _channel_of_factor(factor.name)
+        ballot.add(channel, weight, f"{how} ({factor.a or 'unset'} / {factor.b or 'unset'})")
+    if seen.clock_policy:
+        ballot.add(Channel.EFFECTS, 1.0, "the two runs were given different clocks")
+    if seen.reads_differ:
+        names = ", ".join(seen.reads_differ)
+        ballot.add(Channel.EFFECTS, 1.0, f"the runs read other values from the world: {names}")
+
+
+def _channel_of_factor(name: str) -> Channel:
+    if name == "hash seed":
+        return Channel.CONCURRENCY
+    if name in {"threads", "cpu dispatch"}:
+        return Channel.FLOATING_POINT
+    return Channel.EFFECTS
+
+
+def _fields(seen: Observations, ballot: _Ballot) -> None:
+    """How the values differ."""
+    kinds = [difference.kind for difference in seen.fields]
+    if kinds and all(kind == "order" for kind in kinds):
+        ballot.add(Channel.CONCURRENCY, 1.5, "the same elements stand in another order")
+    ulps = [difference.ulps for difference in seen.fields if difference.ulps is not None]
+    if ulps and len(ulps) == len(seen.fields) and max(ulps) <= _FEW_ULPS:
+        sentence = f"values differ by {max(ulps)} ulps at most: another order of the same arithmetic"
+        ballot.add(Channel.FLOATING_POINT, 2.5, sentence)
+    if tuple(seen.columns) == ("streams",):
+        ballot.add(Channel.RNG, 3.0, "only the positions of generators differ")
+
+
+_FEW_ULPS = 4096
+
+
+def _resumed(seen: Observations, ballot: _Ballot) -> None:
+    """The second run was restored: what restoring left out, or did besides."""
+    located = seen.located
+    present = set(located.tags) if located is not None else set()
+    reseeds = bool(present & {tags.SEEDING, tags.UNSEEDED}) or (
+        located is not None and located.kind == "stream position"
+    )
+    if reseeds:
+        where = located.function if located is not None else "restore"
+        ballot.add(Channel.REPLAY, 6.0, f"restoring seeds a generator again, in {where}")
+    if seen.blind_spots:
+        paths = ", ".join(seen.blind_spots[:3])
+        ballot.add(Channel.SNAPSHOT, 5.0, f"state that state() leaves out differs after restoring: {paths}")
+    ballot.add(Channel.SNAPSHOT, 1.0, "the second run was restored from a snapshot of the first")
+
+
+def _has(factors: Iterable[Factor], name: str) -> bool:
+    return any(factor.name == name and factor.flips is not False for factor in factors)

@@ -1,0 +1,225 @@
+"""What two records say before anything is executed: are they runs of one input, and where do they part?
+
+Reads logs only. First identity (seed, code, configuration, class, policies), then surroundings,
+then the first compare-point whose judged columns differ, values with a tolerance included, and
+whether the runs come together again.
+
+Invariant: nothing is executed here; ten million points are compared in milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from twice.foundation.encoding import decode
+from twice.foundation.equivalence import equivalence_from_json
+from twice.recording.record import Point, first_difference
+from twice.recording.runrecord import RunRecord
+from twice.recording.sink import VALUE
+
+
+@dataclass(frozen=True)
+class InputDifference:
+    """Something that makes two runs runs of different inputs.
+
+    Attributes:
+        what: ``seed``, ``config.n``, ``code swarm.py`` ...
+        a: value on one side, as text.
+        b: value on the other side.
+    """
+
+    what: str
+    a: str
+    b: str
+
+    def to_json(self) -> dict[str, str]:
+        """As an entry of ``input_differences``."""
+        return {"what": self.what, "a": self.a, "b": self.b}
+
+
+@dataclass(frozen=True)
+class PointRef:
+    """A compare-point in both logs."""
+
+    index: int
+    tick: int
+    name: str
+
+    def to_json(self) -> dict[str, object]:
+        """As ``compare_point`` and ``last_agreement``."""
+        return {"index": self.index, "tick": self.tick, "name": self.name}
+
+
+@dataclass(frozen=True)
+class Parting:
+    """Where two logs part.
+
+    Attributes:
+        at: the first point that differs, or None when none does.
+        last_agreement: the point before it.
+        columns: judged columns that differ there, sorted.
+        within: how many points differ inside a tolerance.
+        reconverges: whether the judged columns agree again later.
+        shorter: the side whose log ended, when that is the difference.
+    """
+
+    at: PointRef | None
+    last_agreement: PointRef | None
+    columns: tuple[str, ...] = ()
+    within: int = 0
+    reconverges: bool = False
+    shorter: str | None = None
+
+
+def input_differences(a: RunRecord, b: RunRecord) -> list[InputDifference]:
+    """Differences of seed, configuration, code, class or policies, in a fixed order."""
+    found = []
+    if a.setup.seed != b.setup.seed:
+        found.append(InputDifference("seed", str(a.seed.value), str(b.seed.value)))
+    keys = sorted({*a.config, *b.config})
+    found += [
+        InputDifference(f"config.{key}", _given(a.config, key), _given(b.config, key))
+        for key in keys
+        if _given(a.config, key) != _given(b.config, key)
+    ]
+    if a.setup.program.function != b.setup.program.function:
+        found.append(InputDifference("program", str(a.setup.program), str(b.setup.program)))
+    if a.setup.program.arguments != b.setup.program.arguments:
+        arguments = (str(a.setup.program.arguments), str(b.setup.program.arguments))
+        found.append(InputDifference("arguments", *arguments))
+    found += _code_differences(a, b)
+    found += _rule_differences(a, b)
+    return found
+
+
+def _given(config: Mapping[str, Any], key: str) -> str:
+    return repr(config[key]) if key in config else "(absent)"
+
+
+def _code_differences(a: RunRecord, b: RunRecord) -> Iterator[InputDifference]:
+    """Source files that both runs loaded, with other contents; files only one loaded are evidence."""
+    files_a, files_b = _files(a), _files(b)
+    entry_a, entry_b = a.identity["code"]["files"], b.identity["code"]["files"]
+    if list(entry_a.values()) != list(entry_b.values()):
+        name = next(iter(entry_a), str(a.setup.program))
+        was, now = next(iter(entry_a.values()), "(none)"), next(iter(entry_b.values()), "(none)")
+        yield InputDifference(f"code {name}", was, now)
+    for name in sorted({*files_a} & {*files_b} - {*entry_a}):
+        if files_a[name] != files_b[name]:
+            yield InputDifference(f"code {name}", files_a[name], files_b[name])
+
+
+def _files(record: RunRecord) -> dict[str, str]:
+    return {**record.identity["code"]["files"], **(record.ending or {}).get("files", {})}
+
+
+def _rule_differences(a: RunRecord, b: RunRecord) -> Iterator[InputDifference]:
+    if a.setup.predicate != b.setup.predicate:
+        yield InputDifference("class", a.setup.predicate.sentence(), b.setup.predicate.sentence())
+    policies_a: Any = a.setup.to_json()["policies"]
+    policies_b: Any = b.setup.to_json()["policies"]
+    for name in ("digest", "compare", "compare_errors"):
+        if policies_a[name] != policies_b[name]:
+            yield InputDifference(f"policy {name}", str(policies_a[name]), str(policies_b[name]))
+    for name, number in sorted(a.identity["behaviours"].items()):
+        other = b.identity["behaviours"].get(name)
+        if other != number:
+            yield InputDifference(f"rule {name}", str(number), str(other))
+
+
+def parting(a: RunRecord, b: RunRecord) -> Parting:
+    """Where two logs part, judged by the recorded class and tolerances."""
+    log_a, log_b = a.reader.points, b.reader.points
+    first = first_difference(log_a, log_b)
+    tolerated = _tolerances(a, b, first)
+    if tolerated.beyond is not None and (first is None or tolerated.beyond[0] <= first):
+        index, columns = tolerated.beyond
+        return _parting(a, b, index, tuple(columns), tolerated.within)
+    if first is None:
+        return Parting(None, None, within=tolerated.within)
+    if first >= min(len(log_a), len(log_b)):
+        shorter = "a" if len(log_a) < len(log_b) else "b"
+        longer = log_b if shorter == "a" else log_a
+        point = longer.point(first)
+        at = PointRef(first, point.tick, point.name)
+        return Parting(at, _ref(a, first - 1), ("(end)",), tolerated.within, shorter=shorter)
+    columns = tuple(_unequal(log_a.point(first), log_b.point(first)))
+    return _parting(a, b, first, columns, tolerated.within)
+
+
+def _parting(
+    a: RunRecord, b: RunRecord, index: int, columns: tuple[str, ...], within: int
+) -> Parting:
+    point = a.reader.points.point(index)
+    return Parting(
+        at=PointRef(index, point.tick, point.name),
+        last_agreement=_ref(a, index - 1),
+        columns=columns,
+        within=within,
+        reconverges=_reconverges(a, b, index),
+    )
+
+
+def _ref(record: RunRecord, index: int) -> PointRef | None:
+    if index < 0:
+        return None
+    point = record.reader.points.point(index)
+    return PointRef(index, point.tick, point.name)
+
+
+def _unequal(a: Point, b: Point) -> list[str]:
+    if (a.name, a.tick) != (b.name, b.tick):
+        return ["(order)"]
+    names = sorted({*a.digests, *b.digests})
+    return [name for name in names if a.digests.get(name) != b.digests.get(name)]
+
+
+def _reconverges(a: RunRecord, b: RunRecord, index: int) -> bool:
+    """Whether the last common points' judged columns agree: roots are not chained."""
+    last = min(len(a.reader.points), len(b.reader.points)) - 1
+    if last <= index:
+        return False
+    one, two = a.reader.points.point(last), b.reader.points.point(last)
+    return one.root == two.root and (one.name, one.tick) == (two.name, two.tick)
+
+
+@dataclass(frozen=True)
+class _Tolerated:
+    within: int
+    beyond: tuple[int, list[str]] | None
+
+
+def _tolerances(a: RunRecord, b: RunRecord, until: int | None) -> _Tolerated:
+    """Compare values with a tolerance, point by point, up to where the logs part anyway."""
+    within, beyond = 0, None
+    values_b = _values(b)
+    pending = next(values_b, None)
+    for index, column, measure, value in _values(a):
+        if until is not None and index > until:
+            break
+        while pending is not None and (pending[0], pending[1]) < (index, column):
+            pending = next(values_b, None)
+        if pending is None or (pending[0], pending[1]) != (index, column):
+            continue
+        verdict = equivalence_from_json(measure).same(value, pending[3])
+        if not verdict.same:
+            beyond = (index, [column])
+            break
+        if verdict.distance:
+            within += 1
+    return _Tolerated(within, beyond)
+
+
+def _values(record: RunRecord) -> Iterator[tuple[int, str, Any, Any]]:
+    rows = []
+    point = -1
+    for frame in record.reader.frames(kinds=[VALUE]):
+        if frame.point != point:
+            yield from sorted(rows, key=lambda row: row[1])
+            rows, point = [], frame.point
+        fields: Any = decode(frame.payload)
+        name, within, value = fields
+        rows.append((frame.point, name, within, value))
+    yield from sorted(rows, key=lambda row: row[1])

@@ -1,0 +1,420 @@
+"""Diagnose two runs: the funnel from identity to the first differing operation.
+
+Identity, surroundings, compare-points and components come from the logs alone. Then both sides are
+executed again, each in its own recorded surroundings; that counts as evidence only where a side
+reproduces its own recorded point. Differing surroundings are swapped one at a time, so that a
+harmless one cannot hide the guilty one. Last, the window is traced and the operation located; a
+difference that stands there already when the window opens moves the opening back, at last to before
+the program is loaded.
+
+Invariant: every step is cheaper than guessing, and what could not be pinned down is said to be so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from twice.diagnosing.attribution import Observations, attribute
+from twice.diagnosing.comparing import InputDifference, Parting, input_differences, parting
+from twice.diagnosing.divergence import Divergence, OperationFound, Result
+from twice.diagnosing.executions import Executed, Side, Window
+from twice.diagnosing.experiments import (
+    Factor,
+    factors_between,
+    guilty,
+    swapped_one_by_one,
+    with_factor,
+)
+from twice.diagnosing.located import Located, Unlocated
+from twice.diagnosing.locating import locate
+from twice.diagnosing.paths import STREAMS
+from twice.diagnosing.trace import Plan, Trace
+from twice.diagnosing.window import BEFORE_ALL, OBJECT
+from twice.errors import ProgramFailed, RecordTorn, TwiceError
+from twice.foundation.difference import FieldDifference, differences
+from twice.foundation.encoding import decode
+from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.fingerprint import differences as environment_differences
+from twice.recording.comparepoints import CHAIN_START
+from twice.recording.runrecord import RunRecord
+from twice.recording.surroundings import Surroundings
+from twice.replaying.starting import restorable_snapshot, source_changes
+
+Progress = Callable[[str], None]
+_OPENINGS = (1, 4, 32, 256)
+_RESERVED = frozenset({"effects", "inputs", "output", "streams"})
+
+
+def diagnose(
+    a: str | os.PathLike[str],
+    b: str | os.PathLike[str],
+    *,
+    anyway: bool = False,
+    confirm: bool = False,
+    lines: bool = True,
+    progress: Progress | None = None,
+) -> Divergence:
+    """Say where two runs part, and why.
+
+    Args:
+        a: one record.
+        b: another, of the same program with the same seed and configuration.
+        anyway: go on although seed, code or configuration differ.
+        confirm: try every differing surrounding, also when one was found guilty.
+        lines: whether to execute the runs again for fields and lines; False reads logs only.
+        progress: called with what is being done.
+
+    Returns:
+        The verdict. A divergence is a result, never an exception.
+
+    Raises:
+        RecordForeign, RecordCorrupt, RecordUnreadable: E-RECORD-002 to 005.
+    """
+    with RunRecord.open(a) as record_a, RunRecord.open(b) as record_b:
+        for record in (record_a, record_b):
+            if record.complete:
+                record.reader.check()
+        funnel = _Funnel(record_a, record_b, progress or (lambda _: None), confirm=confirm)
+        return funnel.run(anyway=anyway, lines=lines)
+
+
+@dataclass
+class _Found:
+    """What the executions gave."""
+
+    fields: list[FieldDifference]
+    located: Located | None
+    factors: list[Factor]
+    blind_spots: list[str]
+    evidence: list[str]
+    caveats: list[str]
+    non_reproducing: str | None = None
+
+
+class _Funnel:
+    """One diagnosis."""
+
+    def __init__(
+        self, a: RunRecord, b: RunRecord, progress: Progress, *, confirm: bool
+    ) -> None:
+        self._a, self._b = Side("a", a), Side("b", b)
+        self._progress = progress
+        self._confirm = confirm
+        self._resumed = _is_resumed(b, a)
+
+    def run(self, *, anyway: bool, lines: bool) -> Divergence:
+        """Identity first, then logs, then executions."""
+        a, b = self._a.record, self._b.record
+        inputs = input_differences(a, b)
+        if inputs and not anyway:
+            return self._verdict("not-same-input", inputs=inputs)
+        self._progress("comparing the logs")
+        where = parting(a, b)
+        if where.at is None:
+            _require_whole(a, b)
+            result: Result = "within-tolerance" if where.within else "same"
+            return self._verdict(result, inputs=inputs)
+        if not lines or not (a.setup.program.rerunnable and b.setup.program.rerunnable):
+            why = "the lines were not asked for" if not lines else "a program has no name to start it by"
+            return self._verdict("unlocalised", where, inputs, caveats=[why])
+        changed = [side.label for side in (self._a, self._b) if source_changes(side.record)]
+        if changed:
+            why = f"the code of run {' and '.join(changed)} is not here as it was recorded"
+            return self._verdict("unlocalised", where, inputs, caveats=[why])
+        found = self._execute(where)
+        return self._conclude(where, inputs, found)
+
+    # -- executions -----------------------------------------------------------------------------
+
+    def _execute(self, where: Parting) -> _Found:
+        found = _Found([], None, factors_between(self._a, self._b), [], [], [])
+        assert where.at is not None, "there is something to execute for"
+        last = where.at.index
+        snapshot = self._fork_snapshot()
+        window = Window(self._opening(last, snapshot, 1), last, snapshot)
+        try:
+            self._progress("executing both runs again")
+            one, two = self._a.execute(replace(window, snapshot=None), None), self._execute_b(window)
+        except ProgramFailed as error:
+            found.caveats.append(f"a run could not be executed again: {error.happened}")
+            return found
+        found.fields = fields_between(one, two, where.columns)
+        for side, executed in ((self._a, one), (self._b, two)):
+            if not side.reproduces(executed, last):
+                return self._non_reproducing(side, window, where, found)
+        self._locate(window, where, found)
+        return found
+
+    def _execute_b(self, window: Window, plan: Plan | None = None) -> Executed:
+        return self._b.execute(window, plan)
+
+    def _fork_snapshot(self) -> int | None:
+        """The second run was resumed: it is executed again from where it was put back."""
+        if not self._resumed:
+            return None
+        parent = self._b.record.parent
+        assert parent is not None, "a resumed run names its parent"
+        return restorable_snapshot(self._b.record, parent["fork"]["tick"])
+
+    def _opening(self, last: int, snapshot: int | None, back: int) -> int:
+        """Index of the point after which the window opens."""
+        earliest = BEFORE_ALL
+        if snapshot is not None:
+            earliest = self._b.record.reader.snapshots[snapshot].point - 1
+        return max(last - back, earliest)
+
+    def _locate(self, window: Window, where: Parting, found: _Found) -> None:
+        pair: Surroundings | None = None
+        if len(found.factors) > 1 or (self._confirm and found.factors):
+            self._progress("swapping the surroundings one at a time")
+            found.factors = swapped_one_by_one(
+                self._a, self._b, replace(window, snapshot=None), where.columns, found.factors
+            )
+            culprit = guilty(found.factors)
+            if culprit is not None:
+                pair = with_factor(self._a, self._b, culprit)
+            else:
+                found.evidence.append("no differing surrounding moves the parting on its own")
+        tracked = self._tracked(where)
+        located: Located | Unlocated | None = None
+        for opening in self._openings(window):
+            self._progress(f"tracing from after compare-point {opening.first}")
+            try:
+                located = locate(self._tracer(opening, pair), tracked=tracked)
+            except TwiceError as error:
+                found.caveats.append(f"tracing stopped: {error.happened}")
+                return
+            if isinstance(located, Located) and not located.before_window:
+                break
+        self._take(located, found)
+
+    def _openings(self, window: Window) -> list[Window]:
+        """The same window, opened earlier and earlier, at last before everything."""
+        firsts = [self._opening(window.last, window.snapshot, back) for back in _OPENINGS]
+        firsts.append(self._opening(window.last, window.snapshot, window.last + 1))
+        return [replace(window, first=first) for first in dict.fromkeys(firsts)]
+
+    def _tracer(
+        self, window: Window, pair: Surroundings | None
+    ) -> Callable[[str, int, Plan], Trace]:
+        """What ``locate`` calls: one execution of one side under one plan."""
+
+        def trace(side: str, repeat: int, plan: Plan) -> Trace:
+            del repeat
+            if side == "a":
+                executed = self._a.execute(replace(window, snapshot=None), plan)
+            elif pair is not None:
+                executed = self._a.execute(replace(window, snapshot=None), plan, pair)
+            else:
+                executed = self._execute_b(window, plan)
+            assert executed.trace is not None, "an execution under a plan gives a trace"
+            return executed.trace
+
+        return trace
+
+    def _tracked(self, where: Parting) -> list[str]:
+        """Roots whose difference is to be explained."""
+        names = []
+        for column in where.columns:
+            if column == "streams":
+                names.append(STREAMS)
+            elif column in _RESERVED or column in self._components():
+                names.append(column)
+            else:
+                names.append("compared")
+        return names
+
+    def _components(self) -> Sequence[str]:
+        return tuple((self._a.record.ending or {}).get("components", {}))
+
+    def _take(self, located: Located | Unlocated | None, found: _Found) -> None:
+        if isinstance(located, Located):
+            found.located = located
+            found.evidence += located.evidence
+            found.caveats += located.caveats
+            found.blind_spots = blind_spots(located)
+        elif located is not None:
+            found.evidence += [located.reason, *located.evidence]
+            found.caveats += [*located.caveats]
+
+    def _non_reproducing(
+        self, side: Side, window: Window, where: Parting, found: _Found
+    ) -> _Found:
+        """A side that does not reproduce itself is compared with itself."""
+        found.non_reproducing = side.label
+        found.evidence.append(
+            f"run {side.label}, executed again in its own surroundings, does not reproduce its "
+            f"compare-point {window.last}"
+        )
+        whole = replace(window, snapshot=window.snapshot if side is self._b else None)
+
+        def tracer(opening: Window) -> Callable[[str, int, Plan], Trace]:
+            def trace(_: str, __: int, plan: Plan) -> Trace:
+                executed = side.execute(opening, plan)
+                assert executed.trace is not None, "an execution under a plan gives a trace"
+                return executed.trace
+
+            return trace
+
+        located: Located | Unlocated | None = None
+        for opening in self._openings(whole):
+            self._progress(f"comparing run {side.label} with itself")
+            try:
+                located = locate(tracer(opening), tracked=self._tracked(where), repeats=1)
+            except TwiceError as error:
+                found.caveats.append(f"tracing stopped: {error.happened}")
+                return found
+            if isinstance(located, Located) and not located.before_window:
+                break
+        self._take(located, found)
+        return found
+
+    # -- conclusions ----------------------------------------------------------------------------
+
+    def _conclude(
+        self, where: Parting, inputs: Sequence[InputDifference], found: _Found
+    ) -> Divergence:
+        seen = Observations(
+            located=found.located,
+            columns=where.columns,
+            fields=found.fields,
+            factors=found.factors,
+            resumed=self._resumed,
+            blind_spots=found.blind_spots,
+            substituted=self._substituted(),
+            clock_policy=self._a.record.setup.clock != self._b.record.setup.clock,
+            reads_differ=reads_that_differ(self._a.record, self._b.record, where),
+        )
+        result: Result = "localised" if found.located is not None else "unlocalised"
+        if found.non_reproducing is not None:
+            result = "non-reproducing"
+        return replace(
+            self._verdict(result, where, inputs, caveats=found.caveats),
+            fields=found.fields,
+            operation=None if found.located is None else operation_of(found.located),
+            attribution=attribute(seen),
+            blind_spots=found.blind_spots,
+            evidence=found.evidence,
+            surroundings=[(factor.name, factor.a, factor.b) for factor in found.factors],
+        )
+
+    def _substituted(self) -> Sequence[str]:
+        names: list[str] = []
+        for side in (self._a, self._b):
+            names += ((side.record.ending or {}).get("branch") or {}).get("substituted", [])
+        return names
+
+    def _verdict(
+        self,
+        result: Result,
+        where: Parting | None = None,
+        inputs: Sequence[InputDifference] = (),
+        *,
+        caveats: Sequence[str] = (),
+    ) -> Divergence:
+        a, b = self._a.record, self._b.record
+        factors = factors_between(self._a, self._b)
+        torn = [f"{record.path} is torn: its intact prefix was compared" for record in (a, b) if not record.complete]
+        return Divergence(
+            a=str(a.path),
+            b=str(b.path),
+            result=result,
+            predicate=a.setup.predicate,
+            subsystems=sorted({*self._components(), "output", "streams"}),
+            input_differences=inputs,
+            compare_point=None if where is None else where.at,
+            last_agreement=None if where is None else where.last_agreement,
+            components=() if where is None else where.columns,
+            reconverges=where is not None and where.reconverges,
+            surroundings=[(factor.name, factor.a, factor.b) for factor in factors],
+            environment=[row.to_json() for row in _environment(a, b)],
+            caveats=[*torn, *caveats],
+            next=_next(result, a, b),
+        )
+
+
+def _require_whole(a: RunRecord, b: RunRecord) -> None:
+    """Agreement of torn records says nothing about the part that is missing.
+
+    Raises:
+        RecordTorn: E-RECORD-003.
+    """
+    torn = [str(record.path) for record in (a, b) if not record.complete]
+    if torn:
+        raise RecordTorn(
+            f"{' and '.join(torn)} is torn; as far as both records go, they agree.",
+            "Expected two records that were closed, to say that the runs are the same.",
+            "Record again, or look at what there is: twice show RECORD",
+        )
+
+
+def _next(result: Result, a: RunRecord, b: RunRecord) -> list[str]:
+    if result == "not-same-input":
+        return [f"twice diagnose {a.path} {b.path} --anyway"]
+    if result in {"same", "within-tolerance"}:
+        return [f"twice show {a.path}"]
+    return [f"twice report {a.path} {b.path} -o report.html"]
+
+
+def _environment(a: RunRecord, b: RunRecord) -> Sequence[Any]:
+    return environment_differences(
+        Fingerprint.from_json(a.identity["environment"]),
+        Fingerprint.from_json(b.identity["environment"]),
+    )
+
+
+def _is_resumed(b: RunRecord, a: RunRecord) -> bool:
+    """Whether the second run is the first one, put back at a snapshot and run on."""
+    parent = b.parent
+    if parent is None or "fork" not in parent or parent["run_id"] != a.run_id:
+        return False
+    return parent["fork"]["chain"] != CHAIN_START.hex() or parent["fork"]["tick"] >= 0
+
+
+def fields_between(
+    one: Executed, two: Executed, columns: Sequence[str]
+) -> list[FieldDifference]:
+    """Typed differences of the components' states at the parting, smallest first."""
+    found: list[FieldDifference] = []
+    for name in sorted({*one.states} | {*two.states}):
+        if columns and name not in columns:
+            continue
+        state_a, state_b = one.states.get(name), two.states.get(name)
+        if state_a is None or state_b is None or state_a == state_b:
+            continue
+        found += differences(decode(state_a), decode(state_b), component=name)
+    return sorted(found, key=FieldDifference.rank)
+
+
+def operation_of(located: Located) -> OperationFound:
+    """The operation as the verdict prints it."""
+    return OperationFound(
+        file=located.file,
+        line=located.line,
+        function=located.function,
+        code=located.code or "",
+        name=located.name,
+        a=located.value_a,
+        b=located.value_b,
+    )
+
+
+def blind_spots(located: Located) -> list[str]:
+    """Paths that differ and belong to no declared state, as people write them."""
+    spots = [path.removeprefix(OBJECT) for path in located.untracked if path.startswith(OBJECT)]
+    return list(dict.fromkeys(spots))
+
+
+def reads_that_differ(a: RunRecord, b: RunRecord, where: Parting) -> list[str]:
+    """Names of the sources whose recorded values differ before the parting."""
+    from twice.recording.effects.ops import OPS
+
+    found: dict[str, None] = {}
+    del where
+    for one, two in zip(a.strict_reads(), b.strict_reads(), strict=False):
+        if one != two and one[0] in OPS:
+            found[OPS[one[0]].name] = None
+    return list(found)
