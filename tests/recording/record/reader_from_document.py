@@ -75,8 +75,8 @@ def read(data: bytes) -> Document:
         take(document, kind, payload)
         json_kind = kind in (1, 2, 8)
         head = bytes(12) + struct.pack("<I", kind) + bytes(24) if json_kind else payload[:40]
-        rows += struct.pack("<Q", at) + head + (
-            payload[plain - 16 : plain] if kind == 3 else bytes(16)
+        rows += (
+            struct.pack("<Q", at) + head + (payload[plain - 16 : plain] if kind == 3 else bytes(16))
         )
         at += 48 + stored
     return document

@@ -17,7 +17,9 @@ PAGE = 4096
 def test_blobs_that_grow_shrink_and_move_come_back(tmp_path: Path) -> None:
     draw = random.Random(2)
     writer = RecordWriter.create(tmp_path / "a.twice", {})
-    parts = [bytearray(draw.randbytes(draw.choice([0, 1, 4095, 4096, 4097, 70_000]))) for _ in "abc"]
+    parts = [
+        bytearray(draw.randbytes(draw.choice([0, 1, 4095, 4096, 4097, 70_000]))) for _ in "abc"
+    ]
     stored = {}
     for _ in range(120):
         what = draw.randrange(6)
@@ -136,7 +138,9 @@ def test_tables_are_full_again_before_the_way_back_gets_long(tmp_path: Path) -> 
 )
 def test_memory_of_any_shape_is_stored_in_c_order(tmp_path: Path, array: np.ndarray) -> None:
     writer = RecordWriter.create(tmp_path / "a.twice", {})
-    number = writer.page_blob("k", [array.data if array.dtype.fields is None else memoryview(array)])
+    number = writer.page_blob(
+        "k", [array.data if array.dtype.fields is None else memoryview(array)]
+    )
     writer.close({})
     with RecordReader.open(tmp_path / "a.twice") as reader:
         assert reader.blob(number) == array.tobytes()

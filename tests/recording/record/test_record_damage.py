@@ -25,6 +25,22 @@ def open_and_check(path: Path, data: bytes) -> None:
         reader.check()
 
 
+def verdict_on(path: Path, data: bytes) -> type[TwiceError] | None:
+    """What opening and checking raise, or None when the record passes."""
+    try:
+        open_and_check(path, data)
+    except TwiceError as error:
+        return type(error)
+    return None
+
+
+def read_everything(reader: RecordReader) -> None:
+    list(reader.points.iterate())
+    list(reader.frames())
+    [reader.envelope(entry.number) for entry in reader.snapshots]
+    [reader.blob(number) for number in range(len(reader.blobs))]
+
+
 def boundaries(data: bytes, path: Path) -> list[int]:
     path.write_bytes(data)
     with RecordReader.open(path) as reader:
@@ -37,7 +53,7 @@ def index_offset(data: bytes) -> int:
 
 
 def test_a_sound_record_passes(tmp_path: Path, sound: bytes) -> None:
-    open_and_check(tmp_path / "a.twice", sound)
+    assert verdict_on(tmp_path / "a.twice", sound) is None
 
 
 def test_every_one_of_a_thousand_flipped_bytes_is_found(tmp_path: Path, sound: bytes) -> None:
@@ -47,12 +63,9 @@ def test_every_one_of_a_thousand_flipped_bytes_is_found(tmp_path: Path, sound: b
         at, bit = draw.randrange(len(sound)), 1 << draw.randrange(8)
         changed = bytearray(sound)
         changed[at] ^= bit
-        try:
-            open_and_check(tmp_path / "a.twice", bytes(changed))
-        except TwiceError as error:
-            assert not isinstance(error, RecordTorn), (at, bit, error)
-        else:
-            passed.append((at, bit))
+        verdict = verdict_on(tmp_path / "a.twice", bytes(changed))
+        if verdict in (None, RecordTorn):
+            passed.append((at, bit, verdict))
     assert passed == []
 
 
@@ -62,11 +75,8 @@ def test_every_byte_of_header_index_and_trailer_is_covered(tmp_path: Path, sound
     for at in [*range(HEADER_BYTES + 48), *range(end - TRAILER_BYTES - 200, end)]:
         changed = bytearray(sound)
         changed[at] ^= 0x10
-        try:
-            open_and_check(tmp_path / "a.twice", bytes(changed))
-        except TwiceError:
-            continue
-        passed.append(at)
+        if verdict_on(tmp_path / "a.twice", bytes(changed)) is None:
+            passed.append(at)
     assert passed == []
 
 
@@ -81,10 +91,7 @@ def test_reading_a_damaged_block_is_refused_without_a_check(tmp_path: Path, soun
         with RecordReader.open(path) as reader:
             assert reader.complete
             with pytest.raises(RecordCorrupt) as caught:
-                list(reader.points.iterate())
-                list(reader.frames())
-                [reader.envelope(entry.number) for entry in reader.snapshots]
-                [reader.blob(number) for number in range(len(reader.blobs))]
+                read_everything(reader)
             assert caught.value.fields["offset"] == offset
             refused += 1
     assert refused == len(offsets) - 2

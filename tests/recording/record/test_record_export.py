@@ -34,24 +34,35 @@ def test_json_lines_hold_every_point_frame_snapshot_and_blob(tmp_path: Path) -> 
     assert found[-1] == {"type": "ending", "complete": True, "ending": ENDING, "tear": None}
     with RecordReader.open(path) as reader:
         for line, point in zip(
-            [line for line in found if line["type"] == "point"], reader.points.iterate(), strict=True
+            [line for line in found if line["type"] == "point"],
+            reader.points.iterate(),
+            strict=True,
         ):
             assert line["root"] == "blake3:" + point.root.hex()
             assert line["digests"] == {k: "blake3:" + v.hex() for k, v in point.digests.items()}
             assert (line["index"], line["tick"], line["name"]) == (
-                point.index, point.tick, point.name
+                point.index,
+                point.tick,
+                point.name,
             )
         assert [
-            (line["kind"], line["actor"], line["tick"], line["point"],
-             base64.b64decode(line["payload"]))
-            for line in found if line["type"] == "frame"
+            (
+                line["kind"],
+                line["actor"],
+                line["tick"],
+                line["point"],
+                base64.b64decode(line["payload"]),
+            )
+            for line in found
+            if line["type"] == "frame"
         ] == [tuple(frame) for frame in reader.frames()]
         assert [
             base64.b64decode(line["envelope"]) for line in found if line["type"] == "snapshot"
         ] == [reader.envelope(entry.number) for entry in reader.snapshots]
         assert [
             b"".join(map(base64.b64decode, line["parts"]))
-            for line in found if line["type"] == "blob"
+            for line in found
+            if line["type"] == "blob"
         ] == [reader.blob(number) for number in range(len(reader.blobs))]
 
 

@@ -7,6 +7,7 @@ in circles.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import struct
 import tracemalloc
@@ -37,18 +38,20 @@ NAMES = {"kinds": ["effects"], "layouts": [["a"]], "shapes": [[0, "tick"]]}
 Block = tuple[Kind, bytes, bytes]
 
 
-def forge(path: Path, blocks: list[Block], *, identity: bytes = b"{}", ending: bytes = b"{}") -> Path:
+def forge(
+    path: Path, blocks: list[Block], *, identity: bytes = b"{}", ending: bytes = b"{}"
+) -> Path:
     """A closed record with these blocks between its identity and its ending."""
     chain = Chain(HEADER.algorithm, HEADER.pack())
     sealer, data, rows = Sealer(chain, chain.start), HEADER.pack(), b""
-    for kind, plain, rest in [
-        (Kind.IDENTITY, b"", identity), *blocks, (Kind.ENDING, b"", ending)
-    ]:
+    for kind, plain, rest in [(Kind.IDENTITY, b"", identity), *blocks, (Kind.ENDING, b"", ending)]:
         block, checksum = sealer.seal(kind, plain, rest)
         sealer.advance(checksum)
-        rows += len(data).to_bytes(8, "little") + (plain or bytes(12) + bytes([kind])).ljust(
-            40, b"\0"
-        )[:40] + bytes(16)
+        rows += (
+            len(data).to_bytes(8, "little")
+            + (plain or bytes(12) + bytes([kind])).ljust(40, b"\0")[:40]
+            + bytes(16)
+        )
         data += block
     block, checksum = sealer.seal(Kind.INDEX, encode_index(rows), b"")
     trailer = Trailer(len(data), len(data) + len(block) + 64, len(rows) // 64).pack()
@@ -141,11 +144,13 @@ NONSENSE: dict[str, Callable[[], list[Block]]] = {
     "another range of ticks": lambda: [names(), points(1, [5], [0], ROOT)],
     "points that start at another index": lambda: [names(), points(1, [0], [0], ROOT, first=3)],
     "points without columns": lambda: [
-        names(), (Kind.POINTS, Head(0, 1, Kind.POINTS).pack() + bytes(32), b"")
+        names(),
+        (Kind.POINTS, Head(0, 1, Kind.POINTS).pack() + bytes(32), b""),
     ],
     "no points at all": lambda: [names(), (Kind.POINTS, Head(0, 0, Kind.POINTS).pack(), b"")],
     "four billion points": lambda: [
-        names(), (Kind.POINTS, Head(0, 2**32 - 1, Kind.POINTS).pack() + bytes(64), b"")
+        names(),
+        (Kind.POINTS, Head(0, 2**32 - 1, Kind.POINTS).pack() + bytes(64), b""),
     ],
     "a head of another kind": lambda: [(Kind.FRAMES, Head(0, 1, Kind.POINTS).pack(), b"x" * 30)],
     "a head that is cut": lambda: [(Kind.FRAMES, b"", b"x" * 30)],
@@ -154,7 +159,8 @@ NONSENSE: dict[str, Callable[[], list[Block]]] = {
     "a frame of no kind": lambda: [names(), frames(1, [1], b"a", kind=9)],
     "another range of points": lambda: [names(), frames(1, [1], b"a", high=5)],
     "four billion frames": lambda: [
-        names(), (Kind.FRAMES, Head(0, 2**32 - 1, Kind.FRAMES, 0, 0, 1).pack(), b"x" * 100)
+        names(),
+        (Kind.FRAMES, Head(0, 2**32 - 1, Kind.FRAMES, 0, 0, 1).pack(), b"x" * 100),
     ],
     "a page that lies about its digest": lambda: [pages(b"abc", lie=True), tables(full([3], [0]))],
     "a page that is too long": lambda: [pages(b"a" * 5000), tables(full([5000], [0, 0]))],
@@ -164,11 +170,10 @@ NONSENSE: dict[str, Callable[[], list[Block]]] = {
     "fewer pages than the parts need": lambda: [pages(b"abc"), tables(full([9000], [0]))],
     "a part of all the memory there is": lambda: [pages(b"abc"), tables(full([2**63], [0]))],
     "a table that changes itself": lambda: [pages(b"a"), tables(changes(0, [0], [0]))],
-    "tables in a circle": lambda: [
-        pages(b"a"), tables(changes(1, [0], [0]), changes(0, [0], [0]))
-    ],
+    "tables in a circle": lambda: [pages(b"a"), tables(changes(1, [0], [0]), changes(0, [0], [0]))],
     "a change to a page that is not there": lambda: [
-        pages(b"a"), tables(full([1], [0]), changes(0, [9], [0]))
+        pages(b"a"),
+        tables(full([1], [0]), changes(0, [9], [0])),
     ],
     "a table of an unknown type": lambda: [pages(b"a"), tables(struct.pack("<II", 7, 0))],
     "a table that is cut": lambda: [pages(b"a"), tables(b"\0\0")],
@@ -307,10 +312,8 @@ def test_a_right_index_passes(tmp_path: Path) -> None:
 )
 def test_an_index_that_lies_never_passes_a_check(tmp_path: Path, rows: bytes) -> None:
     path = forge_index(tmp_path / "a.twice", rows)
-    try:
+    with contextlib.suppress(RecordCorrupt):  # what is not looked at cannot be refused yet
         read_everything(path)
-    except TwiceError as error:
-        assert isinstance(error, RecordCorrupt)
     assert refused(path, reading=False).startswith("E-RECORD-004")
 
 

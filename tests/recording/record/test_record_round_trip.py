@@ -22,11 +22,15 @@ from twice.recording.record import RecordReader, RecordWriter, columns
 
 TICKS = st.integers(-(2**62) + 1, 2**62 - 1)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-POINT = st.tuples(st.just("point"), st.integers(0, 2), TICKS, TEXT, st.binary(min_size=16, max_size=16))
+POINT = st.tuples(
+    st.just("point"), st.integers(0, 2), TICKS, TEXT, st.binary(min_size=16, max_size=16)
+)
 FRAME = st.tuples(st.just("frame"), TEXT, st.integers(0, 2**32 - 1), st.binary(max_size=40), TICKS)
 BLOB = st.tuples(
-    st.just("blob"), st.sampled_from("ab"), st.lists(st.sampled_from(
-        [b"", b"x", b"y" * 4096, b"z" * 4097, b"y" * 9000]), max_size=3), st.booleans()
+    st.just("blob"),
+    st.sampled_from("ab"),
+    st.lists(st.sampled_from([b"", b"x", b"y" * 4096, b"z" * 4097, b"y" * 9000]), max_size=3),
+    st.booleans(),
 )
 SNAPSHOT = st.tuples(st.just("snapshot"), TICKS, st.binary(max_size=20))
 FLUSH = st.tuples(st.just("flush"))
