@@ -24,9 +24,10 @@ from twice.recording.effects.sources import BranchSource, RecordedSource
 from twice.recording.inputs import InputEvent, RecordedInputs
 from twice.recording.program import is_user_file
 from twice.recording.runrecord import RunRecord
-from twice.recording.session import Resume, Session
+from twice.recording.session import Session
 from twice.recording.sink import NoSink
 from twice.recording.wire import Channel
+from twice.recording.wiring import Resume
 from twice.replaying.rebuilding import rebuilt_session, resume_at
 
 OBJECT = "object:"
@@ -51,6 +52,10 @@ class WindowInputs:
                 if event.substituted:
                     return event
         return InputEvent(tick, name, value)
+
+    def serve(self, tick: int, name: str, value: Any) -> InputEvent:
+        """The recorded value, where a loop is passed over."""
+        return self._recorded.serve(tick, name, value)
 
     def seek(self, count: int) -> None:
         """Continue after that many inputs."""

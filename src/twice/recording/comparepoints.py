@@ -94,6 +94,10 @@ class ComparePoints:
         self.components[component.name] = component
         self._rearrange()
 
+    def forget(self) -> None:
+        """State was put back behind the components' backs: walk all of it at the next point."""
+        self._rearrange()
+
     def take(self, tick: int, name: str) -> Taken:
         """Digest every column and extend the chain.
 

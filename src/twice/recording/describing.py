@@ -5,8 +5,9 @@ Invariant: the closed-world manifest counts every read that went through the eff
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import suppress
 
+from twice.errors import ProgramNotFound
 from twice.recording.program import is_user_file, source_digests, user_modules
 from twice.recording.session import Session
 
@@ -14,10 +15,11 @@ from twice.recording.session import Session
 def describe_ending(session: Session) -> dict[str, object]:
     """Manifest, streams, source files and configuration keys of a run that is over."""
     streams = session.wiring.streams
-    root = Path(session.setup.program.root or ".").resolve()
+    root = session.setup.program.folder().resolve()
     files = [path for path in user_modules() if is_user_file(str(path))]
     if session.setup.program.kind in {"function", "script"}:
-        files.append(session.setup.program.path())
+        with suppress(ProgramNotFound):  # It may be gone by now; the identity has its digest.
+            files.append(session.setup.program.path())
     return {
         "ticks": session.tick + 1,
         "points": session.point_count,

@@ -9,28 +9,34 @@ Invariant: however the program ends, the session is finished exactly once, by th
 
 from __future__ import annotations
 
+import importlib
 import os
 import runpy
 import sys
 import traceback
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
 
 from twice.errors import TwiceError
 from twice.recording import active
 from twice.recording.interception import Interception
+from twice.recording.interrupts import Interrupts
 from twice.recording.program import Program, is_user_file, load
 from twice.recording.run import Run
 from twice.recording.session import Session
 
 _TRACE_LINES_MAX = 50
+_MESSAGE_MAX = 2000
 
 
 @contextmanager
 def governed(session: Session) -> Iterator[Run]:
     """Govern this process for one session: globals seeded, sources patched, forks disowned."""
+    # numpy's global generator is a column from the first point on, in every kind of session: it must
+    # not depend on whether something of ours happened to load numpy before.
+    importlib.import_module("numpy.random")
     layer = session.wiring.layer
     session.wiring.streams.govern_globals()
     interception = Interception(layer, session.setup.clock, lambda: session.tick)
@@ -65,6 +71,8 @@ def execute(
         TwiceError: a refusal of ours that the program did not handle; the session is finished.
     """
     refusal: TwiceError | None = None
+    interrupts = Interrupts(lambda: session.point_count)
+    interrupts.install()
     with governed(session) as run:
         try:
             if begin is not None:
@@ -80,11 +88,14 @@ def execute(
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
             traceback.print_exc()
             ending = failed("exception", error, 1)
+        interrupts.end()
         if os.getpid() != session.owner:
-            os._exit(int(ending["exit_code"] or 0))
-        ending = finish_quietly(session, ending, describe)
-    if refusal is not None:
-        raise refusal
+            _leave_fork(int(ending["exit_code"] or 0))
+        if interrupts.first_at is not None:
+            ending["interrupted_at_point"] = interrupts.first_at
+        ending, problem = finish(session, ending, describe)
+    if isinstance(refusal or problem, TwiceError):
+        raise refusal or problem  # type: ignore[misc]
     return ending
 
 
@@ -100,16 +111,34 @@ def _call(program: Program, run: Run) -> int:
     return 0
 
 
-def finish_quietly(
+def finish(
     session: Session, ending: dict[str, Any], describe: Callable[[], Mapping[str, object]]
-) -> dict[str, Any]:
-    """Finish the session; a refusal while finishing counts unless the program failed already."""
-    try:
-        return session.finish(ending, describe)
-    except TwiceError:
-        if ending["how"] in {"completed", "exit"}:
-            raise
-    return ending
+) -> tuple[dict[str, Any], BaseException | None]:
+    """Finish the session: last point, ending, close.
+
+    Returns:
+        The whole ending, and what went wrong while finishing a program that had not failed before.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002, when the end of the record cannot be written.
+    """
+    problem = session.end()
+    if ending["how"] not in {"completed", "exit"}:
+        problem = None
+    elif isinstance(problem, TwiceError):
+        ending = failed("refused", problem, 2)
+    elif problem is not None:
+        traceback.print_exception(problem)
+        ending = failed("exception", problem, 1)
+    return session.close({**ending, **describe()}), problem
+
+
+def _leave_fork(code: int) -> NoReturn:
+    """End a process that the program forked, as its interpreter would, without our ending."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError, OSError):
+            stream.flush()
+    os._exit(code)
 
 
 def _exit_code(error: SystemExit) -> int:
@@ -130,10 +159,18 @@ def failed(how: str, error: BaseException, code: int) -> dict[str, Any]:
         "exit_code": code,
         "exception": {
             "type": f"{type(error).__module__}.{type(error).__qualname__}",
-            "message": str(error)[:2000],
+            "message": _message(error),
             "frames": frames[-_TRACE_LINES_MAX:],
         },
     }
+
+
+def _message(error: BaseException) -> str:
+    """What an exception says; its own ``__str__`` may fail, and may give what UTF-8 cannot hold."""
+    text = "".join(traceback.format_exception_only(error)).strip()
+    text = text.removeprefix(f"{type(error).__module__}.").removeprefix(type(error).__qualname__)
+    text = text.removeprefix(":").strip()
+    return text[:_MESSAGE_MAX].encode("utf-8", "backslashreplace").decode()
 
 
 def _disown_on_fork(session: Session, interception: Interception) -> None:
@@ -147,4 +184,12 @@ def _disown_on_fork(session: Session, interception: Interception) -> None:
         if patches is not None:
             patches.restore()
 
-    os.register_at_fork(after_in_child=after_in_child)
+    def before() -> None:
+        """What was printed so far is the parent's; a child must not print it a second time."""
+        owned = session_ref()
+        if owned is not None and owned.owner == os.getpid():
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(AttributeError, ValueError, OSError):
+                    stream.flush()
+
+    os.register_at_fork(before=before, after_in_child=after_in_child)

@@ -82,20 +82,22 @@ def check_identity(identity: Mapping[str, Any], path: object) -> None:
             "It was written by another version of twice.",
             "Install the version that wrote it, or a newer one: pip install -U twice",
         )
-    for name, number in sorted(identity["behaviours"].items()):
-        known = BEHAVIOURS.get(name)
-        if known is None or number > known:
+    stated = identity.get("behaviours")
+    rules: Mapping[str, object] = stated if isinstance(stated, Mapping) else {}
+    for name in sorted({*BEHAVIOURS, *rules}):
+        number, known = rules.get(name), BEHAVIOURS.get(name)
+        if not isinstance(number, int) or known is None or not 1 <= number <= known:
             raise RecordVersion(
                 f"{path} was made under rule {number} of {name}; this version knows "
                 f"{'none' if known is None else f'1 to {known}'}.",
-                "An old record replays under the rules it was made under.",
-                "Install that version or a newer one: pip install -U twice",
+                "A record replays under the rules it was made under, and under no others.",
+                "Install the version that wrote it, or a newer one: pip install -U twice",
             )
 
 
 def code_version(program: Program) -> dict[str, object]:
     """Commit, digest of uncommitted changes, and digest of the program's own file."""
-    root = Path(program.root) if program.root else Path.cwd()
+    root = program.folder()
     files: dict[str, str] = {}
     if program.kind in {"function", "script"}:
         path = program.path()

@@ -44,4 +44,4 @@ class IncrementalDigest:
             self._node = tree(state, self._algorithm)
         else:
             self._node = rehash(self._node, state, list(changed), self._algorithm)
-        return self._node.digest.raw[:_WIDTH]
+        return self._node.digest[:_WIDTH]

@@ -42,7 +42,8 @@ class InputEvent:
 
 def read_input(tick: int, payload: bytes | bytearray | memoryview) -> InputEvent:
     """Read a journal frame back."""
-    name, substituted, value = decode(payload, resolve=loaded_types)  # type: ignore[misc]
+    fields: Any = decode(payload, resolve=loaded_types)
+    name, substituted, value = fields
     return InputEvent(tick, name, value, substituted)
 
 
@@ -51,6 +52,10 @@ class Inputs(Protocol):
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
         """What the program gets, given what the thunk returned."""
+        ...
+
+    def serve(self, tick: int, name: str, value: Any) -> InputEvent:
+        """As ``settle``, but nothing is compared: state stands as it was constructed."""
         ...
 
     def seek(self, count: int) -> None:
@@ -64,6 +69,8 @@ class LiveInputs:
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
         """Keep what the thunk returned."""
         return InputEvent(tick, name, value)
+
+    serve = settle
 
     def seek(self, count: int) -> None:
         """A live run has no cursor."""
@@ -91,6 +98,15 @@ class RecordedInputs:
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
         """The recorded input, compared with what the thunk returned."""
+        event = self.serve(tick, name, value)
+        if event.substituted or encode(event.value) == encode(value):
+            return event if event.substituted else InputEvent(tick, name, value)
+        self._differs(tick, name, event.value, value)
+        return event
+
+    def serve(self, tick: int, name: str, value: Any) -> InputEvent:
+        """The recorded input."""
+        del value
         event = next(self._events, None)
         if event is None or (event.tick, event.name) != (tick, name):
             recorded = "no more inputs" if event is None else f"{event.name!r} at tick {event.tick}"
@@ -102,9 +118,6 @@ class RecordedInputs:
                 tick=tick,
                 name=name,
             )
-        if event.substituted or encode(event.value) == encode(value):
-            return event if event.substituted else InputEvent(tick, name, value)
-        self._differs(tick, name, event.value, value)
         return event
 
     def seek(self, count: int) -> None:
@@ -151,6 +164,10 @@ class BranchInputs:
             self.used.add(name)
             return InputEvent(tick, name, self._substitutions[name], substituted=True)
         return InputEvent(tick, name, value)
+
+    def serve(self, tick: int, name: str, value: Any) -> InputEvent:
+        """The parent's input, in a loop's wake that is not executed again."""
+        return self._recorded.serve(tick, name, value)
 
     def seek(self, count: int) -> None:
         """Continue after that many recorded inputs."""

@@ -36,6 +36,8 @@ class ChildProcess:
         show: whether what it prints is passed on to this process's output.
         stdin: whether it reads this process's standard input; otherwise it reads nothing.
         cwd: its working folder.
+        passes_interrupts: whether an interrupt of this process is the child's to handle, as it is
+            while recording; otherwise it is raised here, and the child goes.
     """
 
     def __init__(
@@ -46,7 +48,9 @@ class ChildProcess:
         show: bool = False,
         stdin: bool = False,
         cwd: str | None = None,
+        passes_interrupts: bool = False,
     ) -> None:
+        self._passes_interrupts = passes_interrupts
         self.channel, theirs = pair()
         self._files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]  # noqa: SIM115
         for file in self._files:
@@ -88,6 +92,8 @@ class ChildProcess:
             try:
                 message = self.channel.receive(timeout_s)
             except KeyboardInterrupt:
+                if not self._passes_interrupts:
+                    raise
                 # The child got the same signal: let it close its record, then go on.
                 self._interrupt()
                 continue

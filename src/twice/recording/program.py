@@ -74,21 +74,34 @@ class Program:
             arguments=tuple(str(part) for part in data["arguments"]),
         )
 
-    def path(self, *, also: Iterable[Path] = ()) -> Path:
-        """The program's file, looked for in its own folder first, then in the given ones.
+    def folder(self) -> Path:
+        """The folder that its paths start from: the recorded one, or the current one if moved.
+
+        The recorded folder counts while the program is in it. A checkout that was moved, or copied
+        to another machine, is found from inside.
+        """
+        recorded, current = Path(self.root or "."), Path.cwd()
+        return next((at for at in (recorded, current) if self._is_in(at)), recorded)
+
+    def _is_in(self, folder: Path) -> bool:
+        if self.kind == "module":
+            place = folder / self.target.split(".", maxsplit=1)[0]
+            return place.is_dir() or place.with_suffix(".py").is_file()
+        return (folder / self.target).is_file()
+
+    def path(self) -> Path:
+        """The program's file.
 
         Raises:
-            ProgramNotFound: E-PROGRAM-001, when no candidate is a file.
+            ProgramNotFound: E-PROGRAM-001, when it is not there.
         """
-        candidates = [Path(self.root) / self.target, Path.cwd() / self.target]
-        candidates += [folder / self.target for folder in also]
-        for candidate in candidates:
-            if candidate.is_file():
-                return candidate.resolve()
+        found = self.folder() / self.target
+        if found.is_file():
+            return found.resolve()
         raise ProgramNotFound(
             f"The program file {self.target} is not there.",
             f"Expected it in {self.root or os.curdir} or in the current folder.",
-            "Run from the folder that holds it, or give its path with --program PATH.",
+            "Put it back, or run from the folder that it was moved to.",
             target=self.target,
         )
 
@@ -151,7 +164,7 @@ def load(program: Program) -> Callable[..., object]:
         ProgramNotFound: E-PROGRAM-001, when the function is not there.
     """
     if program.kind == "module":
-        sys.path.insert(0, program.root)
+        sys.path.insert(0, str(program.folder().resolve()))
         module = importlib.import_module(program.target)
     else:
         path = program.path()

@@ -20,16 +20,17 @@ from twice.errors import OutputExists, SeedMissing, TwiceError
 from twice.foundation.seeds import Seed
 from twice.recording.describing import describe_ending
 from twice.recording.environment import measure
-from twice.recording.executing import failed, finish_quietly, governed
+from twice.recording.executing import failed, finish, governed
 from twice.recording.identity import build_identity
 from twice.recording.launch import ChildProcess, refuse_nesting
 from twice.recording.program import Program, parse_program, program_of
 from twice.recording.record import RecordWriter
-from twice.recording.writing import recording_session
 from twice.recording.run import Run
 from twice.recording.runrecord import RunRecord
+from twice.recording.session import Session
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
+from twice.recording.writing import recording_session
 
 _CHILD = "twice.recording"
 SEED_VARIABLE = "TWICE_SEED"
@@ -131,7 +132,7 @@ def record_program(
         "parent": parent,
     }
     environ = environ_for_child(os.environ, surroundings)
-    with ChildProcess(_CHILD, environ, show=show, stdin=stdin) as child:
+    with ChildProcess(_CHILD, environ, show=show, stdin=stdin, passes_interrupts=True) as child:
         child.ask(job)
         message = child.answer()
         child.wait()
@@ -182,39 +183,45 @@ def recording(
         Program("inline", "inline code"), master_seed(seed), dict(config or {}), **policies
     )
     refuse_existing(Path(out), force=force)
-    session_, _ = _inline_session(setup, Path(out), force=force)
+    session_ = _inline_session(setup, Path(out), force=force)
     with governed(session_) as run:
         try:
             yield run
         except BaseException as error:
             how = "interrupted" if isinstance(error, KeyboardInterrupt) else "exception"
-            finish_quietly(session_, failed(how, error, 1), lambda: describe_ending(session_))
+            _finish_inline(session_, failed(how, error, 1))
             raise
-        session_.finish({"how": "completed", "exit_code": 0}, lambda: describe_ending(session_))
+        _finish_inline(session_, {"how": "completed", "exit_code": 0})
 
 
-def _inline_session(setup: Setup, out: Path, *, force: bool) -> Any:
+def _inline_session(setup: Setup, out: Path, *, force: bool) -> Session:
     surroundings = Surroundings.found(os.environ)
     identity = build_identity(setup, surroundings, measure())
     writer = RecordWriter.create(out, identity, algorithm=setup.algorithm, force=force)
-    return recording_session(setup, writer, identity, capture=False), identity
+    return recording_session(setup, writer, identity, capture=False)
 
 
 def _record_inline(
     function: Callable[..., object], setup: Setup, out: Path, *, force: bool
 ) -> RunRecord:
     """Record a function that no fresh process could find."""
-    session_, _ = _inline_session(setup, out, force=force)
+    session_ = _inline_session(setup, out, force=force)
     with governed(session_) as run:
         try:
             function(run)
         except TwiceError as error:
-            finish_quietly(session_, failed("refused", error, 2), lambda: describe_ending(session_))
+            _finish_inline(session_, failed("refused", error, 2))
             raise
         except Exception as error:  # noqa: BLE001  (as in a process of its own: the record says so)
             traceback.print_exc()
-            ending = failed("exception", error, 1)
-            finish_quietly(session_, ending, lambda: describe_ending(session_))
+            _finish_inline(session_, failed("exception", error, 1))
         else:
-            session_.finish({"how": "completed", "exit_code": 0}, lambda: describe_ending(session_))
+            _finish_inline(session_, {"how": "completed", "exit_code": 0})
     return RunRecord.open(out)
+
+
+def _finish_inline(session: Session, ending: dict[str, Any]) -> None:
+    """Finish a session in this process, and raise what went wrong while doing so."""
+    _, problem = finish(session, ending, lambda: describe_ending(session))
+    if problem is not None:
+        raise problem

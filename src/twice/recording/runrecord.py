@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from twice.errors import RecordOutOfRange
+from twice.errors import RecordForeign, RecordOutOfRange, UsageError
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
 from twice.recording.effects.events import LENIENT, STRICT, Event, unpack
@@ -22,9 +22,10 @@ from twice.recording.identity import check_identity
 from twice.recording.inputs import INPUT, InputEvent, read_input
 from twice.recording.output import ERRORS, OUTPUT
 from twice.recording.record import RecordReader
-from twice.recording.session import LOOP, LoopSpan
+from twice.recording.session import LOOP
 from twice.recording.setup import Setup
 from twice.recording.snapshots import load
+from twice.recording.wiring import LoopSpan
 
 
 class RunRecord:
@@ -43,7 +44,7 @@ class RunRecord:
         self.path = Path(reader.path)
         self.identity: dict[str, Any] = dict(reader.identity)
         check_identity(self.identity, self.path)
-        self.setup = Setup.from_json(self.identity["setup"])
+        self.setup = _setup_of(self.identity, self.path)
         self.ending: dict[str, Any] | None = reader.ending
 
     @classmethod
@@ -176,3 +177,16 @@ class RunRecord:
 
     def __repr__(self) -> str:
         return f"RunRecord({str(self.path)!r}, program={self.setup.program}, ticks={self.ticks})"
+
+
+def _setup_of(identity: Mapping[str, Any], path: Path) -> Setup:
+    """The setup that an identity holds; whoever wrote it may not have been twice."""
+    try:
+        return Setup.from_json(identity["setup"])
+    except (KeyError, TypeError, AttributeError, ValueError, UsageError) as error:
+        raise RecordForeign(
+            f"The identity of {path} is not one that twice wrote: {type(error).__name__}: {error}.",
+            "Expected a setup with program, seed, configuration, class and policies.",
+            "Take the file from whoever recorded it, or record again.",
+            path=str(path),
+        ) from error

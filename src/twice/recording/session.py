@@ -12,25 +12,21 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from time import perf_counter  # The real one: bound before anything is patched.
-from typing import Any, Protocol
+from typing import Any
 
-from twice.errors import RollbackRefused, TickMisuse
+from twice.errors import TickMisuse
 from twice.foundation.encoding import encode, encode_parts
 from twice.foundation.equivalence import Equivalence
 from twice.recording.cadence import RateGuard
 from twice.recording.comparepoints import ComparePoints, Taken
 from twice.recording.components import Component
 from twice.recording.config import Config
-from twice.recording.effects.layer import EffectLayer
-from twice.recording.inputs import INPUT, Inputs
+from twice.recording.inputs import INPUT
 from twice.recording.judging import judged_by
-from twice.recording.output import no_output
+from twice.recording.keeping import KeptTicks
 from twice.recording.setup import Setup
-from twice.recording.sink import Sink
 from twice.recording.snapshots import (
     STREAMS,
     Captured,
@@ -40,81 +36,10 @@ from twice.recording.snapshots import (
     decoded,
     put_back,
 )
-from twice.recording.streams import Streams
 from twice.recording.ticks import TickLoop, Ticks
+from twice.recording.wiring import Resume, Wiring
 
 LOOP, LEFT, ROLLBACK, SUMMARY = "loop", "left", "rollback", "summary"
-_KEPT_BYTES_MAX = 64 << 20
-
-
-class Control(Protocol):
-    """May look at, pause or stop a session between ticks and at compare-points."""
-
-    def before_tick(self, session: Session, tick: int) -> None:
-        """The next tick is about to begin; its snapshot has been captured."""
-        ...
-
-    def at_point(self, session: Session, taken: Taken) -> None:
-        """A compare-point was taken and handed on."""
-        ...
-
-    def compared(self, value: object) -> None:
-        """A value is about to be compared."""
-        ...
-
-
-class NoControl:
-    """Lets the session run."""
-
-    def before_tick(self, session: Session, tick: int) -> None:
-        """Go on."""
-
-    def at_point(self, session: Session, taken: Taken) -> None:
-        """Go on."""
-
-    def compared(self, value: object) -> None:
-        """Go on."""
-
-
-@dataclass(frozen=True)
-class LoopSpan:
-    """A loop of the recorded run: where it ended, and the cursors there."""
-
-    next_tick: int
-    effects: Mapping[str, object]
-    inputs: int
-
-
-@dataclass(frozen=True)
-class Resume:
-    """Where a session starts instead of at the top.
-
-    Attributes:
-        captured: the snapshot to put back.
-        spans: loops of the recorded run that ended before it.
-        output: bytes of standard output and error before it.
-    """
-
-    captured: Captured
-    spans: Sequence[LoopSpan] = ()
-    output: tuple[bytes, bytes] = (b"", b"")
-
-
-@dataclass
-class Wiring:
-    """The exchangeable parts of a session."""
-
-    streams: Streams
-    layer: EffectLayer
-    inputs: Inputs
-    sink: Sink
-    output: Callable[[], bytes] = no_output
-    restart_output: Callable[[bytes, bytes], None] = field(default=lambda _out, _err: None)
-    summarise_output: Callable[[], dict[str, object]] = field(default=dict)
-    control: Control = field(default_factory=NoControl)
-    resume: Resume | None = None
-    marks: Mapping[str, object] = field(default_factory=dict)
-    may_roll_back: bool = True
 
 
 class Session:
@@ -155,16 +80,11 @@ class Session:
         self._inputs_count = 0
         self._decided = self._episode_ended = False
         self._rolled_back_to: int | None = None
-        self._kept: OrderedDict[int, Captured] = OrderedDict()
+        self._kept = KeptTicks()
         self._rate: RateGuard | None = None
         self._pending: BaseException | None = None
         self.caveats: list[str] = []
         self.owner = os.getpid()
-
-    @property
-    def inputs_position(self) -> bytes:
-        """Digest of the inputs so far."""
-        return self._inputs_chain
 
     # -- what the program calls -----------------------------------------------------------------
 
@@ -190,7 +110,9 @@ class Session:
     def input(self, name: str, thunk: Callable[[], Any]) -> Any:
         """Decide an input: the thunk's value, the recorded one, or a substituted one."""
         self._raise_pending()
-        event = self.wiring.inputs.settle(self.tick, name, thunk())
+        inputs = self.wiring.inputs
+        decide = inputs.serve if self.muted and self._loop_number >= 0 else inputs.settle
+        event = decide(self.tick, name, thunk())
         payload = event.payload()
         self._inputs_chain = self._short(self._inputs_chain + encode((name, event.value)))
         self._inputs_count += 1
@@ -208,7 +130,6 @@ class Session:
         self._decided = True
         self.wiring.control.compared(value)
         if within is not None:
-            self.tolerances[name] = within
             self.wiring.sink.value(name, encode((name, within.to_json(), value)), self.tick)
         self._hand_on(self.points.take_value(self.tick, name, value, judged=within is None))
 
@@ -232,17 +153,7 @@ class Session:
             RollbackRefused: E-TICK-002, when that tick is not kept.
         """
         self._require_open_tick(f"run.rollback({to})")
-        kept = self._kept.get(to)
-        if kept is None:
-            raise RollbackRefused(
-                f"Tick {to} is not kept; the run is at tick {self.tick}.",
-                f"Ticks kept: {', '.join(map(str, self._kept)) or 'none'}.",
-                "Keep more: --snapshots tick, or every=N.",
-                to=to,
-            )
-        self._put_back(kept)
-        for tick in [tick for tick in self._kept if tick > to]:
-            del self._kept[tick]
+        self._put_back(self._kept.take(to, self.tick))
         self.frame(ROLLBACK, encode((self.tick, to)))
         self._rolled_back_to = to
         self._take("rollback")
@@ -294,6 +205,7 @@ class Session:
         if resume is not None and self._loop_number < resume.captured.cursors.loop:
             span = resume.spans[self._loop_number]
             self._next_tick = span.next_tick
+            self.tick = span.next_tick - 1
             self.wiring.layer.restore(span.effects)
             self._inputs_count = span.inputs
             self.wiring.inputs.seek(span.inputs)
@@ -379,7 +291,7 @@ class Session:
         if wanted:
             self.wiring.sink.snapshot(captured)
         if self.wiring.may_roll_back:
-            self._keep(captured)
+            self._kept.keep(captured)
         if self._rate is not None:
             self._rate.spent(perf_counter() - began)
 
@@ -400,14 +312,6 @@ class Session:
         )
         return Captured(tick, subsystems, cursors, self.wiring.marks, self.setup.algorithm)
 
-    def _keep(self, captured: Captured) -> None:
-        """Keep for rollbacks: the latest always, earlier ones while they are small."""
-        self._kept[captured.tick] = captured.frozen()
-        total = sum(kept.size() for kept in self._kept.values())
-        while len(self._kept) > 1 and total > _KEPT_BYTES_MAX:
-            _, dropped = self._kept.popitem(last=False)
-            total -= dropped.size()
-
     def _resume_at(self, resume: Resume) -> None:
         captured = resume.captured
         cursors = captured.cursors
@@ -422,7 +326,8 @@ class Session:
         self._loop_first = cursors.loop_first
         self.tick = captured.tick - 1
         self._resume, self.muted, self._started = None, False, True
-        self._keep(captured)
+        for kept in (*resume.kept, captured):
+            self._kept.keep(kept)
 
     def _put_back(self, captured: Captured) -> None:
         """Components first, then streams: a ``restore`` may draw."""
@@ -431,41 +336,47 @@ class Session:
                 if name in captured.subsystems:
                     put_back(component, captured.subsystems[name])
         self.wiring.streams.restore(decoded(captured.subsystems[STREAMS]))
+        self.points.forget()
 
     # -- ending ---------------------------------------------------------------------------------
 
-    def finish(
-        self, ending: Mapping[str, Any], describe: Callable[[], Mapping[str, object]]
-    ) -> dict[str, Any]:
-        """Close what is open, take the last point and close the sink.
+    def end(self) -> BaseException | None:
+        """Close what is open and take the last point; what went wrong meanwhile, if anything.
 
-        Args:
-            ending: how the program ended.
-            describe: what else the ending says; called after the last point.
+        Called once, however the program ended. A last state that cannot be read must not cost the
+        record its ending, so nothing is raised here.
+        """
+        for step in (self._end_loops, self._take_last, self.wiring.layer.flush):
+            try:
+                step()
+            except Exception as error:  # noqa: BLE001  (reading state runs the user's code)
+                self._pending = self._pending or error
+        problem, self._pending = self._pending, None
+        return problem
 
-        Returns:
-            The whole ending.
+    def close(self, ending: Mapping[str, Any]) -> dict[str, Any]:
+        """Close the sink with the ending; the whole of it, caveats included.
 
         Raises:
-            TwiceError: whatever went wrong where nothing could be raised.
+            OutputUnwritable: E-OUTPUT-002, when the end of the record cannot be written.
         """
+        whole = {**ending, "caveats": self.caveats}
+        self.wiring.sink.close(whole)
+        return whole
+
+    def _end_loops(self) -> None:
         if self.tick_open:
             self._close_tick("left")
         if self._open_loop is not None and (loop := self._open_loop()) is not None:
             self._end_loop(loop)
+
+    def _take_last(self) -> None:
         if self._resume is not None:
             self.caveats.append("the program ended before the tick it was to start at")
-        else:
-            if not self._started:
-                self._start()
-            self._take("end")
-        self.wiring.layer.flush()
-        pending, self._pending = self._pending, None
-        whole = {**ending, **describe(), "caveats": self.caveats}
-        self.wiring.sink.close(whole)
-        if pending is not None:
-            raise pending
-        return whole
+            return
+        if not self._started:
+            self._start()
+        self._take("end")
 
     def disown(self) -> None:
         """In a forked child: nothing is written, served or compared any more."""

@@ -170,6 +170,14 @@ def load(reader: RecordReader, number: int) -> Captured:
                 "The record is damaged: use an earlier snapshot, or record again.",
             )
         subsystems[name] = [content]
+    digests = {name: entry["digest"] for name, entry in sorted(envelope["subsystems"].items())}
+    found = state_hash(digests, Algorithm(reader.algorithm))
+    if found != envelope["state_hash"]:
+        raise RestoreRefused(
+            f"The snapshot before tick {envelope['tick']} has the state hash {found}.",
+            f"Expected {envelope['state_hash']}, as its envelope says.",
+            "The record is damaged: use an earlier snapshot, or record again.",
+        )
     cursors = envelope["cursors"]
     return Captured(
         tick=envelope["tick"],

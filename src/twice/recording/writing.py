@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm
 from twice.recording.describing import describe_ending
 from twice.recording.effects.layer import EffectLayer
@@ -23,12 +24,13 @@ from twice.recording.identity import build_identity
 from twice.recording.inputs import LiveInputs
 from twice.recording.output import OutputCapture
 from twice.recording.record import RecordWriter
-from twice.recording.session import Session, Wiring
+from twice.recording.session import Session
 from twice.recording.setup import Setup
 from twice.recording.sink import RecordingSink
 from twice.recording.streams import Streams
 from twice.recording.surroundings import Surroundings
 from twice.recording.wire import Channel
+from twice.recording.wiring import Wiring
 
 
 def recording_session(
@@ -85,7 +87,14 @@ def record_here(job: Mapping[str, Any], channel: Channel) -> None:
     )
     channel.send({"kind": "started", "run_id": writer.run_id.hex(), "pid": os.getpid()})
     session = recording_session(setup, writer, identity, capture=True)
-    ending = execute(session, lambda: describe_ending(session))
+    try:
+        ending = execute(session, lambda: describe_ending(session))
+    except TwiceError:
+        if session.point_count == 0:
+            Path(job["out"]).unlink(missing_ok=True)  # Nothing of the run came to pass.
+        raise
+    if writer.failure is not None:
+        raise writer.failure  # The program caught it and went on; what followed is not recorded.
     channel.send(
         {
             "kind": "ended",

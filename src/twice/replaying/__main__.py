@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from twice.recording.interrupts import ignore
 from twice.recording.serving import serve
 from twice.recording.wire import Channel
 from twice.replaying.replaying_child import verify_here
@@ -26,4 +27,5 @@ def handle(job: Mapping[str, Any], channel: Channel) -> None:
 
 
 if __name__ == "__main__":
+    ignore()
     serve(handle)

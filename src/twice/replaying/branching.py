@@ -186,8 +186,13 @@ def branch(
         record.reader.check()
         require_same_code(record, informational=informational)
         job = branch_job(record, at, Path(out), given, onwards=onwards, force=force, sealed=sealed)
-        with start_child(record, show=show) as child:
-            ended = child.ask({**job, "until": None})
+        try:
+            with start_child(record, show=show) as child:
+                ended = child.ask({**job, "until": None})
+        finally:
+            Path(str(job["partial"])).unlink(
+                missing_ok=True
+            )  # Gone already when it came to an end.
     if ended["branch"]["unused"]:
         Path(out).unlink()
         names = ", ".join(ended["branch"]["unused"])

@@ -152,7 +152,7 @@ class ReplaySession:
             self._refuse(message)
         self._child_tick = self.tick
 
-    def _restart(self) -> Mapping[str, Any]:
+    def _restart(self) -> dict[str, Any]:
         if self._child is not None:
             self._child.close()
         self._child = start_child(self.record)

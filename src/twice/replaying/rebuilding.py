@@ -18,11 +18,12 @@ from twice.recording.effects.sources import Live, RecordedSource, Source
 from twice.recording.inputs import Inputs, RecordedInputs
 from twice.recording.output import OutputCapture
 from twice.recording.runrecord import RunRecord
-from twice.recording.session import ROLLBACK, Control, NoControl, Resume, Session, Wiring
+from twice.recording.session import ROLLBACK, Session
 from twice.recording.setup import Setup
 from twice.recording.sink import Sink
-from twice.recording.snapshots import load
+from twice.recording.snapshots import Captured, load
 from twice.recording.streams import Streams
+from twice.recording.wiring import Control, NoControl, Resume, Wiring
 
 
 class WatchedSource(RecordedSource):
@@ -110,7 +111,15 @@ def resume_at(record: RunRecord, number: int) -> Resume:
         captured=captured,
         spans=record.loops(),
         output=record.printed(before_point=captured.cursors.points),
+        kept=_kept_before(record, number) if rolls_back(record) else (),
     )
+
+
+def _kept_before(record: RunRecord, number: int) -> list[Captured]:
+    """Earlier snapshots that the run could still be rolled back to at a snapshot, by tick."""
+    now = record.reader.snapshots[number].tick
+    latest = {entry.tick: entry.number for entry in record.reader.snapshots[:number]}
+    return [load(record.reader, latest[tick]) for tick in sorted(latest) if tick < now]
 
 
 def rolls_back(record: RunRecord) -> bool:

@@ -9,7 +9,7 @@ Invariant: the record is opened for reading, and the program never learns that i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from twice.errors import EffectMismatch
@@ -18,7 +18,6 @@ from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken
 from twice.recording.environment import measure
 from twice.recording.executing import execute
-from twice.recording.serving import serve
 from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
 from twice.recording.wire import Channel

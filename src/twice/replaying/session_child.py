@@ -26,12 +26,12 @@ from twice.recording.identity import build_identity
 from twice.recording.inputs import BranchInputs
 from twice.recording.launch import error_message
 from twice.recording.record import RecordWriter
-from twice.recording.writing import snapshot_marks
 from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
 from twice.recording.sink import RecordingSink, Sinks
 from twice.recording.surroundings import Surroundings
 from twice.recording.wire import Channel
+from twice.recording.writing import snapshot_marks
 from twice.replaying.checking import CheckingSink, Failure
 from twice.replaying.copying import copy_prefix
 from twice.replaying.forking import PrefixSink

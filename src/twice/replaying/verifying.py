@@ -94,8 +94,11 @@ def _execute(
     points = record.reader.points
     snapshot = None if first is None else record.snapshot_before(_in_range(record, first))
     last_index = None if last is None else _index_of(record, _in_range(record, last))
-    if last_index is None and not record.complete:
-        last_index = len(points) - 1
+    judgeable = _judgeable(record)
+    if judgeable < len(points) or not record.complete:
+        last_index = judgeable - 1 if last_index is None else min(last_index, judgeable - 1)
+    if last_index is not None and last_index < 0:
+        return _cannot_tell(record, predicate, "it was interrupted before its first compare-point")
     start = 0
     if snapshot is not None:
         start = record.reader.snapshots[snapshot].point
@@ -129,6 +132,13 @@ def _execute(
         last_index,
         segment=first is not None or last is not None,
     )
+
+
+def _judgeable(record: RunRecord) -> int:
+    """How many points a replay can repeat: those before an interrupt from outside."""
+    interrupted_at = (record.ending or {}).get("interrupted_at_point")
+    total = len(record.reader.points)
+    return total if interrupted_at is None else min(total, int(interrupted_at))
 
 
 def _died(record: RunRecord, error: ProgramFailed) -> dict[str, Any]:
@@ -212,7 +222,8 @@ def _judge(
         return "FAIL"
     if counts["evaluated"] == 0 or counts["evaluated"] == counts["failed"]:
         return "UNKNOWN"
-    return "PARTIAL" if segment or not record.complete else "PASS"
+    whole = record.complete and _judgeable(record) == len(record.reader.points)
+    return "PARTIAL" if segment or not whole else "PASS"
 
 
 def _ending_differs(
@@ -297,6 +308,10 @@ def _caveats(record: RunRecord) -> list[str]:
         reason = f": {tear.reason}" if tear is not None else ""
         caveats.append(f"the record is torn{reason}; only its intact prefix was judged")
     ending = record.ending or {}
+    if "interrupted_at_point" in ending:
+        caveats.append(
+            "the run was interrupted from outside; only what came before the interrupt was judged"
+        )
     caveats += [str(caveat) for caveat in ending.get("caveats", [])]
     used = ending.get("globals_used") or []
     if used:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Journal = Callable[[str, bytes], None]
 _FLUSH_AT = 4096
 # Python wrappers around entropy whose caller is the one who really asks.
-_PASS_THROUGH = ("/random.py", "/secrets.py", "/uuid.py", "/tempfile.py")
+_PASS_THROUGH = ("/random.py", "/secrets.py", "/uuid.py", "/tempfile.py", "/effects/entropy.py")
 
 
 class EffectLayer:

@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     show = not options.quiet and not options.json
     ended = record_program(setup, surroundings, out, force=options.force, show=show, stdin=True)
     _tell(ended, out, as_json=options.json)
-    if ended["unread"]:
+    if ended["unread"] and ended["how"] == "completed":
         keys = ", ".join(ended["unread"])
         raise ConfigKeyUnused(
             f"The program never read the configuration key {keys}.",

@@ -1,0 +1,93 @@
+"""The exchangeable parts of a session: who may pause it, where it starts, where things go.
+
+Invariant: a session made from other parts does the same to the program's state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from twice.recording.comparepoints import Taken
+from twice.recording.effects.layer import EffectLayer
+from twice.recording.inputs import Inputs
+from twice.recording.output import no_output
+from twice.recording.sink import Sink
+from twice.recording.snapshots import Captured
+from twice.recording.streams import Streams
+
+if TYPE_CHECKING:
+    from twice.recording.session import Session
+
+
+class Control(Protocol):
+    """May look at, pause or stop a session between ticks and at compare-points."""
+
+    def before_tick(self, session: Session, tick: int) -> None:
+        """The next tick is about to begin; its snapshot has been captured."""
+        ...
+
+    def at_point(self, session: Session, taken: Taken) -> None:
+        """A compare-point was taken and handed on."""
+        ...
+
+    def compared(self, value: object) -> None:
+        """A value is about to be compared."""
+        ...
+
+
+class NoControl:
+    """Lets the session run."""
+
+    def before_tick(self, session: Session, tick: int) -> None:
+        """Go on."""
+
+    def at_point(self, session: Session, taken: Taken) -> None:
+        """Go on."""
+
+    def compared(self, value: object) -> None:
+        """Go on."""
+
+
+@dataclass(frozen=True)
+class LoopSpan:
+    """A loop of the recorded run: where it ended, and the cursors there."""
+
+    next_tick: int
+    effects: Mapping[str, object]
+    inputs: int
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Where a session starts instead of at the top.
+
+    Attributes:
+        captured: the snapshot to put back.
+        spans: loops of the recorded run that ended before it.
+        output: bytes of standard output and error before it.
+        kept: earlier snapshots, in order, for a run that rolls back to them.
+    """
+
+    captured: Captured
+    spans: Sequence[LoopSpan] = ()
+    output: tuple[bytes, bytes] = (b"", b"")
+    kept: Sequence[Captured] = ()
+
+
+@dataclass
+class Wiring:
+    """The exchangeable parts of a session."""
+
+    streams: Streams
+    layer: EffectLayer
+    inputs: Inputs
+    sink: Sink
+    output: Callable[[], bytes] = no_output
+    restart_output: Callable[[bytes, bytes], None] = field(default=lambda _out, _err: None)
+    summarise_output: Callable[[], dict[str, object]] = field(default=dict)
+    control: Control = field(default_factory=NoControl)
+    resume: Resume | None = None
+    marks: Mapping[str, object] = field(default_factory=dict)
+    may_roll_back: bool = True
