@@ -24,29 +24,15 @@ Invariant: never runs user code, and equal graphs give equal digests in any proc
 
 from __future__ import annotations
 
-import hashlib
-import struct
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from twice.diagnosing import librarystate
-from twice.diagnosing.objectfacts import (
-    all_strings,
-    attributes,
-    class_facts,
-    class_name,
-    class_namespace,
-    has_attributes,
-)
+from twice.diagnosing.graphwalk import UNCLAIMED, Shape, Walk, short_hash
+from twice.diagnosing.objectfacts import all_strings, attributes, class_facts, has_attributes
 
-_DIGEST_BYTES = 12
 _SPREAD_MAX = 512  # members of one root that get a path of their own
-_DEPTH_MAX = 60  # nesting on the Python stack; what lies deeper is put off, not dropped
-_ADDRESS_MIN = 1 << 16  # no object lives below; keeps small integers out of the address check
-# Classes are told apart by identity: a metaclass may define equality and hash.
-_SCALARS = frozenset(map(id, (int, float, str, bytes, bool, type(None), complex)))
-_UNCLAIMED = _SCALARS | frozenset(map(id, (tuple, frozenset, range, slice)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +70,7 @@ def digest_roots(
         own_modules: modules whose classes are read as state (class attributes), not only named.
 
     Returns:
-        Path -> digest of 12 bytes. Comparable only within one diagnosis.
+        Path -> digest of 16 bytes. Comparable only within one diagnosis.
     """
     return digest_layers([roots], limits=limits, own_modules=own_modules).digests
 
@@ -122,26 +108,16 @@ def digest_layers(
     seen_all: set[int] = set(owners)
     numbers: set[int] = set()
     for rank, name, value in planned:
-        walk = _Walk(owners, rank, name, addresses, bound, own, caveats, seen_all, numbers)
+        walk = Walk(owners, rank, name, addresses, bound, own, caveats, seen_all, numbers)
         graph.digests[name] = walk.digest(value)
     masked = numbers & seen_all
     if masked:
         addresses = frozenset(masked)
         for rank, name, value in planned:
-            walk = _Walk(owners, rank, name, addresses, bound, own, caveats, seen_all, numbers)
+            walk = Walk(owners, rank, name, addresses, bound, own, caveats, seen_all, numbers)
             graph.digests[name] = walk.digest(value)
     graph.caveats = tuple(sorted(caveats))
     return graph
-
-
-class _Shape:
-    """Stands for the members of a root that have paths of their own: type and names only."""
-
-    __slots__ = ("kind", "names")
-
-    def __init__(self, kind: str, names: list[str]) -> None:
-        self.kind = kind
-        self.names = names
 
 
 def _plan(
@@ -154,27 +130,27 @@ def _plan(
 ) -> None:
     """Gives a root, and its members where it has any, their paths; aliases become references."""
     if not _claim(graph, owners, rank, name, value):
-        graph.digests[name] = _short_hash(b"alias:" + graph.aliases[name].encode())
+        graph.digests[name] = short_hash(b"alias:" + graph.aliases[name].encode())
         return
     members = _members(value)
     if members is None:
         planned.append((rank, name, value))
         return
     kind, pairs = members
-    planned.append((rank, name, _Shape(kind, [label for label, _ in pairs])))
+    planned.append((rank, name, Shape(kind, [label for label, _ in pairs])))
     for label, member in pairs:
         path = name + label
         if _claim(graph, owners, rank, path, member):
             planned.append((rank, path, member))
         else:
-            graph.digests[path] = _short_hash(b"alias:" + graph.aliases[path].encode())
+            graph.digests[path] = short_hash(b"alias:" + graph.aliases[path].encode())
 
 
 def _claim(
     graph: Graph, owners: dict[int, tuple[int, str]], rank: int, path: str, value: object
 ) -> bool:
     graph.objects[path] = value
-    if id(type(value)) in _UNCLAIMED or _is_code(value):
+    if id(type(value)) in UNCLAIMED or _is_code(value):
         return True
     owner = owners.get(id(value))
     if owner is None:
@@ -207,213 +183,3 @@ def _members(value: object) -> tuple[str, list[tuple[str, object]]] | None:
     if not pairs or len(pairs) > _SPREAD_MAX:
         return None
     return facts.name, [(f".{label}", member) for label, member in pairs]
-
-
-def _short_hash(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
-
-
-class _Walk:
-    """One path: a depth-first walk that writes a typed, self-delimiting byte string."""
-
-    __slots__ = (
-        "addresses",
-        "caveats",
-        "keep",
-        "later",
-        "left",
-        "numbers",
-        "order",
-        "own",
-        "owners",
-        "parts",
-        "path",
-        "rank",
-        "seen",
-        "seen_all",
-    )
-
-    def __init__(
-        self,
-        owners: dict[int, tuple[int, str]],
-        rank: int,
-        path: str,
-        addresses: frozenset[int],
-        nodes: int,
-        own: frozenset[str],
-        caveats: dict[str, None],
-        seen_all: set[int],
-        numbers: set[int],
-    ) -> None:
-        self.owners, self.rank, self.path, self.addresses = owners, rank, path, addresses
-        self.left, self.own, self.caveats = nodes, own, caveats
-        self.seen_all, self.numbers = seen_all, numbers
-        self.parts: list[bytes] = []
-        self.seen: dict[int, int] = {}
-        self.order: list[int] = []
-        self.later: list[object] = []
-        self.keep: list[object] = []
-
-    def digest(self, value: object) -> bytes:
-        """The digest of everything under the path."""
-        if type(value) is _Shape:
-            self.parts.append(b"S" + _text(value.kind) + b"".join(map(_text, value.names)))
-        else:
-            try:
-                self.write(value, 0)
-                self.drain()
-            except RecursionError:
-                self.caveat("nested too deeply for the stack that was left; only partly compared")
-        return _short_hash(b"".join(self.parts))
-
-    def drain(self) -> None:
-        """Writes what was put off because it lay too deep."""
-        while self.later:
-            self.parts.append(b"L")
-            self.content(self.later.pop(0), 0)
-
-    def caveat(self, what: str) -> None:
-        """Notes what this path's digest does not see."""
-        self.caveats[f"{self.path}: {what}"] = None
-
-    def write(self, value: object, depth: int) -> None:
-        """Writes one value: a scalar, a reference to what was met before, or new content."""
-        kind = type(value)
-        if id(kind) in _SCALARS:
-            self.scalar(value)
-            return
-        identity = id(value)
-        index = self.seen.get(identity)
-        if index is not None:
-            self.parts.append(b"r%d;" % index)
-            return
-        owner = self.owners.get(identity)
-        if owner is not None and owner[1] != self.path and self._stops_at(owner[0]):
-            self.parts.append(b"o" + _text(owner[1]))
-            return
-        self.left -= 1
-        if self.left < 0:
-            if self.left == -1:
-                self.caveat("too large; only the first values were compared")
-            return
-        self.seen[identity] = len(self.seen)
-        self.order.append(identity)
-        self.seen_all.add(identity)
-        if depth >= _DEPTH_MAX:
-            self.parts.append(b"l")
-            self.later.append(value)
-        else:
-            self.content(value, depth)
-
-    def _stops_at(self, rank: int) -> bool:
-        """Roots stop at roots, frames at roots and outer frames."""
-        return rank < self.rank or rank == self.rank == 0
-
-    def scalar(self, value: Any) -> None:
-        """Writes a scalar by type and bits; an address becomes one fixed word."""
-        kind = type(value)
-        if kind is int:
-            if value > _ADDRESS_MIN:
-                if value in self.addresses:
-                    self.parts.append(b"@;")
-                    return
-                self.numbers.add(value)
-            self.parts.append(b"i%x;" % value)
-        elif kind is float:
-            self.parts.append(b"f" + struct.pack("<d", value))
-        elif kind is str:
-            self.seen_all.add(id(value))
-            self.parts.append(b"s" + _text(value))
-        elif kind is bytes:
-            self.parts.append(b"b%d:" % len(value) + value)
-        elif kind is complex:
-            self.parts.append(b"c" + struct.pack("<dd", value.real, value.imag))
-        else:
-            self.parts.append(b"T;" if value is True else b"F;" if value is False else b"N;")
-
-    def content(self, value: Any, depth: int) -> None:
-        """Writes the content of a value that is met for the first time."""
-        kind = type(value)
-        if kind is list or kind is tuple:
-            self.parts.append((b"[%d:" if kind is list else b"(%d:") % len(value))
-            for item in list(value):
-                self.write(item, depth + 1)
-        elif kind is dict:
-            self.pairs(b"{", list(dict.items(value)), depth)
-        elif kind is set or kind is frozenset:
-            self.members(b"<", list(value), depth)
-        else:
-            self.other(value, depth)
-
-    def pairs(self, tag: bytes, pairs: list[tuple[object, object]], depth: int) -> None:
-        """Writes pairs in the order given."""
-        self.parts.append(tag + b"%d:" % len(pairs))
-        for key, held in pairs:
-            self.write(key, depth + 1)
-            self.write(held, depth + 1)
-
-    def members(self, tag: bytes, items: list[object], depth: int) -> None:
-        """Writes members without order; each is numbered as if it were met first."""
-        outer, later = self.parts, self.later
-        mark = len(self.order)
-        digests = []
-        for item in items:
-            self.parts, self.later = [], []
-            self.write(item, depth + 1)
-            self.drain()
-            digests.append(_short_hash(b"".join(self.parts)))
-            for identity in self.order[mark:]:
-                del self.seen[identity]
-            del self.order[mark:]
-        self.parts, self.later = outer, later
-        self.parts.append(tag + b"%d:" % len(digests) + b"".join(sorted(digests)))
-
-    def other(self, value: Any, depth: int) -> None:
-        """Writes a class, a function, a library's value, or an instance by its attributes."""
-        facts = class_facts(type(value))
-        self.parts.append(b"t" + _text(facts.name))
-        if facts.is_metaclass:
-            self.klass(value, depth)
-            return
-        state = librarystate.read(value, facts)
-        if state is not None:
-            self.keep.append(state)  # what was made for the reading must not lend its address
-            if state.caveat:
-                self.caveat(state.caveat)
-            for chunk in state.chunks:
-                self.parts.append(b"%d:" % len(chunk))
-                self.parts.append(chunk)
-            for held in state.values:
-                self.write(held, depth + 1)
-            if state.pairs is not None:
-                self.pairs(b"{", state.pairs, depth)
-            if state.members is not None:
-                self.members(b"<", state.members, depth)
-            if not state.attributes:
-                return
-        held_attributes = attributes(value, facts)
-        if state is None and not facts.python_made and not held_attributes:
-            self.caveat(f"{facts.name} is opaque; only its type was compared")
-        self.parts.append(b".%d:" % len(held_attributes))
-        for name, held in held_attributes:
-            self.parts.append(_text(name))
-            self.write(held, depth + 1)
-
-    def klass(self, cls: type, depth: int) -> None:
-        """Writes a class by name, and by its data when it is the user's."""
-        name = class_name(cls)
-        self.parts.append(_text(name))
-        if name.rpartition(".")[0].partition("<")[0] not in self.own and not any(
-            name.startswith(module + ".") for module in self.own
-        ):
-            return
-        for label, held in class_namespace(cls):
-            if label.startswith("__") or librarystate.is_code_member(held):
-                continue
-            self.parts.append(_text(label))
-            self.write(held, depth + 1)
-
-
-def _text(value: str) -> bytes:
-    data = value.encode("utf-8", "surrogatepass")
-    return b"%d:" % len(data) + data

@@ -22,8 +22,10 @@ from twice.diagnosing.callables import ITERATION, MATMUL, SEEDED, SEEDING_METHOD
 
 _LOOPS = (ast.For, ast.AsyncFor)
 _WALKERS = frozenset(
-    ("list", "tuple", "iter", "enumerate", "zip", "map", "filter", "next", "dict", "deque")
-    + ("sorted", "max", "min", "sum", "reversed")
+    (
+        *("list", "tuple", "iter", "enumerate", "zip", "map", "filter", "next", "dict", "deque"),
+        *("sorted", "max", "min", "sum", "reversed"),
+    )
 )
 _WALKING_METHODS = frozenset(("join", "extend", "fromkeys", "fromiter", "array", "asarray"))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

@@ -10,13 +10,13 @@ a set are sorted, no address is shown).
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from twice.diagnosing import librarystate
 from twice.diagnosing.graphdigest import digest_roots
+from twice.diagnosing.graphwalk import short_hash
 from twice.diagnosing.objectfacts import attributes, class_facts, derives
 from twice.diagnosing.trace import Shown
 
@@ -104,7 +104,7 @@ def _item(value: object, index: int) -> tuple[object] | None:
 
 def _item_digest(item: object) -> bytes:
     joined = b"".join(digest_roots({"": item}).values())
-    return hashlib.blake2b(joined, digest_size=8).digest()
+    return short_hash(joined)[:8]
 
 
 def _text(value: object, depth: int) -> str:
@@ -171,4 +171,4 @@ def _known(value: object) -> str:
 
 def _position(value: object) -> str:
     digests = digest_roots({"stream": value})
-    return hashlib.blake2b(b"".join(digests.values()), digest_size=4).hexdigest()
+    return short_hash(b"".join(digests.values()))[:4].hex()

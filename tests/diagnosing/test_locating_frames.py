@@ -1,0 +1,237 @@
+"""Threads, generators, coroutines, comprehensions, exceptions and recursion."""
+
+from __future__ import annotations
+
+from windows import Case
+
+SEEDS = {"a": {"PYTHONHASHSEED": "1"}, "b": {"PYTHONHASHSEED": "2"}}
+VALUES = {"a": {"TOY_V": "1"}, "b": {"TOY_V": "2"}}
+
+
+def test_an_operation_of_another_thread_is_found_in_it(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        import threading
+        class Box:
+            def __init__(self):
+                self.out, self.n = [], 0
+            def work(self, names):
+                for n in names:  # guilty
+                    self.out.append(n)
+        def main(run):
+            box = run.track("box", Box())
+            names = {"alpha", "beta", "gamma", "delta"}
+            for tick in run.ticks(2):
+                box.n += 1
+                t = threading.Thread(target=box.work, args=(names,))
+                t.start()
+                t.join()
+                box.n += 1
+        """,
+        **SEEDS,
+    )
+    found = case.locate()
+    assert found.line == case.guilty
+    assert found.thread.startswith("Thread-1")
+
+
+def test_a_generator_is_followed_through_what_it_yields(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        class Box:
+            def __init__(self):
+                self.out = []
+        def items(names):
+            k = 0
+            for n in names:  # guilty
+                k += 1
+                yield n
+        def main(run):
+            box = run.track("box", Box())
+            names = {"alpha", "beta", "gamma", "delta"}
+            for tick in run.ticks(2):
+                box.out = list(items(names))
+        """,
+        **SEEDS,
+    )
+    found = case.locate()
+    assert (found.line, found.function) == (case.guilty, "items")
+
+
+def test_a_comprehension_over_several_lines_is_one_statement(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        class Box:
+            def __init__(self):
+                self.out, self.n = [], 0
+        def main(run):
+            box = run.track("box", Box())
+            names = {"alpha", "beta", "gamma", "delta"}
+            for tick in run.ticks(2):
+                box.n += 1
+                out = [n.upper()
+                       for n in names
+                       if n]
+                box.out = out
+                box.n += 1
+        """,
+        **SEEDS,
+    )
+    found = case.locate()
+    assert found.code == "out = [n.upper() for n in names if n]"
+    assert (found.kind, found.iterates) == ("order", ("names",))
+
+
+def test_a_coroutine_is_followed_to_the_line_that_made_it(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        import asyncio
+        class Box:
+            def __init__(self):
+                self.out = []
+        async def worker(box, name):
+            await asyncio.sleep(0)
+            box.out.append(name)
+        async def step(box, names):
+            await asyncio.gather(*[worker(box, n) for n in names])  # guilty
+        def main(run):
+            box = run.track("box", Box())
+            names = {"alph", "beta", "gamm", "delt", "epsi"}
+            for tick in run.ticks(2):
+                asyncio.run(step(box, names))
+        """,
+        **SEEDS,
+    )
+    assert case.locate().line == case.guilty
+
+
+def test_a_callback_called_by_a_library_is_followed_to_the_line_that_called_the_library(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        class Box:
+            def __init__(self):
+                self.text = None
+        def up(n):
+            return n.upper()
+        def main(run):
+            box = run.track("box", Box())
+            names = {"alph", "beta", "gamm", "delt", "epsi"}
+            for tick in run.ticks(2):
+                box.text = "".join(map(up, names))  # guilty
+        """,
+        **SEEDS,
+    )
+    assert case.locate().line == case.guilty
+
+
+def test_a_value_that_travels_in_an_exception_is_followed_to_the_raise(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        import os
+        class Box:
+            def __init__(self):
+                self.message = ""
+        def risky():
+            raise ValueError(os.environ["TOY_V"])  # guilty
+        def main(run):
+            box = run.track("box", Box())
+            for tick in run.ticks(3):
+                try:
+                    risky()
+                except ValueError as e:
+                    box.message = str(e)
+        """,
+        **VALUES,
+    )
+    found = case.locate()
+    assert (found.line, found.value_a) == (case.guilty, "ValueError('1',)")
+
+
+def test_an_exception_on_one_side_only_is_followed_to_what_decided_it(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        import os
+        class Box:
+            def __init__(self):
+                self.out = []
+        def risky(tick):
+            limit = int(os.environ["TOY_V"])  # guilty
+            if tick < limit:
+                raise ValueError("low")
+            return tick
+        def main(run):
+            box = run.track("box", Box())
+            for tick in run.ticks(4):
+                try:
+                    v = risky(tick)
+                except ValueError as e:
+                    v = -1
+                box.out.append(v)
+        """,
+        first=1,
+        last=1,
+        **VALUES,
+    )
+    assert case.locate().line == case.guilty
+
+
+def test_recursion_is_followed_frame_by_frame(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        class Box:
+            def __init__(self):
+                self.out = None
+        def walk(tree):
+            if not tree:
+                return 0
+            total = 0
+            for k in tree:  # guilty
+                deeper = tree[k] if isinstance(tree, dict) else None
+                total = total * 3 + len(k) + walk(deeper)
+            return total
+        def main(run):
+            box = run.track("box", Box())
+            tree = {"a": {"b": {"xx", "yyy", "z", "wwww"}, "c": {}}, "d": {}}
+            for tick in run.ticks(4):
+                box.out = walk(tree)
+        """,
+        **SEEDS,
+    )
+    found = case.locate()
+    assert found.line == case.guilty
+    assert len(found.followed) > 4
+
+
+def test_an_object_in_a_list_changed_by_its_own_method(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        import os
+        class Agent:
+            def __init__(self, world, energy):
+                self.world, self.energy = world, energy
+            def eat(self):
+                self.energy += float(os.environ["TOY_V"])  # guilty
+        class Box:
+            def __init__(self):
+                self.agents = []
+        def main(run):
+            box = run.track("box", Box())
+            box.agents = [Agent(box, i) for i in range(50)]
+            for tick in run.ticks(3):
+                for agent in box.agents:
+                    agent.eat()
+        """,
+        **VALUES,
+    )
+    found = case.locate()
+    assert (found.line, found.function) == (case.guilty, "Agent.eat")
+    assert found.value_a == "[0] = <toy.Agent energy=1.0> (50 of 50 differ)"
