@@ -55,7 +55,7 @@ class Session:
         self.config = Config(setup.config)
         self.wiring = wiring
         self.tolerances: dict[str, Equivalence] = {}
-        self._inputs_chain = b""
+        self.inputs_position = b""
         self.tick = -1
         self.tick_open = False
         self.point_count = 0
@@ -64,7 +64,7 @@ class Session:
             setup.algorithm,
             {
                 "streams": wiring.streams.positions,
-                "inputs": lambda: self._inputs_chain,
+                "inputs": lambda: self.inputs_position,
                 "effects": wiring.layer.position,
                 "output": wiring.output,
             },
@@ -114,7 +114,7 @@ class Session:
         decide = inputs.serve if self.muted and self._loop_number >= 0 else inputs.settle
         event = decide(self.tick, name, thunk())
         payload = event.payload()
-        self._inputs_chain = self._short(self._inputs_chain + encode((name, event.value)))
+        self.inputs_position = self._short(self.inputs_position + encode((name, event.value)))
         self._inputs_count += 1
         self._decided = True
         self.frame(INPUT, payload)
@@ -304,7 +304,7 @@ class Session:
         cursors = Cursors(
             effects=self.wiring.layer.snapshot(),
             inputs=self._inputs_count,
-            inputs_chain=self._inputs_chain,
+            inputs_chain=self.inputs_position,
             loop=self._loop_number,
             loop_first=self._loop_first,
             points=self.point_count,
@@ -318,7 +318,7 @@ class Session:
         self._put_back(captured)
         self.wiring.layer.restore(cursors.effects)
         self.wiring.inputs.seek(cursors.inputs)
-        self._inputs_count, self._inputs_chain = cursors.inputs, cursors.inputs_chain
+        self._inputs_count, self.inputs_position = cursors.inputs, cursors.inputs_chain
         self.wiring.restart_output(*resume.output)
         self.points.chain = cursors.chain
         self.point_count = cursors.points
