@@ -9,6 +9,7 @@ Invariant: a blob comes back whole, or as an error; pages are as they were prove
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from twice.errors import RecordOutOfRange
@@ -20,7 +21,7 @@ from twice.recording.record.pagetables import (
     decode_pages,
     decode_table,
     decode_tables,
-    page_spans,
+    pages_in,
 )
 
 if TYPE_CHECKING:
@@ -68,17 +69,32 @@ class Blobs:
         """
         table = self.table(number)
         parts = [bytearray(length) for length in table.lengths]
-        places: list[tuple[memoryview, int]] = []
-        for part, (begin, end) in zip(parts, page_spans(table.lengths), strict=True):
-            view = memoryview(part)
-            places.extend((view, PAGE_BYTES * at) for at in range(end - begin))
+        self._fill(number, table, [memoryview(part) for part in parts])
+        return parts
+
+    def joined(self, number: int) -> bytearray:
+        """The parts of a blob, one behind the other.
+
+        Raises:
+            RecordOutOfRange: E-RECORD-006, when there is no such blob.
+            RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
+        """
+        table = self.table(number)
+        whole = bytearray(sum(table.lengths))
+        view = memoryview(whole)
+        bounds = pairwise(accumulate(table.lengths, initial=0))
+        self._fill(number, table, [view[begin:end] for begin, end in bounds])
+        return whole
+
+    def _fill(self, number: int, table: FullTable, parts: list[memoryview]) -> None:
+        """Copy every page to its place, in the order in which they stand in the file."""
+        places = [(part, PAGE_BYTES * at) for part in parts for at in range(pages_in(len(part)))]
         for at in sorted(range(len(places)), key=table.pages.__getitem__):
             view, start = places[at]
             _, content = self._page(number, table.pages[at])
             if len(content) != min(PAGE_BYTES, len(view) - start):
                 raise self._broken(number, f"page {table.pages[at]} has another length than it has")
             view[start : start + len(content)] = content
-        return parts
 
     def table(self, number: int) -> FullTable:
         """The whole table of a blob: lengths of its parts, and its page numbers.

@@ -171,7 +171,7 @@ class RecordReader:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.
             RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
         """
-        return bytearray().join(self.blobs.parts(number))
+        return self.blobs.joined(number)
 
     def summary(self) -> dict[str, object]:
         """What the record holds and what it takes.
