@@ -24,13 +24,22 @@ def enter(session: Session) -> None:
     Raises:
         SessionMisuse: E-REPLAY-002, when another one does.
     """
+    require_none()
+    _active.append(session)
+
+
+def require_none() -> None:
+    """Refuse to begin a run where another one is under way.
+
+    Raises:
+        SessionMisuse: E-REPLAY-002.
+    """
     if _active:
         raise SessionMisuse(
             "A run is being recorded in this process already.",
             "Expected one run at a time in one process.",
             "End the first: leave its with-block.",
         )
-    _active.append(session)
 
 
 def leave(session: Session) -> None:

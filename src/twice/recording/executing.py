@@ -38,9 +38,9 @@ def governed(session: Session) -> Iterator[Run]:
     # not depend on whether something of ours happened to load numpy before.
     importlib.import_module("numpy.random")
     layer = session.wiring.layer
+    active.enter(session)
     session.wiring.streams.govern_globals()
     interception = Interception(layer, session.setup.clock, lambda: session.tick)
-    active.enter(session)
     _disown_on_fork(session, interception)
     interception.install()
     try:

@@ -18,6 +18,7 @@ from typing import Any
 
 from twice.errors import OutputExists, SeedMissing, TwiceError
 from twice.foundation.seeds import Seed
+from twice.recording import active
 from twice.recording.describing import describe_ending
 from twice.recording.environment import measure
 from twice.recording.executing import failed, finish, governed
@@ -195,6 +196,7 @@ def recording(
 
 
 def _inline_session(setup: Setup, out: Path, *, force: bool) -> Session:
+    active.require_none()
     surroundings = Surroundings.found(os.environ)
     identity = build_identity(setup, surroundings, measure())
     writer = RecordWriter.create(out, identity, algorithm=setup.algorithm, force=force)

@@ -1,0 +1,89 @@
+"""Programs for tests: written to a folder, recorded and verified in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import twice
+from twice.recording.runrecord import RunRecord
+from twice.replaying.statement import Verification
+from twice.replaying.verifying import verify
+
+WALK = """
+class Walk:
+    def __init__(self, rng):
+        self.rng, self.x, self.trail = rng, 0.0, []
+
+    def step(self, push):
+        self.x += push + self.rng.normal()
+        self.trail = [*self.trail[-3:], self.x]
+
+    def state(self):
+        return {"x": self.x, "trail": self.trail}
+
+    def restore(self, state):
+        self.x, self.trail = state["x"], state["trail"]
+"""
+"""A component that draws; programs append their ``main`` to it."""
+
+
+def write(folder: Path, source: str, *, name: str = "program.py", walk: bool = False) -> str:
+    """Write a program and name its ``main``."""
+    path = folder / name
+    path.write_text((WALK if walk else "") + textwrap.dedent(source), encoding="utf-8")
+    return f"{path}:main"
+
+
+def recorded(folder: Path, source: str, *, walk: bool = False, **options: Any) -> RunRecord:
+    """Write a program and record it; the record, open."""
+    options = {"seed": 1, "out": folder / "a.twice", **options}
+    return twice.record(write(folder, source, walk=walk), **options)
+
+
+def verified(folder: Path, source: str, *, walk: bool = False, **options: Any) -> Verification:
+    """Write a program, record it, and verify the record in a fresh process."""
+    with recorded(folder, source, walk=walk, **options) as record:
+        return verify(record.path)
+
+
+def names(record: RunRecord) -> list[tuple[int, str]]:
+    """Tick and name of every compare-point."""
+    points = record.reader.points
+    return [(points.point(at).tick, points.point(at).name) for at in range(len(points))]
+
+
+def chains(record: RunRecord) -> list[bytes]:
+    """The chain digest of every compare-point."""
+    points = record.reader.points
+    return [points.point(at).chain for at in range(len(points))]
+
+
+def cli(
+    *arguments: object,
+    cwd: Path | None = None,
+    env: Mapping[str, str | None] | None = None,
+    **options: Any,
+) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own; its exit code and output."""
+    return subprocess.run(
+        [sys.executable, "-m", "twice", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environ(env),
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+def environ(changes: Mapping[str, str | None] | None = None) -> dict[str, str]:
+    """This process's environment with some variables changed; None takes one away."""
+    changed = {**os.environ, **(changes or {})}
+    return {name: value for name, value in changed.items() if value is not None}
