@@ -16,6 +16,7 @@ Invariant: the same window under two plans gives every event the same lane and i
 from __future__ import annotations
 
 import inspect
+import itertools
 import marshal
 import threading
 import zlib
@@ -34,6 +35,7 @@ _TEXT_MAX = 64
 _TUPLE_MAX = 8
 _ADDRESSES = range(1 << 40, 1 << 48)  # integers that look like one are not compared here
 _NOTHING = object()
+_CUT = "more events than the plan allows; the rest of the window was not seen"
 GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 Roots = Callable[[], Mapping[str, object]]
@@ -59,7 +61,7 @@ class Thread:
         self.count = 0
         self.stack: list[FrameType] = []
         self.below: tuple[int, ...] = ()
-        self.places, self.depths = array("I"), array("H")
+        self.places, self.depths = array("I"), array("I")
         self.scalars, self.streams, self.order = array("Q"), array("Q"), array("Q")
 
 
@@ -91,8 +93,12 @@ class Collector:
         self._lanes: dict[str, Thread] = {}
         self._samples: list[Sample] = []
         self._caveats: dict[str, None] = {}
-        self._count = 0
-        self._lock = threading.Lock()
+        self._order = itertools.count()
+        self._asks = False
+        flow = isinstance(plan, FlowPlan)
+        self._events_max = plan.events_max if isinstance(plan, FlowPlan) else 0
+        self._event = self._flow_event if flow else self._sampled_event
+        self._lock = threading.RLock()
 
     def is_user(self, code: CodeType) -> bool:
         """Whether events of this code are wanted."""
@@ -113,6 +119,7 @@ class Collector:
 
     def begin(self, frame: FrameType) -> list[FrameType]:
         """The first event of the window; returns the user frames that stand already."""
+        self._asks = bool(self._streams())
         thread = self._thread()
         thread.stack = self.user_frames(frame)
         thread.below = tuple(self._place(each, each.f_lineno, "line") for each in thread.stack)
@@ -196,33 +203,35 @@ class Collector:
     def _place(self, frame: FrameType, line: int, event: str) -> int:
         code = frame.f_code
         key = (id(code), line, event)
-        place = self._places.get(key)
-        if place is None:
-            self.is_user(code)  # keeps the code object, and so its address, alive
-            place = self._places[key] = len(self._positions)
-            self._positions.append(Position(code.co_filename, code.co_qualname, line, event))
+        self.is_user(code)  # keeps the code object, and so its address, alive
+        with self._lock:
+            place = self._places.get(key)
+            if place is None:
+                place = self._places[key] = len(self._positions)
+                self._positions.append(Position(code.co_filename, code.co_qualname, line, event))
         return place
 
-    def _event(
+    def _sampled_event(
         self, thread: Thread, frame: FrameType, line: int, event: str, value: object
     ) -> None:
         index = thread.count
         thread.count = index + 1
-        if isinstance(self.plan, SamplePlan):
-            if index in thread.wanted:
-                self._sample(thread, index, frame, line, event, value)
+        if index in thread.wanted:
+            self._sample(thread, index, frame, line, event, value)
+
+    def _flow_event(
+        self, thread: Thread, frame: FrameType, line: int, event: str, _: object
+    ) -> None:
+        order = next(self._order)
+        if order >= self._events_max:
+            self._caveats[_CUT] = None
             return
-        self._count += 1
-        if self._count > self.plan.events_max:
-            self._caveats[
-                "more events than the plan allows; the rest of the window was not seen"
-            ] = None
-            return
-        thread.places.append(self._place(frame, line, event))
-        thread.depths.append(min(len(thread.stack), 0xFFFF))
+        place = self._places.get((id(frame.f_code), line, event))
+        thread.places.append(self._place(frame, line, event) if place is None else place)
+        thread.depths.append(len(thread.stack))
         thread.scalars.append(_scalars(frame))
-        thread.streams.append(int.from_bytes(self._streams()[:8], "little"))
-        thread.order.append(self._count)
+        thread.streams.append(int.from_bytes(self._streams()[:8], "little") if self._asks else 0)
+        thread.order.append(order)
 
     def _sample(
         self, thread: Thread, index: int, frame: FrameType, line: int, event: str, value: object
@@ -272,7 +281,9 @@ def _scalars(frame: FrameType) -> int:
     for name, value in frame.f_locals.items():
         kind = type(value)
         held.append(name)
-        if id(kind) in _PLAIN:
+        if kind is float:
+            held.append(value)
+        elif id(kind) in _PLAIN:
             held.append(_scalar(value))
         elif kind is tuple and len(value) <= _TUPLE_MAX:
             held.append(

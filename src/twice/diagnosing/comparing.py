@@ -144,7 +144,7 @@ def parting(a: RunRecord, b: RunRecord) -> Parting:
         longer = log_b if shorter == "a" else log_a
         point = longer.point(first)
         at = PointRef(first, point.tick, point.name)
-        return Parting(at, _ref(a, first - 1), ("(end)",), tolerated.within, shorter=shorter)
+        return Parting(at, point_ref(a, first - 1), ("(end)",), tolerated.within, shorter=shorter)
     columns = tuple(_unequal(log_a.point(first), log_b.point(first)))
     return _parting(a, b, first, columns, tolerated.within)
 
@@ -155,14 +155,15 @@ def _parting(
     point = a.reader.points.point(index)
     return Parting(
         at=PointRef(index, point.tick, point.name),
-        last_agreement=_ref(a, index - 1),
+        last_agreement=point_ref(a, index - 1),
         columns=columns,
         within=within,
         reconverges=_reconverges(a, b, index),
     )
 
 
-def _ref(record: RunRecord, index: int) -> PointRef | None:
+def point_ref(record: RunRecord, index: int) -> PointRef | None:
+    """A point of a log, or None before the first."""
     if index < 0:
         return None
     point = record.reader.points.point(index)

@@ -18,7 +18,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from twice.diagnosing.attribution import Observations, attribute
-from twice.diagnosing.comparing import InputDifference, Parting, input_differences, parting
+from twice.diagnosing.comparing import (
+    InputDifference,
+    Parting,
+    PointRef,
+    input_differences,
+    parting,
+    point_ref,
+)
 from twice.diagnosing.divergence import Divergence, OperationFound, Result
 from twice.diagnosing.executions import Executed, Side, Window
 from twice.diagnosing.experiments import (
@@ -31,6 +38,7 @@ from twice.diagnosing.experiments import (
 from twice.diagnosing.located import Located, Unlocated
 from twice.diagnosing.locating import locate
 from twice.diagnosing.paths import STREAMS
+from twice.diagnosing.reading_lines import line_facts
 from twice.diagnosing.trace import Plan, Trace
 from twice.diagnosing.window import BEFORE_ALL, OBJECT
 from twice.errors import ProgramFailed, RecordTorn, TwiceError
@@ -41,6 +49,7 @@ from twice.foundation.fingerprint import differences as environment_differences
 from twice.recording.comparepoints import CHAIN_START
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings
+from twice.replaying.checking import Failure
 from twice.replaying.starting import restorable_snapshot, source_changes
 
 Progress = Callable[[str], None]
@@ -79,6 +88,25 @@ def diagnose(
                 record.reader.check()
         funnel = _Funnel(record_a, record_b, progress or (lambda _: None), confirm=confirm)
         return funnel.run(anyway=anyway, lines=lines)
+
+
+def diagnose_failure(
+    path: str | os.PathLike[str], failure: Failure, *, progress: Progress | None = None
+) -> Divergence:
+    """Say why a record does not verify: its program, executed again, went another way.
+
+    There is no second record to compare with. When two executions of today differ from each other,
+    their first difference is the operation; when they agree, what changed lies outside of the
+    record: a source of the world that nothing recorded.
+
+    Args:
+        path: the record.
+        failure: the first difference that a verification found.
+        progress: called with what is being done.
+    """
+    with RunRecord.open(path) as record:
+        funnel = _Funnel(record, record, progress or (lambda _: None), confirm=False)
+        return funnel.run_alone(failure)
 
 
 @dataclass
@@ -126,6 +154,26 @@ class _Funnel:
             return self._verdict("unlocalised", where, inputs, caveats=[why])
         found = self._execute(where)
         return self._conclude(where, inputs, found)
+
+    def run_alone(self, failure: Failure) -> Divergence:
+        """One run against itself."""
+        record = self._a.record
+        last = min(failure.index, len(record.reader.points) - 1)
+        columns = tuple(name for name in failure.columns if not name.startswith("("))
+        where = Parting(
+            at=PointRef(last, failure.tick, failure.name),
+            last_agreement=None if last < 1 else point_ref(record, last - 1),
+            columns=columns or tuple(sorted({*self._components(), "streams"})),
+        )
+        found = _Found([], None, [], [], [], [])
+        window = Window(self._opening(last, None, 1), last)
+        self._non_reproducing(self._a, window, where, found)
+        if found.located is None:
+            found.evidence.append(
+                "executed twice today the run agrees with itself: what differs from the record was "
+                "not recorded (a file, an environment variable, the network, a library)"
+            )
+        return self._conclude(where, [], found)
 
     # -- executions -----------------------------------------------------------------------------
 
@@ -185,7 +233,7 @@ class _Funnel:
             try:
                 located = locate(self._tracer(opening, pair), tracked=tracked)
             except TwiceError as error:
-                found.caveats.append(f"tracing stopped: {error.happened}")
+                found.caveats.append(f"tracing stopped: {error.happened} {error.expected}")
                 return
             if isinstance(located, Located) and not located.before_window:
                 break
@@ -232,7 +280,7 @@ class _Funnel:
 
     def _take(self, located: Located | Unlocated | None, found: _Found) -> None:
         if isinstance(located, Located):
-            found.located = located
+            found.located = entering(located)
             found.evidence += located.evidence
             found.caveats += located.caveats
             found.blind_spots = blind_spots(located)
@@ -265,7 +313,7 @@ class _Funnel:
             try:
                 located = locate(tracer(opening), tracked=self._tracked(where), repeats=1)
             except TwiceError as error:
-                found.caveats.append(f"tracing stopped: {error.happened}")
+                found.caveats.append(f"tracing stopped: {error.happened} {error.expected}")
                 return found
             if isinstance(located, Located) and not located.before_window:
                 break
@@ -399,6 +447,28 @@ def operation_of(located: Located) -> OperationFound:
         name=located.name,
         a=located.value_a,
         b=located.value_b,
+    )
+
+
+def entering(located: Located) -> Located:
+    """A difference that was there before anything could be traced enters the tracked state somewhere.
+
+    That line is the operation: the first one that lets what no ``state()`` holds into what does.
+    """
+    inside = [row for row in located.candidates if not row.before_window and row.reaches_tracked]
+    if not located.before_window or not inside:
+        return located
+    first = min(inside, key=lambda row: row.moment)
+    facts = line_facts(first.place.file, first.place.line)
+    return replace(
+        located,
+        file=first.place.file,
+        line=first.place.line,
+        function=first.place.function,
+        code=first.place.code,
+        calls=facts.calls if facts else (),
+        tags=facts.tags if facts else (),
+        iterates=facts.iterates if facts else (),
     )
 
 

@@ -29,8 +29,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from twice.diagnosing import librarystate
-from twice.diagnosing.graphwalk import UNCLAIMED, Shape, Walk, short_hash
+from twice.diagnosing.graphwalk import UNCLAIMED, Shape, Walk
 from twice.diagnosing.objectfacts import all_strings, attributes, class_facts, has_attributes
+from twice.diagnosing.statehash import short_hash
 
 _SPREAD_MAX = 512  # members of one root that get a path of their own
 

@@ -7,14 +7,12 @@ Invariant: the bytes are self-delimiting, so two different graphs never run toge
 
 from __future__ import annotations
 
-import functools
 import struct
-from collections.abc import Callable
 from typing import Any
 
 from twice.diagnosing import librarystate
 from twice.diagnosing.objectfacts import attributes, class_facts, class_name, class_namespace
-from twice.foundation.digests import Algorithm, short_digest
+from twice.diagnosing.statehash import short_hash
 
 _DEPTH_MAX = 60  # nesting on the Python stack; what lies deeper is put off, not dropped
 _ADDRESS_MIN = 1 << 16  # no object lives below; keeps small integers out of the address check
@@ -22,16 +20,6 @@ _ADDRESS_MIN = 1 << 16  # no object lives below; keeps small integers out of the
 _SCALARS = frozenset(map(id, (int, float, str, bytes, bool, type(None), complex)))
 UNCLAIMED = _SCALARS | frozenset(map(id, (tuple, frozenset, range, slice)))
 """Classes of values that cannot change, and so never own a path, by ``id``."""
-
-
-@functools.cache
-def _hash() -> Callable[[bytes], bytes]:
-    return short_digest(Algorithm.XXH3_128)
-
-
-def short_hash(data: bytes) -> bytes:
-    """Digest of 16 bytes; finds accidents, which is all that a diagnosis meets."""
-    return _hash()(data)
 
 
 class Shape:

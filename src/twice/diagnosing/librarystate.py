@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from twice.diagnosing.objectfacts import ClassFacts, class_facts, derives
+from twice.diagnosing.statehash import short_hash
 
 NAMED_TYPES = frozenset(
     {
@@ -53,6 +54,7 @@ _CODE_MEMBERS = frozenset(
         "_abc._abc_data",
     }
 )
+_CHUNK_MAX = 4096  # bytes of an array that are copied; a larger one is hashed where it lies
 _RUNNING = ("builtins.generator", "builtins.coroutine", "builtins.async_generator")
 
 
@@ -270,6 +272,8 @@ def _ndarray(value: Any, _: ClassFacts) -> State:
     )
     if plain.dtype.hasobject:
         return State(chunks=shape, values=tuple(plain.ravel().tolist()))
+    if plain.nbytes > _CHUNK_MAX and plain.flags.c_contiguous and not plain.dtype.names:
+        return State(chunks=(*shape, short_hash(plain.reshape(-1).view(numpy.uint8).data)))
     return State(chunks=(*shape, plain.tobytes()))
 
 

@@ -257,7 +257,7 @@ def same_flow(one: Flow, two: Flow) -> bool:
 
 
 def _keys(lane: Lane, positions: Sequence[Position], keys: dict[Position, int]) -> array[int]:
-    numbers = [keys.setdefault(place, len(keys)) << 16 for place in positions]
+    numbers = [keys.setdefault(place, len(keys)) << 32 for place in positions]
     return array("Q", [numbers[p] | d for p, d in zip(lane.places, lane.depths, strict=True)])
 
 

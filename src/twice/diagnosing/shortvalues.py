@@ -16,8 +16,8 @@ from typing import Any
 
 from twice.diagnosing import librarystate
 from twice.diagnosing.graphdigest import digest_roots
-from twice.diagnosing.graphwalk import short_hash
 from twice.diagnosing.objectfacts import attributes, class_facts, derives
+from twice.diagnosing.statehash import short_hash
 from twice.diagnosing.trace import Shown
 
 _ITEMS = 8

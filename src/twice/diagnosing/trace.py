@@ -223,7 +223,7 @@ def _position_out(place: Position) -> list[object]:
     return [place.file, place.function, place.line, place.event]
 
 
-_COLUMNS = (("places", "I"), ("depths", "H"), ("scalars", "Q"), ("streams", "Q"), ("order", "Q"))
+_COLUMNS = (("places", "I"), ("depths", "I"), ("scalars", "Q"), ("streams", "Q"), ("order", "Q"))
 
 
 def _lane_out(lane: Lane) -> dict[str, object]:

@@ -50,11 +50,11 @@ class SurroundingsDifference:
 
 def differences(a: Surroundings, b: Surroundings) -> list[SurroundingsDifference]:
     """The factors in which two surroundings differ, in a fixed order; who decided does not count."""
-    found = [
-        SurroundingsDifference(factor, _shown(a, names), _shown(b, names))
-        for factor, names in _by_factor(a, b).items()
-        if any(not _same(a.variables.get(name), b.variables.get(name)) for name in names)
-    ]
+    found = []
+    for factor, names in _by_factor(a, b).items():
+        apart = [name for name in names if not _same(a.variables.get(name), b.variables.get(name))]
+        if apart:
+            found.append(SurroundingsDifference(factor, _shown(a, apart), _shown(b, apart)))
     if a.cwd != b.cwd:
         found.append(SurroundingsDifference(WORKING_DIRECTORY, a.cwd, b.cwd))
     return found
