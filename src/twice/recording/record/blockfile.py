@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from twice.errors import RecordCorrupt, RecordTorn, SessionMisuse
-from twice.recording.record.blocks import StoredBlock, expanded, stored_block
+from twice.recording.record.blocks import Expander, StoredBlock, stored_block
 from twice.recording.record.chain import Chain
 from twice.recording.record.index import ROW_FIELDS, decode_index, unpack_row
 from twice.recording.record.layout import (
@@ -63,6 +63,7 @@ class BlockFile:
         self.path = Path(path)
         self._cache: OrderedDict[int, bytes] = OrderedDict()
         self._cached_bytes = 0
+        self._expander = Expander()
         self._table: npt.NDArray[np.void] | None = None
         self._map = map_file(self.path)
         self._data = memoryview(self._map)
@@ -126,7 +127,7 @@ class BlockFile:
             self._cache.move_to_end(number)
             return cached
         try:
-            payload = expanded(self.stored(number))
+            payload = self._expander.payload(self.stored(number))
         except MalformedError as error:
             raise self.corrupt(number, str(error)) from error
         self._cache[number] = payload

@@ -112,23 +112,31 @@ def stored_block(data: memoryview, offset: int) -> StoredBlock | str:
     return StoredBlock(header, checksum, head, payload, offset, start + header.stored)
 
 
-def expanded(block: StoredBlock) -> bytes:
-    """The payload of a block, decompressed.
+class Expander:
+    """Opens the payloads of one file, one at a time."""
 
-    Raises:
-        MalformedError: when it does not expand to the length its header names.
-    """
-    import zstandard
+    def __init__(self) -> None:
+        import zstandard
 
-    header, payload = block.header, block.payload
-    if header.flags != COMPRESSED:
-        return payload
-    rest = payload[header.plain :]
-    size = header.raw - header.plain
-    try:
-        if zstandard.frame_content_size(rest) != size:
-            raise MalformedError(f"its zstd frame is not one of {size} bytes")
-        opened = zstandard.ZstdDecompressor().decompress(rest, allow_extra_data=False)
-    except zstandard.ZstdError as error:
-        raise MalformedError(f"it does not expand: {error}") from error
-    return payload[: header.plain] + opened
+        self._refused = zstandard.ZstdError
+        self._content_size = zstandard.frame_content_size
+        self._decompressor = zstandard.ZstdDecompressor()
+
+    def payload(self, block: StoredBlock) -> bytes:
+        """The payload of a block, decompressed.
+
+        Raises:
+            MalformedError: when it does not expand to the length its header names.
+        """
+        header, payload = block.header, block.payload
+        if header.flags != COMPRESSED:
+            return payload
+        rest = payload[header.plain :]
+        size = header.raw - header.plain
+        try:
+            if self._content_size(rest) != size:
+                raise MalformedError(f"its zstd frame is not one of {size} bytes")
+            opened = self._decompressor.decompress(rest, allow_extra_data=False)
+        except self._refused as error:
+            raise MalformedError(f"it does not expand: {error}") from error
+        return payload[: header.plain] + opened

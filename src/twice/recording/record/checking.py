@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from twice.errors import RecordCorrupt, RecordTorn
 from twice.foundation.digests import raw_digest
 from twice.recording.record.blockfile import BlockFile
-from twice.recording.record.blocks import StoredBlock, expanded
+from twice.recording.record.blocks import Expander, StoredBlock
 from twice.recording.record.chain import checksum_algorithm
 from twice.recording.record.layout import PAGE_BYTES, Kind, unpack_head
 from twice.recording.record.pagetables import (
@@ -64,6 +64,7 @@ class _Forms:
     def __init__(self, file: BlockFile) -> None:
         self.fault: tuple[int, str] | None = None
         self._digest = raw_digest(checksum_algorithm(file.header.algorithm))
+        self._expander = Expander()
         self._words = Words()
         self._blocks = 0
         self._page_lengths = array("H")
@@ -74,7 +75,7 @@ class _Forms:
         number, self._blocks = self._blocks, self._blocks + 1
         if self.fault is None:
             try:
-                self._look(Kind(block.header.kind), expanded(block))
+                self._look(Kind(block.header.kind), self._expander.payload(block))
             except (MalformedError, struct.error) as error:
                 self.fault = (number, str(error))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-_KEPT_BLOCKS = 64
+_KEPT_BLOCKS = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +188,7 @@ class PointLog:
         """
         kept = self._kept.get(number)
         if kept is not None:
+            self._kept.move_to_end(number)
             return kept
         in_file = int(self._numbers[number])
         words = self._words()
