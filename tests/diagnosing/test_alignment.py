@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 from hypothesis import given
@@ -16,7 +17,7 @@ EVENTS = st.lists(st.integers(1, 6), max_size=80)
 def test_pairs_rise_on_both_sides_and_have_equal_keys(a, b):
     pairs = align(a, b, [0] * len(a))
     assert all(a[i] == b[j] for i, j in pairs)
-    assert all(p[0] < q[0] and p[1] < q[1] for p, q in zip(pairs, pairs[1:], strict=False))
+    assert all(p[0] < q[0] and p[1] < q[1] for p, q in itertools.pairwise(pairs))
 
 
 @given(EVENTS)

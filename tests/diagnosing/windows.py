@@ -35,9 +35,9 @@ class Run:
         return component
 
     def rng(self, name):
-        import numpy
+        import numpy as np
 
-        self.streams[f"streams.{name}"] = numpy.random.default_rng(7)
+        self.streams[f"streams.{name}"] = np.random.default_rng(7)
         return self.streams[f"streams.{name}"]
 
     def ticks(self, count):

@@ -272,8 +272,9 @@ def _ndarray(value: Any, _: ClassFacts) -> State:
     )
     if plain.dtype.hasobject:
         return State(chunks=shape, values=tuple(plain.ravel().tolist()))
-    if plain.nbytes > _CHUNK_MAX and plain.flags.c_contiguous and not plain.dtype.names:
-        return State(chunks=(*shape, short_hash(plain.reshape(-1).view(numpy.uint8).data)))
+    if plain.nbytes > _CHUNK_MAX and not plain.dtype.names:
+        flat = numpy.ascontiguousarray(plain).reshape(-1).view(numpy.uint8)
+        return State(chunks=(*shape, short_hash(flat.data)))
     return State(chunks=(*shape, plain.tobytes()))
 
 
