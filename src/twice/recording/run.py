@@ -179,6 +179,11 @@ class Run:
         """Mark the end of an episode, for granularity and cadence by episode."""
         self._session.episode(name)
 
+    def caveat(self, text: str) -> None:
+        """Say what whoever judges this run should know: it stands in the record's ending."""
+        if text not in self._session.caveats:
+            self._session.caveats.append(text)
+
     def rollback(self, to: int) -> None:
         """Revert to the state before a kept tick; the next tick is that tick again.
 

@@ -142,6 +142,14 @@ class Streams:
         self._foreign.add(name)
         self._join(name, made)
 
+    def seed_for(self, name: str) -> Seed:
+        """Derive the sub-seed of a name that ``adopt`` is about to govern, for the ledger to show.
+
+        Raises:
+            SeedNameRefused: E-SEED-002, when it cannot be a name.
+        """
+        return self._seed(name)
+
     def govern_globals(self) -> None:
         """Seed the generators everybody shares, and those of numpy and torch when they load."""
         if self._shared is None:
