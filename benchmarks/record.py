@@ -170,7 +170,7 @@ class Mcap:
         with self.path.open("rb") as file:
             reader = make_reader(file)
             for at in places:
-                for _, _, message in reader.iter_messages(start_time=at, end_time=at + 1):
+                for _, _, message in reader.iter_messages(starting_at=at, ending_before=at + 1):
                     found += len(message.data)
         return found
 

@@ -96,7 +96,7 @@ class _Forms:
             PointBlock(decode_points(payload), self._words)
         elif kind is Kind.FRAMES:
             kinds = len(self._words.kinds)
-            if any(frame[0] >= kinds for frame in decode_frames(payload)):
+            if max(decode_frames(payload).kinds) >= kinds:
                 raise MalformedError("a frame has a kind that no names block says")
         elif kind is Kind.PAGES:
             _, digests, contents = decode_pages(payload)

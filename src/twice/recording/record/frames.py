@@ -9,6 +9,7 @@ Invariant: frames come in the order in which they were recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from twice.recording.record.blockfile import BlockFile
@@ -35,6 +36,10 @@ class Frame(NamedTuple):
     payload: bytes
 
 
+# Makes a frame of a row without the checks of its constructor: a journal has millions.
+_frame: Callable[[tuple[object, ...]], Frame] = partial(tuple.__new__, Frame)
+
+
 def read_frames(
     file: BlockFile,
     words: Callable[[], Words],
@@ -58,17 +63,26 @@ def read_frames(
     if wanted is not None:
         bits = sum(1 << bit for bit in {min(number, KIND_BIT_MAX) for number in wanted})
         fits &= (rows["bits"] & _unsigned(bits)) != 0
-    for block in fits.nonzero()[0]:
-        for kind, of, tick, point, payload in file.decoded(int(block), decode_frames):
-            if kind >= len(known):
-                raise file.corrupt(int(block), "a frame has a kind that no names block says")
+    for number in fits.nonzero()[0]:
+        columns = file.decoded(int(number), decode_frames)
+        if max(columns.kinds) >= len(known):
+            raise file.corrupt(int(number), "a frame has a kind that no names block says")
+        names = [known[kind] for kind in columns.kinds]
+        frames = map(_frame, zip(names, *columns[1:], strict=True))
+        inside = rows["low"][number] >= first_point and (
+            last_point is None or rows["high"][number] <= last_point
+        )
+        if inside and wanted is None and actor is None:
+            yield from frames
+            continue
+        for kind, frame in zip(columns.kinds, frames, strict=True):
             if (
-                point >= first_point
-                and (last_point is None or point <= last_point)
+                frame.point >= first_point
+                and (last_point is None or frame.point <= last_point)
                 and (wanted is None or kind in wanted)
-                and (actor is None or of == actor)
+                and (actor is None or frame.actor == actor)
             ):
-                yield Frame(known[kind], of, tick, point, payload)
+                yield frame
 
 
 def _numbers(known: list[str], kinds: Iterable[str]) -> frozenset[int]:

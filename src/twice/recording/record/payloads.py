@@ -136,8 +136,18 @@ def encode_frames(first: int, entries: Sequence[FrameEntry]) -> tuple[bytes, byt
     return head, columns + b"".join(payloads)
 
 
-def decode_frames(payload: bytes) -> list[FrameEntry]:
-    """The frames of a block, in the order they were written.
+class FrameColumns(NamedTuple):
+    """A frames block as columns, one entry per frame in the order they were written."""
+
+    kinds: Sequence[int]
+    actors: Sequence[int]
+    ticks: Sequence[int]
+    points: Sequence[int]
+    payloads: Sequence[bytes]
+
+
+def decode_frames(payload: bytes) -> FrameColumns:
+    """A frames block.
 
     Raises:
         MalformedError: when lengths and counts do not agree.
@@ -153,7 +163,7 @@ def decode_frames(payload: bytes) -> list[FrameEntry]:
     if (min(points), max(points)) != (head.low, head.high):
         raise MalformedError("a frames block names another range of points than it holds")
     bodies = _cut(payload, start, lengths)
-    return list(zip(kinds, actors, ticks, points, bodies, strict=True))
+    return FrameColumns(kinds, actors, ticks, points, bodies)
 
 
 def encode_snapshots(first: int, entries: Sequence[tuple[int, int, bytes]]) -> tuple[bytes, bytes]:
