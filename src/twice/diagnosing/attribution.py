@@ -64,7 +64,7 @@ class _Ballot:
 def attribute(seen: Observations) -> list[Attribution]:
     """Channels by weight of evidence, the likeliest first."""
     ballot = _Ballot()
-    if seen.resumed:
+    if seen.resumed and not seen.substituted:
         _resumed(seen, ballot)
     else:
         if seen.located is not None:

@@ -154,7 +154,7 @@ def roots_of(session: Session, compared: object) -> dict[str, object]:
     for name, component in session.points.components.items():
         found[name] = component.read()
         found[OBJECT + name] = component.target
-    found["inputs"] = session.inputs_position
+    found["inputs"] = session.inputs_last
     found["output"] = session.wiring.output()
     found["compared"] = compared
     for module in user_module_names():

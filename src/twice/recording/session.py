@@ -56,6 +56,7 @@ class Session:
         self.wiring = wiring
         self.tolerances: dict[str, Equivalence] = {}
         self.inputs_position = b""
+        self.inputs_last: dict[str, Any] = {}
         self.tick = -1
         self.tick_open = False
         self.point_count = 0
@@ -115,6 +116,7 @@ class Session:
         event = decide(self.tick, name, thunk())
         payload = event.payload()
         self.inputs_position = self._short(self.inputs_position + encode((name, event.value)))
+        self.inputs_last[name] = event.value
         self._inputs_count += 1
         self._decided = True
         self.frame(INPUT, payload)
