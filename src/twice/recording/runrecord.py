@@ -9,7 +9,9 @@ Invariant: opening a record from a stranger runs none of its code, and reading n
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,10 +24,19 @@ from twice.recording.identity import check_identity
 from twice.recording.inputs import INPUT, InputEvent, read_input
 from twice.recording.output import ERRORS, OUTPUT
 from twice.recording.record import RecordReader
-from twice.recording.session import LOOP
+from twice.recording.session import LOOP, ROLLBACK
 from twice.recording.setup import Setup
 from twice.recording.snapshots import load
 from twice.recording.wiring import LoopSpan
+
+
+@dataclass(frozen=True)
+class Rollback:
+    """One rollback: the tick it was asked for in, the tick it went back to, its compare-point."""
+
+    tick: int
+    to: int
+    point: int
 
 
 class RunRecord:
@@ -124,6 +135,32 @@ class RunRecord:
             next_tick, reads, asked, inputs = fields
             spans.append(LoopSpan(next_tick, {"reads": reads, "asked": asked}, inputs))
         return spans
+
+    def rollbacks(self) -> list[Rollback]:
+        """Rollbacks of the run, in order."""
+        found = []
+        for frame in self.reader.frames(kinds=[ROLLBACK]):
+            fields: Any = decode(frame.payload)
+            found.append(Rollback(fields[0], fields[1], frame.point))
+        return found
+
+    def begins_after(self, tick: int) -> int:
+        """Index of the last rollback point before the tick as it counted, or -1.
+
+        A tick that was rolled back happened more than once; what counts is the last time.
+        """
+        return max((back.point for back in self.rollbacks() if back.to <= tick), default=-1)
+
+    def point_before(self, tick: int) -> int:
+        """Index of the last compare-point before the tick's body as it counted, or -1."""
+        points, base = self.reader.points, self.begins_after(tick)
+        later = [back.point for back in self.rollbacks() if back.point > base]
+        low, high = base + 1, min(later, default=len(points))
+        if base >= 0:
+            left = points.point(base).tick
+            while low < high and points.point(low).tick == left > tick:
+                low += 1
+        return bisect_left(range(low, high), tick, key=lambda at: points.point(at).tick) + low - 1
 
     def printed(self, *, before_point: int | None = None) -> tuple[bytes, bytes]:
         """Standard output and error, up to a compare-point (exclusive) when given."""

@@ -234,6 +234,13 @@ def branch_job(
             f"See: twice show {record.path}",
             tick=fork,
         )
+    if any(back.to <= fork <= back.tick for back in record.rollbacks()):
+        raise SessionMisuse(
+            f"Tick {fork} of {record.path} was rolled back: it happened more than once.",
+            "Expected a tick that happened once, so that it is clear where the branch leaves.",
+            f"Choose another tick: twice show {record.path}",
+            tick=fork,
+        )
     return dict(
         job_for(
             record,
@@ -253,11 +260,8 @@ def branch_job(
 
 def parent_of(record: RunRecord, fork: int) -> dict[str, object]:
     """What a branch says about its parent: who it is, where it left, the chain up to there."""
-    index = -1
+    index = record.point_before(fork)
     points = record.reader.points
-    before = points.index_of_tick(fork - 1) if fork > 0 else 0
-    if before is not None and len(points):
-        index = before
     return {
         "run_id": record.run_id,
         "record": record.path.name,

@@ -145,7 +145,8 @@ class ReplaySession:
         if self._child is not None and self._child_tick == self.tick:
             return
         if self._child is not None and self._child_tick < self.tick:
-            message = self._child.ask({"do": "go", "until": self.tick})
+            after = self.record.begins_after(self.tick)
+            message = self._child.ask({"do": "go", "until": self.tick, "after": after})
         else:
             message = self._restart()
         if message["kind"] != "at" or message["tick"] != self.tick:
@@ -157,7 +158,8 @@ class ReplaySession:
             self._child.close()
         self._child = start_child(self.record)
         number = restorable_snapshot(self.record, self.tick)
-        job = job_for(self.record, "replay", snapshot=number, until=self.tick)
+        after = self.record.begins_after(self.tick)
+        job = job_for(self.record, "replay", snapshot=number, until=self.tick, after=after)
         return self._child.ask(job)
 
     def _refuse(self, message: Mapping[str, Any]) -> None:

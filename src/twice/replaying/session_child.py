@@ -45,12 +45,17 @@ class CommandControl:
     Args:
         channel: to the parent.
         until: first tick to stop before.
+        after: index of the compare-point that must have been taken by then: where a tick was rolled
+            back, its last time counts.
         substitute: called with the inputs of a ``go``, in a branching session.
     """
 
-    def __init__(self, channel: Channel, until: int, substitute: Any = None) -> None:
+    def __init__(
+        self, channel: Channel, until: int, *, after: int = -1, substitute: Any = None
+    ) -> None:
         self._channel = channel
         self._until: int | None = until
+        self._after = after
         self._substitute = substitute
 
     def compared(self, value: object) -> None:
@@ -59,6 +64,8 @@ class CommandControl:
     def before_tick(self, session: Session, tick: int) -> None:
         """Wait here when this is the tick that was asked for."""
         if session.muted or self._until is None or tick < self._until:
+            return
+        if session.point_count <= self._after:
             return
         self._wait(session, {"kind": "at", "tick": tick})
 
@@ -76,7 +83,7 @@ class CommandControl:
             if command["do"] == "state":
                 self._channel.send({"kind": "state", "state": states(session)})
                 continue
-            self._until = command["until"]
+            self._until, self._after = command["until"], command.get("after", -1)
             if self._substitute is not None and command.get("inputs"):
                 values = decode(command["inputs"])
                 self._substitute(values, here["tick"], onwards=command["onwards"])
@@ -99,7 +106,7 @@ def replay_here(job: Mapping[str, Any], channel: Channel) -> None:
             sink=sink,
             source=WatchedSource(record, watch.effect_differs),
             inputs=recorded_inputs(record, watch.input_differs),
-            control=CommandControl(channel, job["until"]),
+            control=CommandControl(channel, job["until"], after=job["after"]),
             resume=resume,
         )
         watch.sink, watch.session = sink, session
@@ -147,7 +154,7 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
                 sink=Sinks([PrefixSink(checking, job["fork"]), recording]),
                 source=source,
                 inputs=inputs,
-                control=CommandControl(channel, job["until"], inputs.substitute)
+                control=CommandControl(channel, job["until"], substitute=inputs.substitute)
                 if job["until"] is not None
                 else None,
                 resume=resume,

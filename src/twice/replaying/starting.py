@@ -115,9 +115,17 @@ def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
 
 
 def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
-    """The latest snapshot at or before a tick, or None when a component cannot be put back."""
-    number = record.snapshot_before(tick)
-    if number is None:
-        return None
+    """The latest snapshot from which a tick can be reached, or None for the top.
+
+    None when a component cannot be put back. Where the run was rolled back, only snapshots before
+    the first rollback count: what decided on it (a governor's memory, say) cannot itself be rolled
+    back, so it stands in no snapshot.
+    """
     forms = (record.ending or {}).get("components", {})
-    return None if "state only" in forms.values() else number
+    if "state only" in forms.values():
+        return None
+    backs = record.rollbacks()
+    last = backs[0].point if backs else len(record.reader.points)
+    before = [entry for entry in record.reader.snapshots if entry.point <= last]
+    usable = [entry for entry in before if entry.tick <= tick]
+    return usable[-1].number if usable else None

@@ -21,10 +21,12 @@ from twice.foundation.classes import Predicate
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.recording.runrecord import RunRecord
 from twice.replaying.checking import Failure
+from twice.replaying.sampling import with_sample
 from twice.replaying.starting import (
     job_for,
     require_rerunnable,
     require_same_code,
+    restorable_snapshot,
     start_child,
 )
 from twice.replaying.statement import Result, Verification
@@ -74,7 +76,13 @@ def verify(
         if not len(record.reader.points):
             return _cannot_tell(record, judge, "the record holds no compare-point to judge")
         changes = require_same_code(record, informational=informational)
-        statement = _execute(record, judge, first, last, progress)
+        statement = with_sample(
+            record,
+            judge,
+            _cannot_tell(record, judge),
+            lambda: _execute(record, judge, first, last, progress),
+            progress,
+        )
     if changes:
         names = ", ".join(change.path for change in changes)
         statement = statement.marked_informational(
@@ -92,7 +100,7 @@ def _execute(
 ) -> Verification:
     require_rerunnable(record)
     points = record.reader.points
-    snapshot = None if first is None else record.snapshot_before(_in_range(record, first))
+    snapshot = None if first is None else restorable_snapshot(record, _in_range(record, first))
     last_index = None if last is None else _index_of(record, _in_range(record, last))
     judgeable = _judgeable(record)
     if judgeable < len(points) or not record.complete:
