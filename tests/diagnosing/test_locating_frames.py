@@ -235,3 +235,115 @@ def test_an_object_in_a_list_changed_by_its_own_method(tmp_path):
     found = case.locate()
     assert (found.line, found.function) == (case.guilty, "Agent.eat")
     assert found.value_a == "[0] = <toy.Agent energy=1.0> (50 of 50 differ)"
+
+
+def test_a_value_that_leaves_through_a_finally_is_followed_to_its_return(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        import os
+        class Box:
+            def __init__(self):
+                self.x, self.n = 0, 0
+        def load(box):
+            try:
+                v = int(os.environ["TOY_V"])  # guilty
+                if v == 2:
+                    raise KeyError("no")
+                return v
+            except KeyError:
+                return -1
+            finally:
+                box.n += 1
+        def main(run):
+            box = run.track("box", Box())
+            for tick in run.ticks(3):
+                box.x += load(box)
+        """,
+        **VALUES,
+    )
+    found = case.locate()
+    assert (found.line, found.name) == (case.guilty, "v")
+
+
+def test_a_value_from_a_pool_of_threads_is_followed_into_the_thread(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        import os
+        from concurrent.futures import ThreadPoolExecutor
+        class Box:
+            def __init__(self):
+                self.x = 0
+        def job(k):
+            s = k * int(os.environ["TOY_V"])  # guilty
+            return s
+        def main(run):
+            box = run.track("box", Box())
+            for tick in run.ticks(3):
+                with ThreadPoolExecutor(1) as pool:
+                    waiting = [pool.submit(job, k) for k in range(1, 5)]
+                    got = [each.result() for each in waiting]
+                box.x = sum(got)
+        """,
+        **VALUES,
+    )
+    found = case.locate()
+    assert (found.line, found.function) == (case.guilty, "job")
+    assert found.thread.startswith("ThreadPoolExecutor")
+
+
+def test_both_arms_of_a_branch_that_reads_the_world_blame_the_branch(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        import os
+        class Box:
+            def __init__(self):
+                self.x = 0
+        def main(run):
+            box = run.track("box", Box())
+            for tick in run.ticks(3):
+                if os.environ["TOY_V"] == "1":  # guilty
+                    box.x = 1
+                else:
+                    box.x = 2
+        """,
+        **VALUES,
+    )
+    found = case.locate()
+    assert (found.line, found.kind, found.value_a, found.value_b) == (case.guilty, "flow", "1", "2")
+    assert any("Side b ran something else there" in told for told in found.evidence)
+
+
+def test_nested_generators_and_context_managers_are_followed(tmp_path):
+    case = Case(
+        tmp_path,
+        """
+        class Box:
+            def __init__(self):
+                self.x = []
+        class Scope:
+            def __init__(self, names):
+                self.names = names
+            def __enter__(self):
+                return outer(self.names)
+            def __exit__(self, *_):
+                self.names = None
+        def inner(names):
+            for n in names:  # guilty
+                yield n
+        def outer(names):
+            yield "first"
+            yield from inner(names)
+        def main(run):
+            box = run.track("box", Box())
+            names = {"alpha", "beta", "gamma", "delta"}
+            for tick in run.ticks(3):
+                with Scope(names) as found:
+                    for v in found:
+                        box.x.append(v)
+        """,
+        **SEEDS,
+    )
+    assert case.locate().line == case.guilty

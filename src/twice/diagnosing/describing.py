@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from twice.diagnosing.callables import WORLD
+from twice.diagnosing.beginnings import Beginning
+from twice.diagnosing.callables import WORLD, tags_of
 from twice.diagnosing.located import Candidate, Located, Place
 from twice.diagnosing.moments import Moments, Operation
 from twice.diagnosing.observing import Observer
 from twice.diagnosing.paths import STREAMS, frame_prefix, is_local, is_returned, plain, under
 from twice.diagnosing.reading_lines import LineFacts, line_facts
 from twice.diagnosing.shortvalues import first_difference
-from twice.diagnosing.slicing import Beginning, resolve
+from twice.diagnosing.slicing import resolve
 from twice.diagnosing.trace import Shown
 
 _LONG = 8  # items from which only the first that differs is shown
@@ -196,8 +197,11 @@ def _kind(leaf: Beginning, values: _Values) -> str:
 
 
 def _name(leaf: Beginning, facts: LineFacts | None) -> str:
-    if is_returned(leaf.path) and facts is not None and facts.calls:
-        return facts.calls[-1]
+    if is_returned(leaf.path) and facts is not None:
+        reads = [name for name in facts.reads if tags_of(name, arguments=0, is_method=False)]
+        calls = [name for name in facts.calls if tags_of(name, arguments=1, is_method=True)]
+        named = [*calls, *reads, *facts.calls[-1:]]
+        return named[0] if named else plain(leaf.path)
     return "stream positions" if leaf.path == STREAMS else plain(leaf.path)
 
 

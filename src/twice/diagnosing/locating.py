@@ -28,12 +28,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from twice.diagnosing.beginnings import Beginning, Goal
 from twice.diagnosing.describing import at, candidates_of, describe, place_of, same_statement
 from twice.diagnosing.located import Located, Unlocated
 from twice.diagnosing.moments import Flow, Moments, same_flow
 from twice.diagnosing.observing import ANY, Observer, Search
 from twice.diagnosing.paths import is_local, plain, under
-from twice.diagnosing.slicing import Beginning, Goal, Slicer
+from twice.diagnosing.slicing import Slicer
 from twice.diagnosing.trace import FlowPlan, Plan, Trace
 
 _CANDIDATES_MAX = 24

@@ -28,6 +28,10 @@ _WALKERS = frozenset(
     )
 )
 _WALKING_METHODS = frozenset(("join", "extend", "fromkeys", "fromiter", "array", "asarray"))
+_VALUES = (
+    *(ast.Yield, ast.YieldFrom, ast.Await, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -46,6 +50,7 @@ class LineFacts:
         iterates: source of what is iterated, in loops and comprehensions.
         tags: kinds of callables, sorted (``callables``).
         seeds: names bound here that reach a seeding call later in the function.
+        yields: the statement yields, awaits, or is an expression whose value a frame returns.
     """
 
     first: int
@@ -58,6 +63,7 @@ class LineFacts:
     iterates: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     seeds: tuple[str, ...] = ()
+    yields: bool = False
 
 
 def line_facts(file: str, line: int, source: str | None = None) -> LineFacts | None:
@@ -94,6 +100,7 @@ def line_facts(file: str, line: int, source: str | None = None) -> LineFacts | N
         iterates=tuple(dict.fromkeys(ast.unparse(each) for each in iterated)),
         tags=tuple(sorted({*tags, ITERATION})) if iterated else tags,
         seeds=_seeds(function, here[0], assigns, imports),
+        yields=any(isinstance(node, _VALUES) for node in nodes),
     )
 
 
