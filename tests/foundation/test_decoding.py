@@ -91,6 +91,16 @@ def test_what_is_not_canonical_is_refused(data: bytes, resolve: object) -> None:
     assert 0 <= caught.value.fields["at"] <= len(data)
 
 
+@pytest.mark.parametrize(
+    "key", [None, True, 2**64, 1.5, "a", 7, b"ab" * 100, (1, "x" * 200), frozenset()]
+)
+def test_a_key_that_stands_twice_is_refused(key: object) -> None:
+    twin = encode(key) * 2
+    for data in (b"S" + u32(2) + twin, b"Z" + u32(2) + twin, b"d" + u32(2) + twin + b"NN"):
+        with pytest.raises(DecodingRefused, match="ascending"):
+            decode(data)
+
+
 def test_every_cut_of_a_form_is_refused() -> None:
     form = encode({"a": [1, 2.5, "x", {3}], "b": np.arange(3), "c": Kind.A, (1,): datetime.min})
     for end in range(len(form)):

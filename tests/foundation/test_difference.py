@@ -143,6 +143,11 @@ def test_values_print_short_and_run_nothing() -> None:
     assert "Quiet" in found.a
 
 
+def test_an_integer_too_wide_to_print_is_named_by_its_width() -> None:
+    assert only([10**5000, "x"], [1, "x"]).a == "int of 16610 bits"
+    assert only({10**5000: 1}, {10**5000: 2}).path == "state[<int>]"
+
+
 def test_json_has_the_fields_of_the_contract() -> None:
     found = only({"x": 1.0}, {"x": 1.5}, component="swarm")
     assert found.to_json() == {

@@ -75,7 +75,7 @@ def short(value: object) -> str:
     if isinstance(value, enum.Enum):
         return clipped(f"{type(value).__qualname__}.{value._name_}")
     if type(value).__module__ in _PRINTABLE:
-        return clipped(repr(value))
+        return printed(value)
     return f"<{type(value).__module__}.{type(value).__qualname__}>"
 
 
@@ -83,6 +83,15 @@ _PRINTABLE = (
     "builtins", "datetime", "decimal", "fractions", "pathlib", "pathlib._local", "uuid",
     "twice.foundation.encoding.opaque",
 )  # fmt: skip
+
+
+def printed(value: object) -> str:
+    """The ``repr`` of a plain value, cut; an integer too wide for decimal digits by its width."""
+    try:
+        return clipped(repr(value))
+    except ValueError:  # Python refuses to print more than some thousand digits
+        bits = f" of {value.bit_length()} bits" if isinstance(value, int) else ""
+        return f"{type(value).__name__}{bits}"
 
 
 def clipped(text: str) -> str:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from twice.foundation.difference.fields import FieldDifference, clipped
+from twice.foundation.difference.fields import FieldDifference, clipped, printed
 from twice.foundation.encoding import encode
 from twice.foundation.encoding.arrays import folded
 from twice.foundation.equivalence.distances import ulps, ulps_array
@@ -39,7 +39,7 @@ def ulps_of(a: object, b: object) -> int | None:
 def of_numbers(path: str, a: Any, b: Any) -> FieldDifference:
     """Two numbers of one type."""
     return FieldDifference(
-        path, "value", clipped(repr(a)), clipped(repr(b)), ulps_of(a, b), 1, 1, magnitude_of(a, b)
+        path, "value", printed(a), printed(b), ulps_of(a, b), 1, 1, magnitude_of(a, b)
     )
 
 
@@ -53,7 +53,7 @@ def of_sequences(path: str, a: Sequence[Any], b: Sequence[Any]) -> FieldDifferen
     unlike = [i for i, (x, y) in enumerate(zip(a, b, strict=True)) if encode(x) != encode(y)]
     assert unlike, "sequences that differ differ somewhere"
     first = unlike[0]
-    place, x, y = f"{path}[{first}]", clipped(repr(a[first])), clipped(repr(b[first]))
+    place, x, y = f"{path}[{first}]", printed(a[first]), printed(b[first])
     if sorted(map(encode, a)) == sorted(map(encode, b)):
         return FieldDifference(place, "order", x, y, None, len(unlike), len(a))
     steps = _largest([ulps_of(a[i], b[i]) for i in unlike])

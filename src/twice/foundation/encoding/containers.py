@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from twice.foundation.encoding import forms
-from twice.foundation.encoding.opened import Opened, Opener, Sub
+from twice.foundation.encoding.opened import Opened, Opener, Sub, key_text
 from twice.foundation.encoding.refusals import Refusal
 
 _INT_MIN, _INT_MAX = -(1 << 63), (1 << 63) - 1
@@ -78,7 +78,8 @@ def sorted_by_form(value: Any, sub: Sub) -> list[tuple[bytes, bytes, object]]:
     for earlier, later in pairwise(entries):
         if earlier[0] == later[0]:
             raise Refusal(
-                f"a {type(value).__name__} with two keys of one canonical form: {later[2]!r}",
+                f"a {type(value).__name__} with two keys of one canonical form: "
+                f"{key_text(later[2])}",
                 "Expected keys and set elements that differ in value, not only in identity.",
                 "Key by something that tells them apart.",
             )
@@ -91,7 +92,7 @@ def _open_dict(value: dict[Any, Any], sub: Sub) -> Opened:
     key_forms = [encoded for _, encoded, _ in entries]
 
     def label(index: int) -> str:
-        return f"[{keys[index]!r}]"
+        return f"[{key_text(keys[index])}]"
 
     head = _counted(forms.DICT, len(entries))
     parts = (head, b"".join(key_forms))

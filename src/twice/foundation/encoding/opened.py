@@ -22,6 +22,15 @@ def no_label(_index: int) -> str:
     return ""
 
 
+def key_text(key: object) -> str:
+    """A key as it stands in a path, at most 40 characters; its type when it cannot be printed."""
+    try:
+        text = repr(key)
+    except Exception:  # noqa: BLE001  # a key's repr is the user's, or an int of too many digits
+        return f"<{type(key).__qualname__}>"
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
 class Opened(NamedTuple):
     """A value taken apart by one level.
 

@@ -283,17 +283,15 @@ def _precedes(data: bytes, left: int, right: int) -> bool:
     tag = data[left : left + 1]
     if tag == data[right : right + 1] and tag in {forms.TEXT, forms.INT}:
         return _sort_form_at(data, left) < _sort_form_at(data, right)
-    span = 64
-    start = 0
-    while True:
-        one, two = (
-            data[left + start : min(left + start + span, right)],
-            data[right + start :][:span],
-        )
+    start, span = 0, 64
+    while left + start < right:
+        one = data[left + start : min(left + start + span, right)]
+        two = data[right + start : right + start + len(one)]
         if one != two:
             return one < two
         start += span
         span *= 2
+    return False  # no form is the beginning of another, so the two are the same
 
 
 def _sort_form_at(data: bytes, start: int) -> bytes:

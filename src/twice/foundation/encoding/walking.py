@@ -12,7 +12,7 @@ import struct
 
 from twice.errors import EncodingCycle, EncodingTextRefused
 from twice.foundation.encoding import forms
-from twice.foundation.encoding.opened import Buffer, Opened, no_label
+from twice.foundation.encoding.opened import Buffer, Opened, key_text, no_label
 from twice.foundation.encoding.refusals import Refusal
 from twice.foundation.encoding.registry import Registry
 
@@ -72,7 +72,7 @@ def open_at(
     """One level of a value that stands where the frames say, or a refusal with that path."""
 
     def sub(key: object) -> bytes:
-        place = f"{path_of(root, frames)}{{{_short(key)}}}"
+        place = f"{path_of(root, frames)}{{{key_text(key)}}}"
         return b"".join(walk(key, registry, place, level + 1))
 
     try:
@@ -132,8 +132,3 @@ def _check_place(child: object, above: set[int], level: int, depth: int) -> None
 def path_of(root: str, frames: list[Frame]) -> str:
     """How the child that is being opened is reached from the root."""
     return root + "".join(frame.opened.label(frame.done - 1) for frame in frames)
-
-
-def _short(key: object) -> str:
-    text = repr(key)
-    return text if len(text) <= 40 else f"{text[:37]}..."
