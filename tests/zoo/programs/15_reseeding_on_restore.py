@@ -1,0 +1,47 @@
+"""A card game whose deck is shuffled again from its first seed whenever it is restored."""
+
+from __future__ import annotations
+
+import random
+
+
+class Deck:
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.rng = random.Random(seed)
+        self.cards = list(range(40))
+
+    def shuffle(self) -> None:
+        self.rng.shuffle(self.cards)  # ZOO: also
+
+    def state(self) -> dict:
+        return {"seed": self.seed, "cards": self.cards}
+
+    def restore(self, state: dict) -> None:
+        self.seed, self.cards = state["seed"], state["cards"]
+        self.rng = random.Random(self.seed)  # ZOO: guilty
+
+
+class Table:
+    def __init__(self, deck: Deck) -> None:
+        self.deck = deck
+        self.scores = [0, 0, 0, 0]
+
+    def play(self) -> None:
+        hands = [self.deck.cards[player::4] for player in range(4)]
+        best = max(range(4), key=lambda player: (sum(hands[player][:5]), player))
+        self.scores[best] += 1
+
+    def state(self) -> dict:
+        return {"scores": self.scores}
+
+    def restore(self, state: dict) -> None:
+        self.scores = state["scores"]
+
+
+def main(run) -> None:
+    deck = run.track("deck", Deck(4711))
+    table = run.track("table", Table(deck))
+    for _ in run.ticks(20):
+        deck.shuffle()
+        table.play()

@@ -1,0 +1,67 @@
+"""Every case of the zoo differs as its table says, before anybody diagnoses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import twice
+from cases import CASES, PRECONDITIONS, PROGRAMS, Case, first_difference
+from twice.diagnosing.comparing import parting
+from twice.replaying.branching import branch
+
+
+def _require(case: Case) -> None:
+    for need in case.needs:
+        if not PRECONDITIONS[need]():
+            pytest.skip(f"{case.name} needs {need}, which this machine does not have")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_two_runs_part_where_the_table_says(case: Case, tmp_path: Path) -> None:
+    _require(case)
+    a = case.record_a(tmp_path)
+    b = case.record_b(tmp_path, a)
+    with twice.open(a) as record_a, twice.open(b) as record_b:
+        found = first_difference(record_a, record_b)
+        judged = parting(record_a, record_b)
+    if case.result == "same":
+        assert found is None
+    else:
+        assert found is not None, "the runs are the same: the case shows nothing"
+        assert case.tick in {None, found[0]}
+    assert (judged.at is None) == (case.result in {"same", "within-tolerance"})
+    assert (judged.within > 0) == (case.result == "within-tolerance")
+    if case.resume is None:
+        assert _verdicts(a, b) == ({"PASS"} if case.reproduces else {"FAIL"})
+    else:
+        assert _verdicts(a) == {"PASS"}
+        assert _resumed_again(case, a, tmp_path) == _chain(b)
+
+
+def _verdicts(*paths: Path) -> set[str]:
+    return {twice.verify(path).result for path in paths}
+
+
+def _resumed_again(case: Case, a: Path, folder: Path) -> bytes:
+    assert case.resume is not None
+    with branch(a, at=case.resume, out=folder / "again.twice") as again:
+        return _chain(again.path)
+
+
+def _chain(path: Path) -> bytes:
+    with twice.open(path) as record:
+        points = record.reader.points
+        return bytes(points.point(len(points) - 1).chain)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_guilty_line_is_marked_once(case: Case) -> None:
+    assert len(case.lines("guilty")) == (0 if case.result == "same" else 1)
+
+
+def test_every_program_is_in_the_table() -> None:
+    assert [f"{case.name}.py" for case in CASES] == sorted(
+        path.name for path in PROGRAMS.glob("*.py")
+    )
