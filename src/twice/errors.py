@@ -179,6 +179,18 @@ class ClassRefused(UsageError, ValueError):
     id = "E-CLASS-001"
 
 
+class SampleMissing(UsageError):
+    """The statistical class has no number to compare: no summary is declared, or none is given."""
+
+    id = "E-CLASS-002"
+
+
+class SampleUndecided(TwiceError):
+    """Two samples are too small or too noisy to tell whether they agree."""
+
+    id = "E-CLASS-003"
+
+
 class ComponentRefused(TwiceError):
     """An object cannot be tracked as it is."""
 

@@ -39,6 +39,7 @@ from twice.diagnosing.located import Located, Unlocated
 from twice.diagnosing.locating import locate
 from twice.diagnosing.paths import STREAMS
 from twice.diagnosing.reading_lines import line_facts
+from twice.diagnosing.sampled import compare_samples
 from twice.diagnosing.trace import Plan, Trace
 from twice.diagnosing.window import BEFORE_ALL, OBJECT
 from twice.errors import ProgramFailed, RecordTorn, TwiceError
@@ -50,6 +51,7 @@ from twice.recording.comparepoints import CHAIN_START
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings
 from twice.replaying.checking import Failure
+from twice.replaying.sampling import samples_alone
 from twice.replaying.starting import restorable_snapshot, source_changes
 
 Progress = Callable[[str], None]
@@ -140,9 +142,14 @@ class _Funnel:
         if inputs and not anyway:
             return self._verdict("not-same-input", inputs=inputs)
         self._progress("comparing the logs")
-        where = parting(a, b)
+        alone = samples_alone(a.setup.predicate)
+        where = Parting(None, None) if alone else parting(a, b)
         if where.at is None:
             _require_whole(a, b)
+            sampled = compare_samples(a, b)
+            if sampled is not None:
+                verdict = self._verdict(sampled.result, inputs=inputs)
+                return replace(verdict, evidence=sampled.evidence, samples=sampled.samples)
             result: Result = "within-tolerance" if where.within else "same"
             return self._verdict(result, inputs=inputs)
         if not lines or not (a.setup.program.rerunnable and b.setup.program.rerunnable):

@@ -111,6 +111,7 @@ class Divergence:
     blind_spots: Sequence[str] = ()
     evidence: Sequence[str] = ()
     caveats: Sequence[str] = ()
+    samples: Mapping[str, Any] | None = None
     next: Sequence[str] = field(default=())
 
     @property
@@ -145,6 +146,7 @@ class Divergence:
             "blind_spots": list(self.blind_spots),
             "evidence": list(self.evidence),
             "caveats": list(self.caveats),
+            **({} if self.samples is None else {"samples": dict(self.samples)}),
             "next": list(self.next),
         }
 
@@ -183,6 +185,9 @@ class Divergence:
 
     def headline(self) -> str:
         """One line that answers."""
+        if self.samples is not None:
+            word = "agree" if self.exit_code == 0 else "differ"
+            return f"{self.result}: the samples of {self.samples['summary']!r} {word}"
         if self.result == "same":
             return f"same: {self.a} and {self.b} agree at every compare-point"
         if self.result == "within-tolerance":

@@ -60,7 +60,7 @@ class Summary:
     """What the statistical class compares.
 
     Args:
-        name: the summary, one number per run, as ``run.compare`` names it.
+        name: the summary, one number per run, as ``run.summary`` names it.
         test: two-sample test.
         epsilon: the margin, in the summary's unit (``mean``) or from 0 to 1 (``ks``); >= 0.
         n: how many seeds each side has, at least 2.
@@ -117,7 +117,9 @@ class Summary:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read back what ``to_json`` gave."""
-        return cls(**{**data, "test": SampleTest(data["test"])})
+        # RFC 8785 writes 1.0 as 1.
+        floats = {key: float(data[key]) for key in ("epsilon", "power", "alpha")}
+        return cls(**{**data, **floats, "test": SampleTest(data["test"])})
 
 
 @dataclass(frozen=True)
@@ -273,6 +275,18 @@ def parse_scope(word: str) -> Scope:
         return Scope(word)
     except ValueError:
         raise refused(f"scope {word!r}", f"A scope is {_words(Scope)}.") from None
+
+
+def parse_test(word: str) -> SampleTest:
+    """Read ``means`` (or ``mean``), ``ks`` or ``multiset``.
+
+    Raises:
+        ClassRefused: E-CLASS-001, for any other word.
+    """
+    try:
+        return SampleTest.MEAN if word == "means" else SampleTest(word)
+    except ValueError:
+        raise refused(f"test {word!r}", "A test is means, ks or multiset.") from None
 
 
 def refuse_weak_digest(tier: str | None, algorithm: Algorithm) -> None:

@@ -28,6 +28,7 @@ from twice.recording.program import Program, parse_program, program_of
 from twice.recording.record import RecordWriter
 from twice.recording.run import Run
 from twice.recording.runrecord import RunRecord
+from twice.recording.sampling import Progress, Sample, draw, summary_of
 from twice.recording.session import Session
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
@@ -118,19 +119,29 @@ def record_program(
     show: bool = False,
     stdin: bool = False,
     parent: Mapping[str, object] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Record a program in a fresh process; the message with which that process ended.
 
+    Of a statistical run the sample is drawn first, so that it stands at the front of the record;
+    ``progress`` is called with (members done, members).
+
     Raises:
         TwiceError: what the process refused. ProgramFailed: E-PROGRAM-003, when it died.
+        SampleMissing: E-CLASS-002, when the class is statistical and no summary comes.
     """
     refuse_nesting()
+    summary = summary_of(setup.predicate)
+    sample = (
+        Sample(()) if summary is None else draw(setup, surroundings, summary, progress=progress)
+    )
     job = {
         "setup": setup.to_json(),
         "surroundings": surroundings.to_json(),
         "out": str(out.absolute()),
         "force": force,
         "parent": parent,
+        "sample": [member.payload() for member in sample.members],
     }
     environ = environ_for_child(os.environ, surroundings)
     with ChildProcess(_CHILD, environ, show=show, stdin=stdin, passes_interrupts=True) as child:

@@ -24,6 +24,7 @@ from twice.recording.identity import build_identity
 from twice.recording.inputs import LiveInputs
 from twice.recording.output import OutputCapture
 from twice.recording.record import RecordWriter
+from twice.recording.sampling import SAMPLE
 from twice.recording.session import Session
 from twice.recording.setup import Setup
 from twice.recording.sink import RecordingSink
@@ -85,12 +86,16 @@ def record_here(job: Mapping[str, Any], channel: Channel) -> None:
     writer = RecordWriter.create(
         Path(job["out"]), identity, algorithm=Algorithm(setup.algorithm), force=job["force"]
     )
+    if job["sample"]:
+        for payload in job["sample"]:
+            writer.frame(SAMPLE, 0, payload, tick=-1)
+        writer.flush()
     channel.send({"kind": "started", "run_id": writer.run_id.hex(), "pid": os.getpid()})
     session = recording_session(setup, writer, identity, capture=True)
     try:
         ending = execute(session, lambda: describe_ending(session))
     except TwiceError:
-        if session.point_count == 0:
+        if session.tick < 0:
             Path(job["out"]).unlink(missing_ok=True)  # Nothing of the run came to pass.
         raise
     if writer.failure is not None:

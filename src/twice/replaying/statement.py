@@ -44,6 +44,7 @@ class Verification:
         segment: whether the user asked for a part of the run.
         restores: result of the restore test, when asked for.
         divergence: the divergence report, when asked for.
+        samples: both samples and what their test found, for the statistical class.
     """
 
     path: Path
@@ -63,6 +64,7 @@ class Verification:
     segment: bool = False
     restores: Mapping[str, Any] | None = None
     divergence: Mapping[str, Any] | None = None
+    samples: Mapping[str, Any] | None = None
     next: Sequence[str] = field(default=())
 
     @property
@@ -132,6 +134,8 @@ class Verification:
             document["restores"] = dict(self.restores)
         if self.divergence is not None:
             document["divergence"] = dict(self.divergence)
+        if self.samples is not None:
+            document["samples"] = dict(self.samples)
         return document
 
     def to_markdown(self) -> str:
@@ -154,6 +158,12 @@ class Verification:
                 f"    - recorded: `{failure.recorded}`",
                 f"    - replayed: `{failure.replayed}`",
             ]
+        if self.samples is not None:
+            samples = self.samples
+            lines.append(
+                f"- samples: {samples['summary']} over {samples['n']} seeds, {samples['test']}: "
+                f"{samples['reason']}"
+            )
         if self.restores is not None:
             failed = self.restores["failed"]
             lines.append(f"- restores: {self.restores['tested']} tested, {len(failed)} failed")

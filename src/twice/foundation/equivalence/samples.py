@@ -52,14 +52,10 @@ def means_within(
     refused = _unusable(recorded, replayed, least=2)
     if refused is not None:
         return refused
-    gap = _mean(replayed) - _mean(recorded)
-    first, last = (_variance(each) / len(each) for each in (recorded, replayed))
-    error = math.sqrt(first + last)
+    gap, error, freedom = _welch(recorded, replayed)
     if error == 0:
         agrees = abs(gap) < epsilon or gap == 0
         return SampleVerdict(agrees, 0.0 if agrees else 1.0, f"Both are constant, {gap!r} apart.")
-    share = first / (first + last)  # ratios, because squares of small variances vanish
-    freedom = 1 / (share**2 / (len(recorded) - 1) + (1 - share) ** 2 / (len(replayed) - 1))
     p_value = max(
         student_t_tail((gap + epsilon) / error, freedom),
         student_t_tail((epsilon - gap) / error, freedom),
@@ -69,6 +65,21 @@ def means_within(
         p_value,
         f"The means differ by {gap:.6g} with standard error {error:.6g}; p = {p_value:.4g}.",
     )
+
+
+def means_apart(
+    recorded: Sequence[float], replayed: Sequence[float], *, epsilon: float, alpha: float = 0.05
+) -> bool:
+    """Tell whether the samples show, at level alpha, that their means differ by more than epsilon.
+
+    Not showing that is not agreement; ``means_within`` tests for that.
+    """
+    if _unusable(recorded, replayed, least=2) is not None:
+        return False
+    gap, error, freedom = _welch(recorded, replayed)
+    if error == 0:
+        return abs(gap) > epsilon
+    return student_t_tail((abs(gap) - epsilon) / error, freedom) < alpha
 
 
 def ks_distance(recorded: Sequence[float], replayed: Sequence[float]) -> float:
@@ -94,6 +105,24 @@ def ks_within(
     return SampleVerdict(
         distance <= epsilon, distance, f"The distributions are {distance:.6g} apart."
     )
+
+
+def ks_size_needed(*, epsilon: float, power: float = 0.8) -> int:
+    """Give how many values each sample needs for ``ks_within`` to pass equal distributions.
+
+    Args:
+        epsilon: the margin, greater than 0.
+        power: chance of passing two samples of one distribution, between 0 and 1.
+
+    Source: N. Smirnov, Ann. Math. Statist. 19 (1948) 279, with the first term of the limit
+        distribution.
+    """
+    return max(2, math.ceil(2 * (ks_reach(1 - power) / epsilon) ** 2))
+
+
+def ks_reach(alpha: float) -> float:
+    """Give the distance, times sqrt(n / 2), that equal distributions exceed with chance alpha."""
+    return math.sqrt(-math.log(alpha / 2) / 2)
 
 
 def multisets_same(recorded: Sequence[float], replayed: Sequence[float]) -> SampleVerdict:
@@ -163,8 +192,25 @@ def _away_from_zero(value: float) -> float:
     return value if abs(value) > _TINY else _TINY
 
 
+def _welch(recorded: Sequence[float], replayed: Sequence[float]) -> tuple[float, float, float]:
+    """Difference of the means, its standard error, and the degrees of freedom."""
+    gap = _mean(replayed) - _mean(recorded)
+    first, last = (_variance(each) / len(each) for each in (recorded, replayed))
+    error = math.sqrt(first + last)
+    if error == 0:
+        return gap, 0.0, 1.0
+    share = first / (first + last)  # ratios, because squares of small variances vanish
+    freedom = 1 / (share**2 / (len(recorded) - 1) + (1 - share) ** 2 / (len(replayed) - 1))
+    return gap, error, freedom
+
+
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
+
+
+def deviation(first: Sequence[float], last: Sequence[float]) -> float:
+    """Give the pooled standard deviation of two samples of at least 2 values each."""
+    return math.sqrt((_variance(first) + _variance(last)) / 2)
 
 
 def _variance(values: Sequence[float]) -> float:

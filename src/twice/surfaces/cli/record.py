@@ -3,8 +3,10 @@
   twice record examples/swarm.py:main --seed 42 --set n=1000 --set ticks=500 -o a.twice
   twice record package.module:main --seed 42 --config run.toml -o a.twice
   twice record script.py --seed 7 -- --lr 3e-4
+  twice record train.py:main --seed 1 --class statistical --summary reward --epsilon 0.5 --n 30
 
 A function of a run is recorded tick by tick. Of a plain script, output and exit code are recorded.
+The statistical class records N further runs, under seeds derived from the run's, as its sample.
 """
 
 from __future__ import annotations
@@ -12,10 +14,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from twice.errors import ConfigKeyUnused, UsageError
-from twice.foundation.classes import Predicate
+from twice.foundation.classes import (
+    DeterminismClass,
+    Predicate,
+    SampleTest,
+    Summary,
+    parse_test,
+)
 from twice.foundation.digests import Algorithm
 from twice.foundation.seeds import Seed
 from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
@@ -25,7 +34,7 @@ from twice.recording.program import parse_program
 from twice.recording.recorder import master_seed, record_program, refuse_existing
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
-from twice.surfaces.cli.showing import add_json, print_json
+from twice.surfaces.cli.showing import Progress, add_json, print_json
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +51,14 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--class", action="append", default=[], dest="classes", metavar="CLASS")
     parser.add_argument("--scope", default="host", help="process, host or cross-host")
+    parser.add_argument(
+        "--summary", metavar="NAME", help="statistical: what is compared over seeds"
+    )
+    parser.add_argument("--test", help="statistical: means (default), ks or multiset")
+    parser.add_argument("--epsilon", type=float, help="statistical: margin of the test")
+    parser.add_argument("--n", type=int, help="statistical: how many seeds (30)")
+    parser.add_argument("--alpha", type=float, help="statistical: chance of passing a difference")
+    parser.add_argument("--power", type=float, help="statistical: chance of passing equal systems")
     parser.add_argument("--compare", default="tick", help="tick, decision, snapshot or episode")
     parser.add_argument(
         "--snapshots", default="every=100", help="every=N, tick, decision, episode or none"
@@ -64,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
         program=program,
         seed=seed,
         config=config,
-        predicate=Predicate.parse(options.classes, options.scope),
+        predicate=_predicate(options),
         algorithm=_algorithm(options.digest),
         granularity=parse_granularity(options.compare),
         cadence=parse_cadence(options.snapshots),
@@ -76,7 +93,16 @@ def run(options: argparse.Namespace) -> int:
     refuse_existing(out, force=options.force)
     surroundings = for_recording(os.environ, explicit=_variables(options.variables))
     show = not options.quiet and not options.json
-    ended = record_program(setup, surroundings, out, force=options.force, show=show, stdin=True)
+    with Progress("sampling") as progress:
+        ended = record_program(
+            setup,
+            surroundings,
+            out,
+            force=options.force,
+            show=show,
+            stdin=True,
+            progress=progress,
+        )
     _tell(ended, out, as_json=options.json)
     if ended["unread"] and ended["how"] == "completed":
         keys = ", ".join(ended["unread"])
@@ -100,6 +126,33 @@ def _tell(ended: dict[str, object], out: Path, *, as_json: bool) -> None:
         file=sys.stderr,
     )
     print(f"next: twice verify {out}", file=sys.stderr)
+
+
+def _predicate(options: argparse.Namespace) -> Predicate:
+    """The class with what the statistical one compares."""
+    predicate = Predicate.parse(options.classes, options.scope)
+    given = {
+        name: value
+        for name in ("summary", "test", "epsilon", "n", "alpha", "power")
+        if (value := getattr(options, name)) is not None
+    }
+    if not given:
+        return predicate
+    if predicate.determinism_class is not DeterminismClass.STATISTICAL or "summary" not in given:
+        raise UsageError(
+            f"--{next(iter(given))} was given without a statistical class and a summary.",
+            "Expected --class statistical --summary NAME beside it.",
+            "For example: --class statistical --summary reward --test means --epsilon 0.5",
+        )
+    test = parse_test(given.pop("test", "means"))
+    if test is not SampleTest.MULTISET and not given.get("epsilon", 0.0) > 0:
+        raise UsageError(
+            f"The test {test.value} has no margin.",
+            "Expected --epsilon E with E > 0: no two samples are 0 apart but equal ones.",
+            "For example: --epsilon 0.5; or --test multiset for the very same values.",
+        )
+    summary = Summary(given.pop("summary"), test, **given)
+    return replace(predicate, sample=summary)
 
 
 def _algorithm(text: str) -> Algorithm:

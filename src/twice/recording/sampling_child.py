@@ -1,0 +1,85 @@
+"""The process that runs one member of a sample: ``python -m twice.recording.sampling_child``.
+
+It executes the program like a recording does, and keeps nothing but the declared summary.
+
+Invariant: it writes no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from twice.foundation.encoding import decode
+from twice.recording.comparepoints import Taken
+from twice.recording.effects.layer import EffectLayer
+from twice.recording.effects.sources import LiveSource
+from twice.recording.environment import measure
+from twice.recording.executing import execute
+from twice.recording.inputs import LiveInputs
+from twice.recording.serving import serve
+from twice.recording.session import SUMMARY, Session
+from twice.recording.setup import Setup
+from twice.recording.snapshots import Captured
+from twice.recording.streams import Streams
+from twice.recording.wire import Channel
+from twice.recording.wiring import Wiring
+
+
+class SummarySink:
+    """Keeps the last value of one summary, and nothing else."""
+
+    def __init__(self, name: str) -> None:
+        self.last: float | None = None
+        self._name = name
+
+    def frame(self, kind: str, payload: bytes, tick: int) -> None:
+        """Take the value, when it is the declared summary's."""
+        del tick
+        if kind == SUMMARY:
+            fields: Any = decode(payload)
+            name, value = fields
+            if name == self._name:
+                self.last = value
+
+    def point(self, taken: Taken) -> None:
+        """Compare-points are not compared here."""
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Values with a tolerance are not compared here."""
+
+    def snapshot(self, captured: Captured) -> None:
+        """Snapshots are not kept."""
+
+    def wants_snapshots(self) -> bool:
+        """No."""
+        return False
+
+    def close(self, ending: Mapping[str, object]) -> None:
+        """Nothing is open."""
+
+    def disown(self) -> None:
+        """Nothing is written here."""
+
+
+def sample_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Run one member and send its summary."""
+    setup = Setup.from_json(job["setup"])
+    environment = measure().to_json() if job["measured"] else None
+    sink = SummarySink(job["summary"])
+    layer = EffectLayer(
+        LiveSource(), None, opted_in=setup.strict_packages, algorithm=setup.algorithm
+    )
+    streams = Streams(setup.seed, rule=setup.rule)
+    session = Session(setup, Wiring(streams=streams, layer=layer, inputs=LiveInputs(), sink=sink))
+    ending = execute(session, dict)
+    # What an unfinished run had reported by then is not its summary.
+    finished = ending["how"] in {"completed", "exit"}
+    value = sink.last if finished else None
+    channel.send(
+        {"kind": "ended", "how": ending["how"], "value": value, "environment": environment}
+    )
+
+
+if __name__ == "__main__":
+    serve(sample_here)
