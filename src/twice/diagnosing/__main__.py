@@ -1,18 +1,24 @@
 """The process that executes one window of a run: ``python -m twice.diagnosing``.
 
-Invariant: what it sends is one trace, one set of digests and one set of states.
+Invariant: it sends one answer, a traced window or the leaves before a tick, and ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from twice.diagnosing.executions import plan_from_message
-from twice.diagnosing.window import WindowControl, resume_for, window_session
+from twice.diagnosing.window import (
+    InspectControl,
+    WindowControl,
+    inspected_session,
+    resume_for,
+    window_session,
+)
 from twice.recording.executing import execute
-from twice.recording.serving import serve
 from twice.recording.runrecord import RunRecord
+from twice.recording.serving import serve
 from twice.recording.wire import Channel
 
 
@@ -26,5 +32,24 @@ def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
         control.missed()
 
 
+def inspect_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Execute up to one tick and open what hangs on the tracked objects."""
+    with RunRecord.open(job["record"]) as record:
+        control = InspectControl(channel, job["tick"])
+        session = inspected_session(record, control, resume_for(record, job["snapshot"]))
+        execute(session, dict)
+
+
+HANDLERS: dict[str, Callable[[Mapping[str, Any], Channel], None]] = {
+    "inspect": inspect_here,
+    "trace": trace_here,
+}
+
+
+def handle(job: Mapping[str, Any], channel: Channel) -> None:
+    """Dispatch one job."""
+    HANDLERS[job["action"]](job, channel)
+
+
 if __name__ == "__main__":
-    serve(trace_here)
+    serve(handle)

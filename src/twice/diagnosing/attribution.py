@@ -114,7 +114,9 @@ def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
         if tag in present:
             ballot.add(channel, weight, sentence)
     if located.kind == "stream position":
-        ballot.add(Channel.RNG, 5.0, f"the position of a generator differs after it: {located.name}")
+        ballot.add(
+            Channel.RNG, 5.0, f"the position of a generator differs after it: {located.name}"
+        )
     elif tags.DRAW in present:
         ballot.add(Channel.RNG, 2.0, "the line draws from a generator")
     if located.iterates and located.kind == "order":
@@ -164,7 +166,9 @@ def _fields(seen: Observations, ballot: _Ballot) -> None:
         ballot.add(Channel.CONCURRENCY, 1.5, "the same elements stand in another order")
     ulps = [difference.ulps for difference in seen.fields if difference.ulps is not None]
     if ulps and len(ulps) == len(seen.fields) and max(ulps) <= _FEW_ULPS:
-        sentence = f"values differ by {max(ulps)} ulps at most: another order of the same arithmetic"
+        sentence = (
+            f"values differ by {max(ulps)} ulps at most: another order of the same arithmetic"
+        )
         ballot.add(Channel.FLOATING_POINT, 2.5, sentence)
     if tuple(seen.columns) == ("streams",):
         ballot.add(Channel.RNG, 3.0, "only the positions of generators differ")
@@ -185,7 +189,9 @@ def _resumed(seen: Observations, ballot: _Ballot) -> None:
         ballot.add(Channel.REPLAY, 6.0, f"restoring seeds a generator again, in {where}")
     if seen.blind_spots:
         paths = ", ".join(seen.blind_spots[:3])
-        ballot.add(Channel.SNAPSHOT, 5.0, f"state that state() leaves out differs after restoring: {paths}")
+        ballot.add(
+            Channel.SNAPSHOT, 5.0, f"state that state() leaves out differs after restoring: {paths}"
+        )
     ballot.add(Channel.SNAPSHOT, 1.0, "the second run was restored from a snapshot of the first")
 
 

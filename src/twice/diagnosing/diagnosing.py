@@ -127,9 +127,7 @@ class _Found:
 class _Funnel:
     """One diagnosis."""
 
-    def __init__(
-        self, a: RunRecord, b: RunRecord, progress: Progress, *, confirm: bool
-    ) -> None:
+    def __init__(self, a: RunRecord, b: RunRecord, progress: Progress, *, confirm: bool) -> None:
         self._a, self._b = Side("a", a), Side("b", b)
         self._progress = progress
         self._confirm = confirm
@@ -153,7 +151,11 @@ class _Funnel:
             result: Result = "within-tolerance" if where.within else "same"
             return self._verdict(result, inputs=inputs)
         if not lines or not (a.setup.program.rerunnable and b.setup.program.rerunnable):
-            why = "the lines were not asked for" if not lines else "a program has no name to start it by"
+            why = (
+                "the lines were not asked for"
+                if not lines
+                else "a program has no name to start it by"
+            )
             return self._verdict("unlocalised", where, inputs, caveats=[why])
         changed = [side.label for side in (self._a, self._b) if source_changes(side.record)]
         if changed:
@@ -192,7 +194,10 @@ class _Funnel:
         window = Window(self._opening(last, snapshot, 1), last, snapshot)
         try:
             self._progress("executing both runs again")
-            one, two = self._a.execute(replace(window, snapshot=None), None), self._execute_b(window)
+            one, two = (
+                self._a.execute(replace(window, snapshot=None), None),
+                self._execute_b(window),
+            )
         except ProgramFailed as error:
             found.caveats.append(f"a run could not be executed again: {error.happened}")
             return found
@@ -295,9 +300,7 @@ class _Funnel:
             found.evidence += [located.reason, *located.evidence]
             found.caveats += [*located.caveats]
 
-    def _non_reproducing(
-        self, side: Side, window: Window, where: Parting, found: _Found
-    ) -> _Found:
+    def _non_reproducing(self, side: Side, window: Window, where: Parting, found: _Found) -> _Found:
         """A side that does not reproduce itself is compared with itself."""
         found.non_reproducing = side.label
         found.evidence.append(
@@ -372,7 +375,11 @@ class _Funnel:
     ) -> Divergence:
         a, b = self._a.record, self._b.record
         factors = factors_between(self._a, self._b)
-        torn = [f"{record.path} is torn: its intact prefix was compared" for record in (a, b) if not record.complete]
+        torn = [
+            f"{record.path} is torn: its intact prefix was compared"
+            for record in (a, b)
+            if not record.complete
+        ]
         return Divergence(
             a=str(a.path),
             b=str(b.path),
@@ -429,9 +436,7 @@ def _is_resumed(b: RunRecord, a: RunRecord) -> bool:
     return parent["fork"]["chain"] != CHAIN_START.hex() or parent["fork"]["tick"] >= 0
 
 
-def fields_between(
-    one: Executed, two: Executed, columns: Sequence[str]
-) -> list[FieldDifference]:
+def fields_between(one: Executed, two: Executed, columns: Sequence[str]) -> list[FieldDifference]:
     """Typed differences of the components' states at the parting, smallest first."""
     found: list[FieldDifference] = []
     for name in sorted({*one.states} | {*two.states}):

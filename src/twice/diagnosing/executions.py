@@ -102,6 +102,15 @@ class Side:
             message = child.ask(job)
         return _executed(message)
 
+    def inspect(self, tick: int, snapshot: int | None) -> dict[str, bytes]:
+        """Leaves under the tracked objects before a tick, from the top or from a snapshot."""
+        self.executions += 1
+        environ = environ_for_child(os.environ, self.surroundings)
+        job = job_for(self.record, "inspect", tick=tick, snapshot=snapshot)
+        with ChildProcess(_CHILD, environ, cwd=folder_of(self.record)) as child:
+            found: dict[str, bytes] = child.ask(job)["leaves"]
+        return found
+
     def reproduces(self, executed: Executed, index: int) -> bool:
         """Whether an execution gave the very digests that this side recorded at a point."""
         if not executed.reached:

@@ -56,12 +56,13 @@ def locate(
         tracked: names of the roots that are compared (components, streams, output); None for every
             root.
         repeats: executions per side that are compared with each other, so that what differs within a
-            side is left out; 1 when the two sides are executions of one side.
+            side is left out; 1 when the two sides are executions of one side that does not
+            reproduce itself: nothing is left out, and what agrees is looked at again.
 
     Returns:
         The operation, or why none could be named and what would tell more.
     """
-    result, unstable = _attempt(trace, tracked, repeats, insist=0)
+    result, unstable = _attempt(trace, tracked, repeats, insist=0 if repeats > 1 else _INSIST)
     if not unstable:
         return result
 

@@ -25,6 +25,8 @@ from twice.diagnosing.moments import Flow, Moments
 from twice.diagnosing.trace import SAMPLES_MAX, Plan, Point, Sample, SamplePlan, Shown, Trace
 
 TraceCall = Callable[[str, int, Plan], Trace]
+EXECUTIONS_MAX = 160
+"""Executions of the window after which nothing more is looked at."""
 ANY = "*"
 """Asks about the state as a whole: does any path differ?"""
 
@@ -244,6 +246,9 @@ class Observer:
     def _execute(
         self, side: str, repeat: int, points: tuple[Point, ...], show: tuple[str, ...] = ()
     ) -> dict[Point, Sample]:
+        if self.executions >= EXECUTIONS_MAX:
+            self.caveats["the search ended at its bound of executions; it may go on"] = None
+            return {}
         self.executions += 1
         trace = self._trace(side, repeat, SamplePlan(points, show))
         for caveat in trace.caveats:

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from twice.diagnosing.anatomy import leaves
 from twice.diagnosing.trace import Plan
 from twice.diagnosing.tracing import Tracer
 from twice.errors import EncodingRefused, InputMismatch
@@ -27,7 +28,7 @@ from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
 from twice.recording.sink import NoSink
 from twice.recording.wire import Channel
-from twice.recording.wiring import Resume
+from twice.recording.wiring import Control, Resume
 from twice.replaying.rebuilding import rebuilt_session, resume_at
 
 OBJECT = "object:"
@@ -144,6 +145,33 @@ class WindowControl:
         os._exit(0)
 
 
+class InspectControl:
+    """Sends what hangs on the tracked objects before one tick, leaf by leaf, and ends the process.
+
+    Args:
+        channel: to the parent.
+        tick: the tick.
+    """
+
+    def __init__(self, channel: Channel, tick: int) -> None:
+        self._channel = channel
+        self._tick = tick
+
+    def before_tick(self, session: Session, tick: int) -> None:
+        """Look, when this is the tick."""
+        if session.muted or tick != self._tick:
+            return
+        targets = {name: component.target for name, component in session.points.components.items()}
+        self._channel.send({"kind": "leaves", "leaves": leaves(targets)})
+        os._exit(0)
+
+    def at_point(self, session: Session, taken: Taken) -> None:
+        """Go on."""
+
+    def compared(self, value: object) -> None:
+        """Go on."""
+
+
 def roots_of(session: Session, compared: object) -> dict[str, object]:
     """Everything that a difference may live in, by name.
 
@@ -187,8 +215,22 @@ def _states(session: Session) -> dict[str, bytes]:
 
 def window_session(record: RunRecord, control: WindowControl, resume: Resume | None) -> Session:
     """A session of a record's program for one window."""
-    source = BranchSource(RecordedSource(record.strict_reads, record.lenient_reads()))
-    control.source = source
+    control.source = _world(record)
+    return _session(record, control, control.source, resume)
+
+
+def inspected_session(record: RunRecord, control: InspectControl, resume: Resume | None) -> Session:
+    """A session of a record's program up to one tick."""
+    return _session(record, control, _world(record), resume)
+
+
+def _world(record: RunRecord) -> BranchSource:
+    return BranchSource(RecordedSource(record.strict_reads, record.lenient_reads()))
+
+
+def _session(
+    record: RunRecord, control: Control, source: BranchSource, resume: Resume | None
+) -> Session:
     return rebuilt_session(
         record,
         sink=NoSink(),
