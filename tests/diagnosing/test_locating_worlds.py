@@ -262,6 +262,45 @@ def test_from_the_earlier_start_the_hidden_attribute_is_found_where_it_is_set(tm
     assert found.untracked == ("box._flag",)
 
 
+DECLARED = """
+import numpy as np
+class Box:
+    def __init__(self, rng):
+        self.rng, self.x, self.cache, self.skill = rng, np.zeros(4), {}, 1.0
+    def state(self):
+        return {"x": self.x.copy(), "cache": dict(self.cache)}
+    def learn(self):
+        self.skill += hash("abc") % 2  # guilty
+    def step(self, tick):
+        self.cache[tick] = len(self.cache)
+        if tick == 1:
+            self.learn()
+        self.x = self.x + self.rng.random(4)
+        if tick == 3:
+            self.x *= self.skill
+def main(run):
+    box = run.track("box", Box(run.rng("r")))
+    for tick in run.ticks(5):
+        box.step(tick)
+"""
+
+
+def test_a_declared_state_that_is_a_copy_is_followed_into_the_object_that_it_was_read_from(
+    tmp_path,
+):
+    case = Case(tmp_path, DECLARED, last=3, **SEEDS)
+    found = case.locate()
+    assert (found.line, found.function) == (case.guilty, "Box.learn")
+    assert found.untracked == ("object:box.skill",)
+    assert found.followed[0].code == "self.x *= self.skill"
+
+
+def test_the_hidden_attribute_is_the_reason_when_the_window_opens_after_it(tmp_path):
+    found = Case(tmp_path, DECLARED, first=3, last=3, **SEEDS).locate()
+    assert found.before_window
+    assert found.untracked == ("object:box.skill",)
+
+
 def test_a_long_window_is_searched_with_few_executions(tmp_path):
     case = Case(
         tmp_path,

@@ -95,7 +95,13 @@ def child(asked):
 
     def tracer_of(run):
         def roots():
-            found = {**run.streams, **run.components}
+            found = {**run.streams}
+            for name, component in run.components.items():
+                if hasattr(component, "state"):
+                    found[name] = component.state()
+                    found[f"object:{name}"] = component
+                else:
+                    found[name] = component
             for name, value in vars(toy).items():
                 if not name.startswith("__") and type(value).__name__ not in {"module", "function"}:
                     found[f"toy:{name}"] = value
