@@ -9,6 +9,8 @@ import pytest
 
 from twice.diagnosing.trace import FlowPlan, SamplePlan, Trace, plan_from_json, plan_to_json
 from twice.diagnosing.tracing import Tracer
+from twice.errors import TraceRefused
+from twice.foundation.encoding import decode, encode
 
 
 def helper(x):
@@ -176,6 +178,30 @@ def test_a_trace_comes_back_from_its_bytes():
     sampled = trace_of(lambda: helper([]), plan, r=[1, 2, 3])
     assert sampled.samples[0].shown["r"].text == "[1, 2, 3]"
     assert Trace.from_bytes(sampled.to_bytes()) == sampled
+
+
+def damaged(change):
+    held = decode(trace_of(lambda: helper([])).to_bytes())
+    change(held)
+    return encode(held)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda held: held.update(form=99),
+        lambda held: held.pop("lanes"),
+        lambda held: held["positions"].clear(),
+        lambda held: held["positions"].__setitem__(0, ["f", "g", "h", 1]),
+        lambda held: held["lanes"][0].update(order=b""),
+        lambda held: held["lanes"][0].update(places=b"123"),
+        lambda held: held.update(samples=[{}]),
+    ],
+    ids=range(7),
+)
+def test_a_trace_that_is_not_whole_is_refused(change):
+    with pytest.raises(TraceRefused, match="trace"):
+        Trace.from_bytes(damaged(change))
 
 
 @pytest.mark.parametrize("plan", [FlowPlan(9), SamplePlan((("MainThread", 3),), ("a", "b"))])

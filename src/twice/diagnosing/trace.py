@@ -205,13 +205,14 @@ class Trace:
                 "Trace the run again with this version of twice.",
             )
         try:
+            positions = tuple(_position_in(row) for row in held["positions"])
             return cls(
-                positions=tuple(Position(*row) for row in held["positions"]),
-                lanes=tuple(_lane_in(row) for row in held["lanes"]),
+                positions=positions,
+                lanes=tuple(_lane_in(row, len(positions)) for row in held["lanes"]),
                 samples=tuple(_sample_in(row) for row in held["samples"]),
                 caveats=tuple(held["caveats"]),
             )
-        except (KeyError, TypeError, ValueError) as why:
+        except (AttributeError, KeyError, TypeError, ValueError) as why:
             raise TraceRefused(
                 f"These bytes are not a whole trace: {why}.",
                 "A trace holds positions, lanes, samples and caveats.",
@@ -241,12 +242,23 @@ def _little(column: array[int]) -> array[int]:
     return swapped
 
 
-def _lane_in(row: Any) -> Lane:
+def _position_in(row: Any) -> Position:
+    file, function, line, event = row
+    if not (type(file) is type(function) is type(event) is str and type(line) is int):
+        raise ValueError("a position is a file, a function, a line and an event")
+    return Position(file, function, line, event)
+
+
+def _lane_in(row: Any, positions: int) -> Lane:
     columns = {}
     for name, code in _COLUMNS:
         column = array(code)
         column.frombytes(row[name])
         columns[name] = _little(column)
+    if len({len(column) for column in columns.values()}) != 1:
+        raise ValueError("the columns of a lane have different lengths")
+    if max((*columns["places"], *row["below"]), default=-1) >= positions:
+        raise ValueError("an event stands at a position that is not in the table")
     return Lane(name=row["name"], below=tuple(row["below"]), **columns)
 
 
@@ -269,8 +281,8 @@ def _sample_in(row: Any) -> Sample:
     return Sample(
         lane=row["lane"],
         index=row["index"],
-        position=Position(*row["position"]),
-        stack=tuple(Position(*place) for place in row["stack"]),
+        position=_position_in(row["position"]),
+        stack=tuple(_position_in(place) for place in row["stack"]),
         digests=dict(row["digests"]),
         aliases=dict(row["aliases"]),
         shown={path: Shown(*held) for path, held in row["shown"].items()},
