@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
 from twice.errors import RecordOutOfRange
 from twice.recording.record.blockfile import BlockFile
@@ -23,27 +22,7 @@ from twice.recording.record.pagetables import (
     decode_tables,
     pages_in,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-
-class _Runs:
-    """Which block of a kind holds which entry, by the first entry of each."""
-
-    def __init__(self, file: BlockFile, kind: Kind) -> None:
-        import numpy as np
-
-        self.blocks: npt.NDArray[np.intp] = file.numbers(kind)
-        counts = file.table()["count"][self.blocks]
-        self.firsts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-        self.count = int(self.firsts[-1])
-
-    def find(self, entry: int) -> tuple[int, int, int]:
-        """Number of the block in the file, and the entries from and to that it holds."""
-        at = int(self.firsts.searchsorted(entry, "right")) - 1
-        return int(self.blocks[at]), int(self.firsts[at]), int(self.firsts[at + 1])
+from twice.recording.record.runs import Runs
 
 
 class Blobs:
@@ -137,12 +116,12 @@ class Blobs:
         return [self._page(number, page)[0] for page in self.table(number).pages]
 
     @cached_property
-    def _tables(self) -> _Runs:
-        return _Runs(self._file, Kind.TABLES)
+    def _tables(self) -> Runs:
+        return Runs(self._file, Kind.TABLES)
 
     @cached_property
-    def _pages(self) -> _Runs:
-        return _Runs(self._file, Kind.PAGES)
+    def _pages(self) -> Runs:
+        return Runs(self._file, Kind.PAGES)
 
     def _stored_table(self, number: int) -> FullTable | DeltaTable:
         block, first, _ = self._tables.find(number)

@@ -25,6 +25,7 @@ from twice.recording.record.frames import Frame, read_frames
 from twice.recording.record.layout import Kind
 from twice.recording.record.payloads import SnapshotEntry, decode_json, decode_snapshots
 from twice.recording.record.points import PointLog
+from twice.recording.record.runs import Runs
 from twice.recording.record.scan import Progress, Tear
 from twice.recording.record.words import Words
 
@@ -151,18 +152,18 @@ class RecordReader:
             RecordOutOfRange: E-RECORD-006, when there is no such snapshot.
             RecordCorrupt: E-RECORD-004, when its block was changed.
         """
-        at = number
-        for block in self._file.numbers(Kind.SNAPSHOTS):
-            envelopes = self._file.decoded(int(block), decode_snapshots)[1]
-            if 0 <= at < len(envelopes):
-                return envelopes[at]
-            at -= len(envelopes)
-        raise RecordOutOfRange(
-            f"Snapshot {number} was asked for.",
-            f"{self.path} holds {len(self.snapshots)} snapshots, from 0.",
-            "Ask for one of those.",
-            number=number,
-        )
+        if not 0 <= number < self._snapshot_runs.count:
+            raise RecordOutOfRange(
+                f"Snapshot {number} was asked for.",
+                f"{self.path} holds {self._snapshot_runs.count} snapshots, from 0.",
+                "Ask for one of those.",
+                number=number,
+            )
+        block, first, end = self._snapshot_runs.find(number)
+        envelopes = self._file.decoded(block, decode_snapshots)[1]
+        if len(envelopes) != end - first:
+            raise self._file.corrupt(block, "it holds other snapshots than the index says")
+        return envelopes[number - first]
 
     def blob(self, number: int) -> bytearray:
         """A blob, its parts joined.
@@ -198,6 +199,10 @@ class RecordReader:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @cached_property
+    def _snapshot_runs(self) -> Runs:
+        return Runs(self._file, Kind.SNAPSHOTS)
 
     @cached_property
     def _words(self) -> Words:
