@@ -135,8 +135,8 @@ def parting(a: RunRecord, b: RunRecord) -> Parting:
     first = first_difference(log_a, log_b)
     tolerated = _tolerances(a, b, first)
     if tolerated.beyond is not None and (first is None or tolerated.beyond[0] <= first):
-        index, columns = tolerated.beyond
-        return _parting(a, b, index, tuple(columns), tolerated.within)
+        index, beyond = tolerated.beyond
+        return _parting(a, b, index, tuple(beyond), tolerated.within)
     if first is None:
         return Parting(None, None, within=tolerated.within)
     if first >= min(len(log_a), len(log_b)):
@@ -214,7 +214,7 @@ def _tolerances(a: RunRecord, b: RunRecord, until: int | None) -> _Tolerated:
 
 
 def _values(record: RunRecord) -> Iterator[tuple[int, str, Any, Any]]:
-    rows = []
+    rows: list[tuple[int, str, Any, Any]] = []
     point = -1
     for frame in record.reader.frames(kinds=[VALUE]):
         if frame.point != point:

@@ -27,7 +27,7 @@ from twice.diagnosing.comparing import (
     point_ref,
 )
 from twice.diagnosing.divergence import Divergence, OperationFound, Result
-from twice.diagnosing.executions import Executed, Side, Window
+from twice.diagnosing.executions import BEFORE_ALL, Executed, Side, Window
 from twice.diagnosing.experiments import (
     Factor,
     factors_between,
@@ -41,18 +41,17 @@ from twice.diagnosing.paths import STREAMS
 from twice.diagnosing.reading_lines import line_facts
 from twice.diagnosing.sampled import compare_samples
 from twice.diagnosing.trace import Plan, Trace
-from twice.diagnosing.window import BEFORE_ALL, OBJECT
+from twice.diagnosing.window import OBJECT
 from twice.errors import ProgramFailed, RecordTorn, TwiceError
 from twice.foundation.difference import FieldDifference, differences
 from twice.foundation.encoding import decode
 from twice.foundation.fingerprint import Fingerprint
 from twice.foundation.fingerprint import differences as environment_differences
-from twice.recording.comparepoints import CHAIN_START
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings
 from twice.replaying.checking import Failure
 from twice.replaying.sampling import samples_alone
-from twice.replaying.starting import restorable_snapshot, source_changes
+from twice.replaying.starting import source_changes
 
 Progress = Callable[[str], None]
 _OPENINGS = (1, 4, 32, 256)
@@ -131,7 +130,6 @@ class _Funnel:
         self._a, self._b = Side("a", a), Side("b", b)
         self._progress = progress
         self._confirm = confirm
-        self._resumed = _is_resumed(b, a)
 
     def run(self, *, anyway: bool, lines: bool) -> Divergence:
         """Identity first, then logs, then executions."""
@@ -175,7 +173,7 @@ class _Funnel:
             columns=columns or tuple(sorted({*self._components(), "streams"})),
         )
         found = _Found([], None, [], [], [], [])
-        window = Window(self._opening(last, None, 1), last)
+        window = Window(max(last - 1, BEFORE_ALL), last)
         self._non_reproducing(self._a, window, where, found)
         if found.located is None:
             found.evidence.append(
@@ -190,48 +188,27 @@ class _Funnel:
         found = _Found([], None, factors_between(self._a, self._b), [], [], [])
         assert where.at is not None, "there is something to execute for"
         last = where.at.index
-        snapshot = self._fork_snapshot()
-        window = Window(self._opening(last, snapshot, 1), last, snapshot)
+        window = Window(max(last - 1, BEFORE_ALL), last)
         try:
             self._progress("executing both runs again")
-            one, two = (
-                self._a.execute(replace(window, snapshot=None), None),
-                self._execute_b(window),
-            )
+            one, one_holds = reproduced(self._a, window)
+            two, two_holds = reproduced(self._b, window)
         except ProgramFailed as error:
             found.caveats.append(f"a run could not be executed again: {error.happened}")
             return found
         found.fields = fields_between(one, two, where.columns)
-        for side, executed in ((self._a, one), (self._b, two)):
-            if not side.reproduces(executed, last):
+        for side, holds in ((self._a, one_holds), (self._b, two_holds)):
+            if not holds:
                 return self._non_reproducing(side, window, where, found)
         self._locate(window, where, found)
         return found
-
-    def _execute_b(self, window: Window, plan: Plan | None = None) -> Executed:
-        return self._b.execute(window, plan)
-
-    def _fork_snapshot(self) -> int | None:
-        """The second run was resumed: it is executed again from where it was put back."""
-        if not self._resumed:
-            return None
-        parent = self._b.record.parent
-        assert parent is not None, "a resumed run names its parent"
-        return restorable_snapshot(self._b.record, parent["fork"]["tick"])
-
-    def _opening(self, last: int, snapshot: int | None, back: int) -> int:
-        """Index of the point after which the window opens."""
-        earliest = BEFORE_ALL
-        if snapshot is not None:
-            earliest = self._b.record.reader.snapshots[snapshot].point - 1
-        return max(last - back, earliest)
 
     def _locate(self, window: Window, where: Parting, found: _Found) -> None:
         pair: Surroundings | None = None
         if len(found.factors) > 1 or (self._confirm and found.factors):
             self._progress("swapping the surroundings one at a time")
             found.factors = swapped_one_by_one(
-                self._a, self._b, replace(window, snapshot=None), where.columns, found.factors
+                self._a, self._b, window, where.columns, found.factors
             )
             culprit = guilty(found.factors)
             if culprit is not None:
@@ -253,8 +230,8 @@ class _Funnel:
 
     def _openings(self, window: Window) -> list[Window]:
         """The same window, opened earlier and earlier, at last before everything."""
-        firsts = [self._opening(window.last, window.snapshot, back) for back in _OPENINGS]
-        firsts.append(self._opening(window.last, window.snapshot, window.last + 1))
+        earliest = max(self._a.earliest, self._b.earliest)
+        firsts = [max(window.last - back, earliest) for back in (*_OPENINGS, window.last + 1)]
         return [replace(window, first=first) for first in dict.fromkeys(firsts)]
 
     def _tracer(
@@ -265,11 +242,11 @@ class _Funnel:
         def trace(side: str, repeat: int, plan: Plan) -> Trace:
             del repeat
             if side == "a":
-                executed = self._a.execute(replace(window, snapshot=None), plan)
+                executed = self._a.execute(window, plan)
             elif pair is not None:
-                executed = self._a.execute(replace(window, snapshot=None), plan, pair)
+                executed = self._a.execute(window, plan, pair)
             else:
-                executed = self._execute_b(window, plan)
+                executed = self._b.execute(window, plan)
             assert executed.trace is not None, "an execution under a plan gives a trace"
             return executed.trace
 
@@ -307,7 +284,6 @@ class _Funnel:
             f"run {side.label}, executed again in its own surroundings, does not reproduce its "
             f"compare-point {window.last}"
         )
-        whole = replace(window, snapshot=window.snapshot if side is self._b else None)
 
         def tracer(opening: Window) -> Callable[[str, int, Plan], Trace]:
             def trace(_: str, __: int, plan: Plan) -> Trace:
@@ -318,7 +294,7 @@ class _Funnel:
             return trace
 
         located: Located | Unlocated | None = None
-        for opening in self._openings(whole):
+        for opening in self._openings(window):
             self._progress(f"comparing run {side.label} with itself")
             try:
                 located = locate(tracer(opening), tracked=self._tracked(where), repeats=1)
@@ -340,7 +316,7 @@ class _Funnel:
             columns=where.columns,
             fields=found.fields,
             factors=found.factors,
-            resumed=self._resumed,
+            resumed=self._a.start is not None or self._b.start is not None,
             blind_spots=found.blind_spots,
             substituted=self._substituted(),
             clock_policy=self._a.record.setup.clock != self._b.record.setup.clock,
@@ -428,12 +404,26 @@ def _environment(a: RunRecord, b: RunRecord) -> Sequence[Any]:
     )
 
 
-def _is_resumed(b: RunRecord, a: RunRecord) -> bool:
-    """Whether the second run is the first one, put back at a snapshot and run on."""
-    parent = b.parent
-    if parent is None or "fork" not in parent or parent["run_id"] != a.run_id:
-        return False
-    return parent["fork"]["chain"] != CHAIN_START.hex() or parent["fork"]["tick"] >= 0
+def reproduced(side: Side, window: Window) -> tuple[Executed, bool]:
+    """Execute a side until it reproduces its own point: from the top, else from where it was put back.
+
+    A branch that reproduces itself only from its snapshot is a run that restoring changed.
+
+    Returns:
+        The execution that counts, and whether it reproduces the recorded digests. ``side.start`` is
+        left at what worked, or at the top.
+    """
+    executed = side.execute(window, None)
+    holds = side.reproduces(executed, window.last)
+    fork = side.fork_snapshot()
+    if holds or fork is None:
+        return executed, holds
+    side.start = fork
+    resumed = side.execute(window, None)
+    if side.reproduces(resumed, window.last):
+        return resumed, True
+    side.start = None
+    return executed, False
 
 
 def fields_between(one: Executed, two: Executed, columns: Sequence[str]) -> list[FieldDifference]:

@@ -19,9 +19,10 @@ from twice.errors import ProgramFailed
 from twice.recording.launch import ChildProcess
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child
-from twice.replaying.starting import folder_of, job_for
+from twice.replaying.starting import folder_of, job_for, restorable_snapshot
 
 _CHILD = "twice.diagnosing"
+BEFORE_ALL = -1
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,10 @@ class Window:
     Attributes:
         first: index of the point after which it opens; -1 before the program is loaded.
         last: index of the point that closes it.
-        snapshot: number of the snapshot to start from, or None for the top.
     """
 
     first: int
     last: int
-    snapshot: int | None = None
 
 
 @dataclass(frozen=True)
@@ -64,13 +63,32 @@ class Side:
     Args:
         label: ``a`` or ``b``.
         record: its record.
+
+    Attributes:
+        start: number of the snapshot that executions start from, or None for the top.
+        executions: how often it was executed.
     """
 
     def __init__(self, label: str, record: RunRecord) -> None:
         self.label = label
         self.record = record
         self.surroundings = Surroundings.from_json(record.identity["surroundings"])
+        self.start: int | None = None
         self.executions = 0
+
+    def fork_snapshot(self) -> int | None:
+        """The snapshot at which a branch was put back, or None for a run that is no branch."""
+        parent = self.record.parent
+        if parent is None or "fork" not in parent:
+            return None
+        return restorable_snapshot(self.record, parent["fork"]["tick"])
+
+    @property
+    def earliest(self) -> int:
+        """Index of the point after which a window may open at the earliest; -1 before the program."""
+        if self.start is None:
+            return BEFORE_ALL
+        return self.record.reader.snapshots[self.start].point - 1
 
     def execute(
         self,
@@ -95,7 +113,7 @@ class Side:
             "trace",
             first=window.first,
             last=window.last,
-            snapshot=window.snapshot,
+            snapshot=self.start,
             plan=None if plan is None else plan_message(plan),
         )
         with ChildProcess(_CHILD, environ, cwd=folder_of(self.record)) as child:

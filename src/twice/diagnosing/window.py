@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.diagnosing.anatomy import leaves
+from twice.diagnosing.executions import BEFORE_ALL
 from twice.diagnosing.trace import Plan
 from twice.diagnosing.tracing import Tracer
 from twice.errors import EncodingRefused, InputMismatch
@@ -32,7 +33,6 @@ from twice.recording.wiring import Control, Resume
 from twice.replaying.rebuilding import rebuilt_session, resume_at
 
 OBJECT = "object:"
-BEFORE_ALL = -1
 
 
 class WindowInputs:

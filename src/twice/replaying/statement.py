@@ -146,15 +146,19 @@ class Verification:
             "",
             f"- predicate: {self.predicate.sentence()}",
             f"- axis: {self.axis}",
-            f"- compare-points: {counts['evaluated']} judged ({self.first} to {self.last}), "
-            f"{counts['passed']} passed, {counts['within_tolerance']} within tolerance, "
-            f"{counts['failed']} failed",
+            (
+                f"- compare-points: {counts['evaluated']} judged ({self.first} to {self.last}), "
+                f"{counts['passed']} passed, {counts['within_tolerance']} within tolerance, "
+                f"{counts['failed']} failed"
+            ),
         ]
         if self.failure is not None:
             failure = self.failure
             lines += [
-                f"- first difference: compare-point {failure.index}, tick {failure.tick}, "
-                f"{failure.name}: {', '.join(failure.columns)}",
+                (
+                    f"- first difference: compare-point {failure.index}, tick {failure.tick}, "
+                    f"{failure.name}: {', '.join(failure.columns)}"
+                ),
                 f"    - recorded: `{failure.recorded}`",
                 f"    - replayed: `{failure.replayed}`",
             ]
