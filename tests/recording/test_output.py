@@ -1,0 +1,137 @@
+"""What is printed is captured at the descriptor, whoever prints it, and compared cumulatively."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from programs import cli, recorded, verified, write
+
+from twice.foundation.digests import Algorithm
+from twice.recording.output import CapturedFile
+from twice.recording.runrecord import RunRecord
+from twice.replaying.verifying import verify
+
+LOUD = """
+    import os, subprocess, sys
+
+    def main(run):
+        print("constructed")
+        for tick in run.ticks(3):
+            print("printed", tick)
+            sys.stdout.flush()
+            os.write(1, b"written %d\\n" % tick)
+            subprocess.run(["echo", f"echoed {tick}"], check=True)
+            print("complaint", tick, file=sys.stderr)
+            sys.stdout.write("no newline ")
+"""
+PRINTED = "constructed\n" + "".join(
+    f"{'no newline ' if at else ''}printed {at}\nwritten {at}\nechoed {at}\n" for at in range(3)
+)
+
+
+def test_print_writes_and_subprocesses_are_captured_in_order(tmp_path: Path) -> None:
+    statement = verified(tmp_path, LOUD)
+    assert statement.result == "PASS"
+    with RunRecord.open(statement.path) as record:
+        output, errors = record.printed()
+        assert output.decode() == PRINTED + "no newline "
+        assert errors.decode() == "complaint 0\ncomplaint 1\ncomplaint 2\n"
+        assert record.printed(before_point=1)[0] == b"constructed\n"
+        assert record.ending is not None
+        assert record.ending["printed"]["output"] == {"bytes": len(output), "lines": 10}
+
+
+UNEVEN = """
+    import os, sys, time
+    from pathlib import Path
+
+    LATER = (Path(__file__).parent / "later").exists()
+
+    def main(run):
+        for tick in run.ticks(3):
+            {body}
+"""
+
+
+def later(folder: Path, body: str, **options: object):
+    with recorded(folder, UNEVEN.format(body=body), force=True, **options) as record:
+        (folder / "later").touch()
+        statement = verify(record.path)
+        (folder / "later").unlink()
+    return statement
+
+
+def test_how_writes_are_cut_does_not_matter_and_what_is_written_does(tmp_path: Path) -> None:
+    cut = later(
+        tmp_path,
+        '[os.write(1, b"%d" % at) for at in range(9)] if LATER else os.write(1, b"012345678")',
+    )
+    assert cut.result == "PASS"
+    other = later(tmp_path, 'print("same" if tick < 2 or not LATER else "other")')
+    assert other.result == "FAIL"
+    assert other.failure is not None
+    assert (other.failure.tick, other.failure.columns) == (2, ("output",))
+
+
+def test_standard_error_is_kept_and_compared_only_when_asked(tmp_path: Path) -> None:
+    body = "print(LATER, file=sys.stderr)"
+    assert later(tmp_path, body).result == "PASS"
+    asked = later(tmp_path, body, compare_errors=True)
+    assert asked.result == "FAIL"
+    assert asked.failure is not None
+    assert asked.failure.columns == ("output",)
+
+
+def test_a_program_that_closes_its_output_is_still_recorded(tmp_path: Path) -> None:
+    statement = verified(
+        tmp_path,
+        """
+        import os, sys
+
+        def main(run):
+            for tick in run.ticks(3):
+                if tick == 1:
+                    sys.stdout.close()
+                os.write(1, b"x")
+        """,
+    )
+    assert statement.result == "PASS"
+    with RunRecord.open(statement.path) as record:
+        assert record.printed()[0] == b"xxx"
+
+
+def test_output_is_passed_on_to_whoever_records(tmp_path: Path) -> None:
+    program = write(tmp_path, LOUD)
+    done = cli("record", program, "--seed", 1, "-o", tmp_path / "a.twice")
+    assert (done.returncode, done.stdout) == (0, PRINTED + "no newline ")
+    assert "complaint 2\n" in done.stderr
+    quiet = cli("record", program, "--seed", 1, "-o", tmp_path / "b.twice", "--quiet")
+    assert (quiet.returncode, quiet.stdout) == (0, "")
+
+
+def test_a_segment_counts_what_was_printed_before_it(tmp_path: Path) -> None:
+    from twice.recording.cadence import Cadence
+
+    with recorded(tmp_path, LOUD, cadence=Cadence("tick", 1)) as record:
+        part = verify(record.path, first=2)
+        assert (part.result, part.failure) == ("PARTIAL", None)
+
+
+def test_a_captured_file_counts_bytes_and_lines_once() -> None:
+    with tempfile.TemporaryFile() as file:
+        captured = CapturedFile(file.fileno(), Algorithm.BLAKE3)
+        nothing = captured.digest
+        os.write(file.fileno(), b"one\ntwo")
+        assert captured.advance() == b"one\ntwo"
+        assert captured.advance() == b""
+        os.write(file.fileno(), b"\n")
+        assert captured.advance() == b"\n"
+        assert (captured.size, captured.lines) == (8, 2)
+        whole = captured.digest
+        captured.restart(b"one\ntwo\n")
+        captured.skip()
+        assert (captured.digest, captured.size) == (whole, 8)
+        captured.restart(b"")
+        assert captured.digest == nothing
