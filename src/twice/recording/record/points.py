@@ -176,6 +176,16 @@ class PointLog:
                 return block.first + int(found.nonzero()[0][-1])
         return None
 
+    def indices_of_tick(self, tick: int) -> list[int]:
+        """Indices of all points at this tick, in order; a tick that was rolled back to repeats."""
+        rows = self._file.table()[self._numbers]
+        found = []
+        for number in ((rows["low"] <= tick) & (tick <= rows["high"])).nonzero()[0]:
+            block = self.block(int(number))
+            places = (block.columns.ticks == tick).nonzero()[0]
+            found += [block.first + int(place) for place in places]
+        return found
+
     def block_of(self, index: int) -> int:
         """Number, among the points blocks, of the one that holds this point."""
         return int(self.firsts.searchsorted(index, "right")) - 1

@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from twice.errors import TwiceError, UsageError
 
@@ -45,8 +48,10 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _never_fail_to_print()
     try:
         code = dispatch(given)
+        sys.stdout.flush()
     except TwiceError as error:
         print(error, file=sys.stderr)
         code = 2
@@ -54,9 +59,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("interrupted", file=sys.stderr)
         code = 130
     except BrokenPipeError:
-        sys.stderr.close()
+        _drop_output()
         code = 2
     sys.exit(code)
+
+
+def _never_fail_to_print() -> None:
+    """A character that the terminal cannot show is written as an escape, never an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Nobody reads any more: let what is still buffered go nowhere, without a word."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def dispatch(arguments: list[str]) -> int:

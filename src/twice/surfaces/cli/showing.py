@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -21,9 +21,54 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def print_json(document: Mapping[str, object]) -> None:
-    """Print one JSON document."""
-    json.dump(document, sys.stdout, indent=2, ensure_ascii=False)
+    """Print one JSON document, in ASCII: any terminal, pipe and half of a surrogate can take it."""
+    json.dump(document, sys.stdout, indent=2)
     sys.stdout.write("\n")
+
+
+def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
+    """Rows as lines whose columns stand below each other; the last column is not padded."""
+    columns = max(map(len, rows), default=0)
+    widths = [
+        max((len(row[at]) for row in rows if at < len(row)), default=0) for at in range(columns)
+    ]
+    return [
+        (indent + "  ".join(f"{cell:<{widths[at]}}" for at, cell in enumerate(row))).rstrip()
+        for row in rows
+    ]
+
+
+class Doing:
+    """What is being done, on standard error; silent in a pipe."""
+
+    def __init__(self) -> None:
+        self._shown = ""
+        self._on = sys.stderr.isatty()
+
+    def __call__(self, what: str) -> None:
+        """Say it, in place of what was said before."""
+        if self._on:
+            self._clear()
+            self._shown = f"{what} ..."
+            sys.stderr.write(self._shown)
+            sys.stderr.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
+        if self._shown:
+            sys.stderr.write("\r" + " " * len(self._shown) + "\r")
+            sys.stderr.flush()
+            self._shown = ""
 
 
 class Progress:

@@ -3,6 +3,10 @@
   twice verify a.twice
   twice verify a.twice --restores
   twice verify a.twice --from 100 --to 200 --json
+  twice verify a.twice --diagnose
+
+--restores puts the run back at its snapshots, each in a fresh process, runs on and compares: at 16
+of them, or with --all at every one. --diagnose says where and why, when the run does not verify.
 
 PASS 0, FAIL 1, UNKNOWN 2; PARTIAL 0 for a segment that was asked for, else 2.
 """
@@ -12,9 +16,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from twice.diagnosing.diagnosing import diagnose_failure
+from twice.errors import UsageError
 from twice.foundation.classes import Predicate
+from twice.replaying.restoring import restores
+from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
-from twice.surfaces.cli.showing import Progress, add_json, print_json
+from twice.surfaces.cli.showing import Doing, Progress, add_json, print_json
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -25,16 +33,52 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--class", action="append", default=[], dest="classes", metavar="CLASS")
     parser.add_argument("--scope", default=None, help="process, host or cross-host")
     parser.add_argument("--informational", action="store_true", help="go on though code differs")
+    parser.add_argument("--restores", action="store_true", help="restore at kept snapshots too")
+    parser.add_argument("--all", action="store_true", dest="every", help="restore at every one")
+    parser.add_argument("--diagnose", action="store_true", help="when it fails, say where and why")
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Verify, write the statement beside the record, and say the result."""
+    if options.every and not options.restores:
+        raise UsageError(
+            "--all was given without --restores.",
+            "It says at how many snapshots to restore.",
+            f"For example: twice verify {options.record} --restores --all",
+        )
+    statement = _verified(options)
+    divergence = None
+    if options.restores:
+        with Progress("restoring") as progress:
+            statement = statement.with_restores(
+                restores(
+                    options.record,
+                    every=options.every,
+                    informational=options.informational,
+                    progress=progress,
+                )
+            )
+    if options.diagnose and statement.failure is not None:
+        with Doing() as doing:
+            divergence = diagnose_failure(options.record, statement.failure, progress=doing)
+        statement = statement.with_divergence(divergence.to_json())
+    statement.write_beside()
+    if options.json:
+        print_json(statement.to_json())
+    else:
+        print(statement.to_markdown().lstrip("# ").rstrip())
+        if divergence is not None:
+            print(f"\n{divergence.to_text()}")
+    return statement.exit_code
+
+
+def _verified(options: argparse.Namespace) -> Verification:
     predicate = None
     if options.classes or options.scope:
         predicate = Predicate.parse(options.classes, options.scope or "host")
     with Progress("verifying") as progress:
-        statement = verify(
+        return verify(
             options.record,
             first=options.first,
             last=options.last,
@@ -42,9 +86,3 @@ def run(options: argparse.Namespace) -> int:
             informational=options.informational,
             progress=progress,
         )
-    statement.write_beside()
-    if options.json:
-        print_json(statement.to_json())
-    else:
-        print(statement.to_markdown().lstrip("# ").rstrip())
-    return statement.exit_code

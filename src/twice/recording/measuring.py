@@ -1,0 +1,38 @@
+"""Measure the environment that a run would have: in a process with pinned surroundings.
+
+What this process sees is not what a run sees, because a run gets a pinned hash seed and thread
+caps. No program is executed; the process measures, answers and ends.
+
+Invariant: two measurements on one machine with equal surroundings are equal.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from twice.foundation.fingerprint import Fingerprint
+from twice.recording.environment import measure
+from twice.recording.launch import ChildProcess, refuse_nesting
+from twice.recording.surroundings import Surroundings, environ_for_child
+from twice.recording.wire import Channel
+
+_CHILD = "twice.recording.measuring_child"
+
+
+def measure_in(surroundings: Surroundings) -> Fingerprint:
+    """The fingerprint of a fresh process in these surroundings.
+
+    Raises:
+        SurroundingsRefused: E-ENV-001, when they would load code that nobody asked for.
+    """
+    refuse_nesting()
+    with ChildProcess(_CHILD, environ_for_child(os.environ, surroundings)) as child:
+        return Fingerprint.from_json(child.ask({})["measured"])
+
+
+def measure_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Measure this process, and answer."""
+    del job
+    channel.send({"kind": "measured", "measured": measure().to_json()})

@@ -1,0 +1,69 @@
+"""Say where two runs part, and why: tick, field, line, both values, channel.
+
+  twice diagnose a.twice b.twice
+  twice diagnose a.twice b.twice --anyway --json
+  twice diagnose a.twice b.twice --confirm
+
+Runs of other seeds, code or configuration are refused as not-same-input, unless --anyway. Both are
+executed again, each in its own recorded surroundings. --traces compares the files that `twice trace`
+wrote, on this machine or others, and executes nothing.
+
+Exit code 0 same or within tolerance, 1 they part, 2 could not tell.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.divergence import Divergence
+from twice.errors import UsageError
+from twice.surfaces.cli.showing import Doing, add_json, print_json
+
+
+def arrange(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("records", nargs="*", type=Path, metavar="RECORD", help="two records")
+    parser.add_argument("--anyway", action="store_true", help="though seed, code or config differ")
+    parser.add_argument("--confirm", action="store_true", help="try every differing surrounding")
+    parser.add_argument("--no-lines", action="store_true", help="read logs only, execute nothing")
+    parser.add_argument("--traces", nargs=2, type=Path, metavar="FILE", help="two trace files")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Diagnose, and print the verdict."""
+    found = _diagnosed(options)
+    if options.json:
+        print_json(found.to_json())
+    else:
+        print(found.to_text())
+    return found.exit_code
+
+
+def _diagnosed(options: argparse.Namespace) -> Divergence:
+    if options.traces is not None:
+        from twice.diagnosing.tracefiles import diagnose_traces
+
+        if options.records:
+            raise _wrong(f"records and --traces together: {options.records[0]}")
+        return diagnose_traces(*options.traces)
+    if len(options.records) != 2:
+        raise _wrong(f"{len(options.records)} records")
+    with Doing() as doing:
+        return diagnose(
+            *options.records,
+            anyway=options.anyway,
+            confirm=options.confirm,
+            lines=not options.no_lines,
+            progress=doing,
+        )
+
+
+def _wrong(given: str) -> UsageError:
+    return UsageError(
+        f"twice diagnose was given {given}.",
+        "Expected two records, or --traces and two trace files.",
+        "For example: twice diagnose a.twice b.twice",
+    )

@@ -1,0 +1,169 @@
+"""Say what a record holds, without executing anything.
+
+  twice show a.twice
+  twice show a.twice --tick 120
+  twice show a.twice --snapshot 2 --json
+
+Opening a record from a stranger is safe: no code of it runs, and types stay names.
+Exit code 0, and 1 when the record is torn or a byte of it was changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from twice.recording.runrecord import RunRecord
+from twice.surfaces.cli.showing import Progress, add_json, aligned, print_json
+from twice.surfaces.moment import moment, moment_lines, snapshot, snapshot_lines
+from twice.surfaces.overview import FORMAT, ending_text, overview, parent_text
+from twice.surfaces.values import inline, mapping, printable
+
+
+def arrange(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("record", type=Path)
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument("--tick", type=int, metavar="T", help="what went in and what stood at T")
+    part.add_argument("--snapshot", type=int, metavar="N", help="one snapshot, counted from 0")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the overview, one tick, or one snapshot."""
+    with RunRecord.open(options.record) as record:
+        if options.tick is None and options.snapshot is None:
+            return _overview(record, as_json=options.json)
+        head = {"format": FORMAT, "record": str(record.path), "run_id": record.run_id}
+        if options.tick is not None:
+            told = moment(record, options.tick)
+            if options.json:
+                print_json({**head, **told})
+            else:
+                print(*moment_lines(record, told), sep="\n")
+        elif options.json:
+            print_json({**head, "snapshot": snapshot(record, options.snapshot)})
+        else:
+            record.state_at(options.snapshot)
+            print(*snapshot_lines(record, options.snapshot), sep="\n")
+        return 0
+
+
+def _overview(record: RunRecord, *, as_json: bool) -> int:
+    with Progress("reading") as progress:
+        told = overview(record, progress=progress)
+    if as_json:
+        print_json(told)
+    else:
+        print(*_lines(record, told), sep="\n")
+    return 0 if told["intact"] else 1
+
+
+def _lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
+    state = "" if told["intact"] else "TORN " if told["complete"] is False else "DAMAGED "
+    yield (
+        f"{state}{record.path}: {printable(told['program'])}, seed {told['seed']}, "
+        f"{told['ticks']} ticks, {printable(ending_text(record))}"
+    )
+    rows = [*_identity_rows(record, told), *_content_rows(told)]
+    yield from aligned(rows)
+    yield from (f"  caveat: {printable(text)}" for text in _caveats(told))
+    yield f"next: {_next(record, told)}"
+
+
+def _identity_rows(record: RunRecord, told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if not told["intact"]:
+        yield "damage", printable(told["damage"])
+    yield "run", told["run_id"]
+    if told["parent"] is not None:
+        yield "parent", printable(parent_text(record))
+    yield "config", inline(told["config"])
+    kind = told["class"]
+    yield "class", f"{kind['class']}, scope {kind['scope']}"
+    yield "predicate", printable(record.setup.predicate.sentence())
+    policies = (f"{name} {value}" for name, value in told["policies"].items() if value)
+    yield "policies", printable(", ".join(policies))
+    code = told["code"]
+    dirty = " with uncommitted changes" if code.get("dirty") else ""
+    yield "code", printable(f"{code.get('commit') or 'no commit'}{dirty}")
+    files = {**mapping(code.get("files")), **mapping(mapping(told["ending"]).get("files"))}
+    for name, digest in sorted(files.items()):
+        yield "", printable(f"{name} {digest}")
+    yield "environment", printable(_environment(told["environment"]))
+
+
+def _environment(environment: Mapping[str, Any]) -> str:
+    python, system = mapping(environment.get("python")), mapping(environment.get("os"))
+    libraries = mapping(environment.get("libraries"))
+    parts = [
+        f"Python {python.get('version')}",
+        str(system.get("system")),
+        str(mapping(environment.get("cpu")).get("arch")),
+        f"numpy {libraries.get('numpy')}",
+        f"{len(mapping(environment.get('probes')))} probes",
+    ]
+    return ", ".join(parts)
+
+
+def _content_rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    ending = mapping(told["ending"])
+    exception = mapping(ending.get("exception"))
+    if exception:
+        yield "exception", printable(f"{exception.get('type')}: {exception.get('message')}")
+    yield "points", f"{told['points']} compare-points"
+    yield "snapshots", _snapshots(told["snapshots"])
+    for name, form in told["components"].items():
+        yield "component", printable(f"{name} ({form})")
+    for name, entry in told["streams"].items():
+        facts = mapping(entry)
+        draws = facts.get("draws")
+        counted = "draws not counted" if draws is None else f"{draws} draws"
+        yield "stream", printable(f"{name} ({facts.get('kind')}), {counted}")
+    yield "world", printable(_manifest(told["effects"]))
+    for name, facts in mapping(ending.get("printed")).items():
+        counts = mapping(facts)
+        yield (
+            "printed",
+            printable(f"{name}: {counts.get('lines')} lines, {counts.get('bytes')} bytes"),
+        )
+    yield "size", _size(told["size"])
+    yield "format", f"record format {told['record_format']}, digests {told['digest']}"
+
+
+def _snapshots(entries: list[dict[str, Any]]) -> str:
+    if not entries:
+        return "none"
+    ticks = [str(entry["tick"]) for entry in entries]
+    shown = ticks if len(ticks) <= 8 else [*ticks[:4], "...", *ticks[-2:]]
+    return f"{len(ticks)}, before tick {', '.join(shown)}"
+
+
+def _manifest(effects: Mapping[str, Any]) -> str:
+    parts = [
+        f"{kind}: " + ", ".join(f"{name} {count}" for name, count in mapping(reads).items())
+        for kind, reads in effects.items()
+        if mapping(reads)
+    ]
+    return "; ".join(parts) or "nothing was read from the world"
+
+
+def _size(size: Mapping[str, Any]) -> str:
+    kinds = [
+        f"{kind} {entry['stored_bytes']:,}"
+        for kind, entry in size["blocks"].items()
+        if entry["count"]
+    ]
+    return f"{size['file_bytes']:,} bytes: {', '.join(kinds)}"
+
+
+def _caveats(told: Mapping[str, Any]) -> list[str]:
+    found = mapping(told["ending"]).get("caveats")
+    return [str(text) for text in found] if isinstance(found, list) else []
+
+
+def _next(record: RunRecord, told: Mapping[str, Any]) -> str:
+    if told["complete"]:
+        return f"twice verify {record.path}"
+    return f"twice migrate {record.path} -o {record.path.with_suffix('.closed.twice')}"
