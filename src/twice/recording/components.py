@@ -88,7 +88,7 @@ def component_of(
 
 
 def _require_name(name: str) -> None:
-    if not name or name in RESERVED:
+    if not name or name in RESERVED or name.startswith("order:"):
         raise ComponentRefused(
             f"A component cannot be called {name!r}.",
             f"Expected a non-empty name that is none of {', '.join(RESERVED)}.",

@@ -22,6 +22,7 @@ from twice.foundation.seeds import Seed
 from twice.recording.effects.events import LENIENT, STRICT, Event, unpack
 from twice.recording.identity import check_identity
 from twice.recording.inputs import INPUT, InputEvent, read_input
+from twice.recording.ordering import PREFIX
 from twice.recording.output import ERRORS, OUTPUT
 from twice.recording.record import RecordReader
 from twice.recording.session import LOOP, ROLLBACK
@@ -194,7 +195,9 @@ class RunRecord:
             )
         captured = load(self.reader, number)
         return {
-            name: decode(b"".join(parts)) for name, parts in sorted(captured.subsystems.items())
+            name: decode(b"".join(parts))
+            for name, parts in sorted(captured.subsystems.items())
+            if not name.startswith(PREFIX)
         }
 
     def close(self) -> None:

@@ -299,9 +299,9 @@ class Session:
 
     def capture(self, tick: int) -> Captured:
         """The whole state before a tick, as it stands now."""
-        subsystems: dict[str, Parts] = {
-            name: capture_component(component) for name, component in self.points.components.items()
-        }
+        subsystems: dict[str, Parts] = {}
+        for component in self.points.components.values():
+            subsystems.update(capture_component(component))
         subsystems[STREAMS] = encode_parts(self.wiring.streams.snapshot())
         cursors = Cursors(
             effects=self.wiring.layer.snapshot(),
@@ -336,7 +336,7 @@ class Session:
         with self.wiring.streams.restoring():
             for name, component in self.points.components.items():
                 if name in captured.subsystems:
-                    put_back(component, captured.subsystems[name])
+                    put_back(component, captured)
         self.wiring.streams.restore(decoded(captured.subsystems[STREAMS]))
         self.points.forget()
 

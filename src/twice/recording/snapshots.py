@@ -23,6 +23,7 @@ from twice.errors import DecodingRefused, RestoreRefused
 from twice.foundation.digests import Algorithm, digest_parts
 from twice.foundation.encoding import decode, encode_parts, loaded_types
 from twice.recording.components import Component
+from twice.recording.ordering import PREFIX, orders_of, reordered
 from twice.recording.record import RecordReader, RecordWriter
 
 ENVELOPE_VERSION = 1
@@ -90,9 +91,14 @@ class Captured:
         return Captured(self.tick, copied, self.cursors, self.identity, self.algorithm)
 
 
-def capture_component(component: Component) -> Parts:
-    """A component's state as canonical parts."""
-    return encode_parts(component.read())
+def capture_component(component: Component) -> dict[str, Parts]:
+    """A component's state as canonical parts, and the order of its dicts where it is its own."""
+    state = component.read()
+    captured = {component.name: encode_parts(state)}
+    orders = orders_of(state)
+    if orders is not None:
+        captured[PREFIX + component.name] = encode_parts(orders)
+    return captured
 
 
 def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
@@ -199,12 +205,16 @@ def load(reader: RecordReader, number: int) -> Captured:
     )
 
 
-def decoded(parts: Parts) -> Any:
+def decoded(parts: Parts, orders: Parts | None = None) -> Any:
     """A subsystem's state as fresh values; types are those that the program has loaded."""
-    return decode(b"".join(parts), resolve=loaded_types)
+    value = decode(b"".join(parts), resolve=loaded_types)
+    if orders is None:
+        return value
+    kept: Any = decode(b"".join(orders))
+    return reordered(value, kept)
 
 
-def put_back(component: Component, parts: Parts) -> None:
+def put_back(component: Component, captured: Captured) -> None:
     """Restore one component, and check that it now reads as it was captured.
 
     Raises:
@@ -217,8 +227,8 @@ def put_back(component: Component, parts: Parts) -> None:
             "Add restore(); until then seeking and branching execute from the start.",
             name=component.name,
         )
-    state = decoded(parts)
-    component.put(state)
+    parts = captured.subsystems[component.name]
+    component.put(decoded(parts, captured.subsystems.get(PREFIX + component.name)))
     again = b"".join(encode_parts(component.read()))
     if again != b"".join(parts):
         from twice.foundation.difference import differences
