@@ -9,7 +9,7 @@ Invariant: equal canonical bytes give equal text.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from twice.foundation.difference.fields import short
@@ -154,20 +154,15 @@ def _opening(value: Any) -> str:
         return f"<{printable(value.type_name)} "
     if isinstance(value, RegisteredValue):
         return f"<{printable(value.name)} "
-    return {list: "[", tuple: "(", dict: "{"}.get(type(value), "{")
+    return "[" if isinstance(value, list) else "(" if isinstance(value, tuple) else "{"
 
 
 def _closing(value: Any) -> str:
     if isinstance(value, InstanceValue | NamedTupleValue | RegisteredValue):
         return ">"
-    return {list: "]", tuple: ")", dict: "}"}.get(type(value), "}")
+    return "]" if isinstance(value, list) else ")" if isinstance(value, tuple) else "}"
 
 
 def mapping(value: object) -> Mapping[str, Any]:
     """The value, when it is an object of a JSON document; else an empty one."""
     return value if isinstance(value, Mapping) else {}
-
-
-def listed(value: object) -> Sequence[Any]:
-    """The value, when it is a list of a JSON document; else an empty one."""
-    return value if isinstance(value, list) else []

@@ -64,6 +64,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
+def _own(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """A command's own arguments, and those after ``--`` that it passes on.
+
+    argparse cannot tell them apart where options stand between the two positional arguments.
+    """
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:at], arguments[at + 1 :]
+
+
 def _never_fail_to_print() -> None:
     """A character that the terminal cannot show is written as an escape, never an error."""
     for stream in (sys.stdout, sys.stderr):
@@ -104,7 +113,11 @@ def dispatch(arguments: list[str]) -> int:
         allow_abbrev=False,
     )
     command.arrange(parser)
-    code = command.run(parser.parse_args(arguments[1:]))
+    own, rest = _own(arguments[1:]) if hasattr(command, "PASSES_ON") else (arguments[1:], [])
+    options = parser.parse_args(own)
+    if rest:
+        setattr(options, command.PASSES_ON, rest)
+    code = command.run(options)
     assert isinstance(code, int), "a command returns its exit code"
     return code
 
