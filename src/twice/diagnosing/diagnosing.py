@@ -26,7 +26,8 @@ from twice.diagnosing.comparing import (
     parting,
     point_ref,
 )
-from twice.diagnosing.divergence import Divergence, OperationFound, Result
+from twice.diagnosing.concluding import blind_spots, entering, operation_of, reads_that_differ
+from twice.diagnosing.divergence import Divergence, Result
 from twice.diagnosing.executions import BEFORE_ALL, Executed, Side, Window
 from twice.diagnosing.experiments import (
     Factor,
@@ -35,16 +36,14 @@ from twice.diagnosing.experiments import (
     swapped_one_by_one,
     with_factor,
 )
+from twice.diagnosing.fields import fields_between
 from twice.diagnosing.located import Located, Unlocated
 from twice.diagnosing.locating import locate
 from twice.diagnosing.paths import STREAMS
-from twice.diagnosing.reading_lines import line_facts
 from twice.diagnosing.sampled import compare_samples
 from twice.diagnosing.trace import Plan, Trace
-from twice.diagnosing.window import OBJECT
 from twice.errors import ProgramFailed, RecordTorn, TwiceError
-from twice.foundation.difference import FieldDifference, differences
-from twice.foundation.encoding import decode
+from twice.foundation.difference import FieldDifference
 from twice.foundation.fingerprint import Fingerprint
 from twice.foundation.fingerprint import differences as environment_differences
 from twice.recording.runrecord import RunRecord
@@ -320,7 +319,7 @@ class _Funnel:
             blind_spots=found.blind_spots,
             substituted=self._substituted(),
             clock_policy=self._a.record.setup.clock != self._b.record.setup.clock,
-            reads_differ=reads_that_differ(self._a.record, self._b.record, where),
+            reads_differ=reads_that_differ(self._a.record, self._b.record),
         )
         result: Result = "localised" if found.located is not None else "unlocalised"
         if found.non_reproducing is not None:
@@ -328,7 +327,7 @@ class _Funnel:
         return replace(
             self._verdict(result, where, inputs, caveats=found.caveats),
             fields=found.fields,
-            operation=None if found.located is None else operation_of(found.located),
+            operation=None if found.located is None else operation_of(found.located, found.fields),
             attribution=attribute(seen),
             blind_spots=found.blind_spots,
             evidence=found.evidence,
@@ -424,69 +423,3 @@ def reproduced(side: Side, window: Window) -> tuple[Executed, bool]:
         return resumed, True
     side.start = None
     return executed, False
-
-
-def fields_between(one: Executed, two: Executed, columns: Sequence[str]) -> list[FieldDifference]:
-    """Typed differences of the components' states at the parting, smallest first."""
-    found: list[FieldDifference] = []
-    for name in sorted({*one.states} | {*two.states}):
-        if columns and name not in columns:
-            continue
-        state_a, state_b = one.states.get(name), two.states.get(name)
-        if state_a is None or state_b is None or state_a == state_b:
-            continue
-        found += differences(decode(state_a), decode(state_b), component=name)
-    return sorted(found, key=FieldDifference.rank)
-
-
-def operation_of(located: Located) -> OperationFound:
-    """The operation as the verdict prints it."""
-    return OperationFound(
-        file=located.file,
-        line=located.line,
-        function=located.function,
-        code=located.code or "",
-        name=located.name,
-        a=located.value_a,
-        b=located.value_b,
-    )
-
-
-def entering(located: Located) -> Located:
-    """A difference that was there before anything could be traced enters the tracked state somewhere.
-
-    That line is the operation: the first one that lets what no ``state()`` holds into what does.
-    """
-    inside = [row for row in located.candidates if not row.before_window and row.reaches_tracked]
-    if not located.before_window or not inside:
-        return located
-    first = min(inside, key=lambda row: row.moment)
-    facts = line_facts(first.place.file, first.place.line)
-    return replace(
-        located,
-        file=first.place.file,
-        line=first.place.line,
-        function=first.place.function,
-        code=first.place.code,
-        calls=facts.calls if facts else (),
-        tags=facts.tags if facts else (),
-        iterates=facts.iterates if facts else (),
-    )
-
-
-def blind_spots(located: Located) -> list[str]:
-    """Paths that differ and belong to no declared state, as people write them."""
-    spots = [path.removeprefix(OBJECT) for path in located.untracked if path.startswith(OBJECT)]
-    return list(dict.fromkeys(spots))
-
-
-def reads_that_differ(a: RunRecord, b: RunRecord, where: Parting) -> list[str]:
-    """Names of the sources whose recorded values differ before the parting."""
-    from twice.recording.effects.ops import OPS
-
-    found: dict[str, None] = {}
-    del where
-    for one, two in zip(a.strict_reads(), b.strict_reads(), strict=False):
-        if one != two and one[0] in OPS:
-            found[OPS[one[0]].name] = None
-    return list(found)

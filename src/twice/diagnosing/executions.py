@@ -46,6 +46,7 @@ class Executed:
         reached: whether the closing point was reached.
         digests: column -> 16 bytes at the closing point.
         states: component -> canonical form there.
+        streams: stream -> its public state there.
         trace: what was traced, or None without a plan.
         left_at: position of the first read that the record could not answer, or None.
     """
@@ -53,6 +54,7 @@ class Executed:
     reached: bool
     digests: Mapping[str, bytes]
     states: Mapping[str, bytes]
+    streams: Mapping[str, Any]
     trace: Trace | None
     left_at: int | None
 
@@ -149,6 +151,7 @@ def _executed(message: Mapping[str, Any]) -> Executed:
         reached=message["reached"],
         digests=message["digests"],
         states=message["states"],
+        streams=message["streams"],
         trace=Trace.from_bytes(raw) if raw else None,
         left_at=message["left_at"],
     )

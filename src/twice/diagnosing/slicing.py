@@ -22,6 +22,7 @@ Invariant: every step leads to an operation that is not later than the one befor
 from __future__ import annotations
 
 from twice.diagnosing.beginnings import Beginning, Beginnings, Goal, statement_start
+from twice.diagnosing.callables import DRAW
 from twice.diagnosing.moments import Moments, Operation
 from twice.diagnosing.observing import Observer
 from twice.diagnosing.paths import (
@@ -51,7 +52,7 @@ class Slicer:
 
     def causes(self, begun: Beginning) -> list[Goal]:
         """What the operation took its difference from; empty when it is the first."""
-        if begun.before_window:
+        if begun.before_window or self._is_extra_draw(begun):
             return []
         operation = begun.guard or begun.operation
         if operation.depth < 0 or operation.side != "a":
@@ -65,6 +66,13 @@ class Slicer:
         return [
             goal for goal in (*came, *read) if goal.path != begun.path or is_returned(goal.path)
         ]
+
+    def _is_extra_draw(self, begun: Beginning) -> bool:
+        """Whether one side alone drew from a generator: then the draw is the operation, not its guard."""
+        if begun.guard is None or begun.guard is begun.operation:
+            return False
+        facts = line_facts(begun.operation.place.file, begun.operation.place.line)
+        return facts is not None and DRAW in facts.tags
 
     def _from_calls(self, operation: Operation, start: int) -> list[Goal]:
         """The first value that came back different from a function that the statement called."""

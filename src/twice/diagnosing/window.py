@@ -139,6 +139,7 @@ class WindowControl:
                 "trace": b"" if trace is None else trace.to_bytes(),
                 "digests": dict(digests),
                 "states": _states(self._session),
+                "streams": self._session.wiring.streams.snapshot(),
                 "left_at": None if source is None else source.went_live(),
             }
         )

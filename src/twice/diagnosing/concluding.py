@@ -1,0 +1,73 @@
+"""From what was located to what the verdict says: the operation, and the blind spots.
+
+Invariant: the operation that is named is one that ran inside a traced window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from twice.diagnosing.divergence import OperationFound
+from twice.diagnosing.located import Located
+from twice.diagnosing.reading_lines import line_facts
+from twice.diagnosing.window import OBJECT
+from twice.foundation.difference import FieldDifference
+from twice.recording.effects.ops import OPS
+from twice.recording.runrecord import RunRecord
+
+_STREAM_POSITIONS = "stream positions"
+
+
+def operation_of(located: Located, fields: Sequence[FieldDifference]) -> OperationFound:
+    """The operation as the verdict prints it; a stream position is named by its stream."""
+    name, a, b = located.name.removeprefix(OBJECT), located.value_a, located.value_b
+    moved = [difference for difference in fields if difference.path.startswith("streams[")]
+    if name == _STREAM_POSITIONS and moved:
+        name, a, b = moved[0].path, moved[0].a, moved[0].b
+    return OperationFound(
+        file=located.file,
+        line=located.line,
+        function=located.function,
+        code=located.code or "",
+        name=name,
+        a=a,
+        b=b,
+    )
+
+
+def entering(located: Located) -> Located:
+    """A difference that was there before anything could be traced enters the tracked state somewhere.
+
+    That line is the operation: the first one that lets what no ``state()`` holds into what does.
+    """
+    inside = [row for row in located.candidates if not row.before_window and row.reaches_tracked]
+    if not located.before_window or not inside:
+        return located
+    first = min(inside, key=lambda row: row.moment)
+    facts = line_facts(first.place.file, first.place.line)
+    return replace(
+        located,
+        file=first.place.file,
+        line=first.place.line,
+        function=first.place.function,
+        code=first.place.code,
+        calls=facts.calls if facts else (),
+        tags=facts.tags if facts else (),
+        iterates=facts.iterates if facts else (),
+    )
+
+
+def blind_spots(located: Located) -> list[str]:
+    """Paths that differ and belong to no declared state, as people write them."""
+    spots = [path.removeprefix(OBJECT) for path in located.untracked if path.startswith(OBJECT)]
+    return list(dict.fromkeys(spots))
+
+
+def reads_that_differ(a: RunRecord, b: RunRecord) -> list[str]:
+    """Names of the sources whose recorded values differ anywhere."""
+    found: dict[str, None] = {}
+    for one, two in zip(a.strict_reads(), b.strict_reads(), strict=False):
+        if one != two and one[0] in OPS:
+            found[OPS[one[0]].name] = None
+    return list(found)
