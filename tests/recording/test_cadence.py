@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from programs import chains, names, recorded
 
+from programs import chains, names, recorded
 from twice.errors import ClassRefused, SnapshotCadence
 from twice.recording.cadence import (
     Cadence,

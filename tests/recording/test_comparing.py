@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from programs import names, verified
 
+from programs import names, verified
 from twice.foundation.classes import Predicate
 from twice.recording.runrecord import RunRecord
 

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import cli, environ, names, recorded, verified, write
 
 import twice
+from programs import cli, environ, names, recorded, verified, write
 from twice.errors import EncodingRefused, ProgramFailed
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
@@ -315,12 +315,13 @@ def test_multiprocessing_workers_do_not_touch_the_record(tmp_path: Path) -> None
 
 
 def test_an_exception_in_inline_code_is_raised_and_recorded(tmp_path: Path) -> None:
-    with (
-        pytest.raises(ZeroDivisionError),
-        twice.recording(tmp_path / "a.twice", seed=1) as run,
-    ):
-        for tick in run.ticks(5):
-            1 / (2 - tick)
+    def divide() -> None:
+        with twice.recording(tmp_path / "a.twice", seed=1) as run:
+            for tick in run.ticks(5):
+                1 / (2 - tick)
+
+    with pytest.raises(ZeroDivisionError):
+        divide()
     with RunRecord.open(tmp_path / "a.twice") as record:
         assert record.complete
         assert ending(record) == ("exception", 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from programs import names, recorded, verified
-
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
 

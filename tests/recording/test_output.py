@@ -7,7 +7,6 @@ import tempfile
 from pathlib import Path
 
 from programs import cli, recorded, verified, write
-
 from twice.foundation.digests import Algorithm
 from twice.recording.output import CapturedFile
 from twice.recording.runrecord import RunRecord

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from programs import names, recorded, verified
 
 import twice
+from programs import names, recorded, verified
 from twice.errors import RollbackRefused
 from twice.recording.cadence import Cadence
 from twice.recording.runrecord import RunRecord

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from programs import names, recorded, verified
 
 import twice
+from programs import names, recorded, verified
 from twice.errors import TickMisuse
 from twice.recording.runrecord import RunRecord
 

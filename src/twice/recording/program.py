@@ -118,8 +118,9 @@ def parse_program(text: str, *, arguments: Iterable[str] = (), cwd: Path | None 
         ProgramNotFound: E-PROGRAM-001, when the text names nothing that can be run.
     """
     root = (cwd or Path.cwd()).resolve()
-    head, colon, function = text.rpartition(":")
-    target = head if colon else text
+    target, colon, function = text.rpartition(":")
+    if not colon:
+        target, function = text, ""
     if target.endswith(".py"):
         path = Path(target) if Path(target).is_absolute() else root / target
         if not path.is_file():

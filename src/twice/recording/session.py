@@ -85,6 +85,7 @@ class Session:
         self._rate: RateGuard | None = None
         self._pending: BaseException | None = None
         self.caveats: list[str] = []
+        self.silent_reads: Mapping[str, Any] = {"strict": {}, "lenient": {}}
         self.owner = os.getpid()
 
     # -- what the program calls -----------------------------------------------------------------
@@ -256,8 +257,6 @@ class Session:
             self._snapshot(tick)
         self.wiring.control.before_tick(self, tick)
 
-    # -- observing ------------------------------------------------------------------------------
-
     def frame(self, kind: str, payload: bytes) -> None:
         """Hand something to the journal, unless the session is still catching up."""
         if not self.muted:
@@ -279,8 +278,6 @@ class Session:
         self.wiring.sink.point(taken)
         self.point_count += 1
         self.wiring.control.at_point(self, taken)
-
-    # -- snapshots ------------------------------------------------------------------------------
 
     def _snapshot(self, tick: int) -> None:
         if self.setup.granularity == "snapshot":
@@ -318,6 +315,7 @@ class Session:
         captured = resume.captured
         cursors = captured.cursors
         self._put_back(captured)
+        self.silent_reads = self.wiring.layer.manifest()
         self.wiring.layer.restore(cursors.effects)
         self.wiring.inputs.seek(cursors.inputs)
         self._inputs_count, self.inputs_position = cursors.inputs, cursors.inputs_chain

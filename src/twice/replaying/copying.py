@@ -1,43 +1,108 @@
 """Copy the beginning of one record into another: what a branch and its parent have in common.
 
 Points, journal frames and snapshots are written again in their order; the chain of points comes out
-the same, which is the proof that the prefix is identical.
+the same, which is the proof that the prefix is identical. The beginning ends at a snapshot, between
+two points: of what stands there, only what came before the snapshot is copied.
 
-Invariant: copying does not interpret what it copies, except where a snapshot names its pages.
+Invariant: copying does not interpret what it copies, except to count it and to name its pages.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
 from twice.recording.comparepoints import Taken
+from twice.recording.effects.events import LENIENT, STRICT, unpack
+from twice.recording.effects.ops import OPS
+from twice.recording.inputs import INPUT
+from twice.recording.record.frames import Frame
 from twice.recording.runrecord import RunRecord
+from twice.recording.session import LOOP
 from twice.recording.sink import RecordingSink
-from twice.recording.snapshots import load
+from twice.recording.snapshots import Cursors, load
+
+Reads = dict[str, Counter[str]]
 
 
-def copy_prefix(record: RunRecord, sink: RecordingSink, points: int) -> None:
-    """Copy everything before compare-point number ``points`` into a fresh record.
+def copy_prefix(record: RunRecord, sink: RecordingSink, cursors: Cursors) -> Reads:
+    """Copy everything before a snapshot into a fresh record, that snapshot included.
 
     Args:
         record: the parent.
         sink: writes into the branch.
-        points: how many compare-points are copied, with what stands before and between them.
+        cursors: of the snapshot.
+
+    Returns:
+        How often each operation was read in what was copied, by ``strict`` and ``lenient``.
     """
-    reader = record.reader
+    reader, points = record.reader, cursors.points
     snapshots = iter([entry for entry in reader.snapshots if entry.point <= points])
     snapshot = next(snapshots, None)
-    frames = reader.frames(last_point=points - 1) if points else iter(())
+    copied = _Copied(sink)
+    frames = reader.frames(last_point=points)
     frame = next(frames, None)
     for index in range(points):
         while snapshot is not None and snapshot.point <= index:
             sink.snapshot(load(reader, snapshot.number))
             snapshot = next(snapshots, None)
         while frame is not None and frame.point <= index:
-            sink.writer.frame(frame.kind, frame.actor, bytes(frame.payload), tick=frame.tick)
+            copied.add(frame)
             frame = next(frames, None)
         point = reader.points.point(index)
         columns = tuple(point.digests)
         digests = b"".join(point.digests.values())
         sink.point(Taken(point.tick, point.name, columns, point.root, point.chain, digests))
+    while frame is not None and not copied.reaches(cursors):
+        copied.add(frame)
+        frame = next(frames, None)
     while snapshot is not None:
         sink.snapshot(load(reader, snapshot.number))
         snapshot = next(snapshots, None)
+    return copied.reads
+
+
+class _Copied:
+    """Writes frames into the branch and counts what it wrote."""
+
+    def __init__(self, sink: RecordingSink) -> None:
+        self.reads: Reads = {"strict": Counter(), "lenient": Counter()}
+        self._sink = sink
+        self._frames: Counter[str] = Counter()
+
+    def add(self, frame: Frame) -> None:
+        payload = bytes(frame.payload)
+        self._sink.writer.frame(frame.kind, frame.actor, payload, tick=frame.tick)
+        self._frames[frame.kind] += 1
+        if frame.kind in {STRICT, LENIENT}:
+            counts = self.reads["strict" if frame.kind == STRICT else "lenient"]
+            counts.update(OPS[number].name for number, _ in unpack(payload) if number in OPS)
+
+    def reaches(self, cursors: Cursors) -> bool:
+        """Whether everything that the cursors count has been copied."""
+        reads: Any = cursors.effects["reads"]
+        return (
+            self._frames[INPUT] >= cursors.inputs
+            and self._frames[LOOP] >= cursors.loop
+            and self.reads["strict"].total() >= reads
+        )
+
+
+def whole_manifest(
+    copied: Reads, silent: Mapping[str, Any], executed: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The closed-world manifest of a branch: what was copied, and what it read itself.
+
+    Args:
+        copied: reads in the copied prefix.
+        silent: manifest when the session resumed; those reads were served in silence.
+        executed: manifest at the end.
+    """
+    whole = dict(executed)
+    for how, counts in copied.items():
+        both = Counter(executed[how])
+        both.subtract(silent[how])
+        both.update(counts)
+        whole[how] = {name: count for name, count in sorted(both.items()) if count}
+    return whole

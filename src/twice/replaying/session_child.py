@@ -33,7 +33,7 @@ from twice.recording.surroundings import Surroundings
 from twice.recording.wire import Channel
 from twice.recording.writing import snapshot_marks
 from twice.replaying.checking import CheckingSink, Failure
-from twice.replaying.copying import copy_prefix
+from twice.replaying.copying import Reads, copy_prefix, whole_manifest
 from twice.replaying.forking import PrefixSink
 from twice.replaying.rebuilding import WatchedSource, rebuilt_session, recorded_inputs, resume_at
 from twice.replaying.replaying_child import Watch, states
@@ -138,7 +138,9 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
                 dedupe=record.setup.strategy != "full",
                 keep=record.setup.strategy != "event-sourced",
             )
-            copy_prefix(record, recording, first)
+            copied: Reads = {}
+            if resume is not None:
+                copied = copy_prefix(record, recording, resume.captured.cursors)
             checking = CheckingSink(record, record.setup.predicate, refuse, first=first)
             inputs = BranchInputs(
                 recorded_inputs(record, _input_refused(refuse, first)),
@@ -166,6 +168,9 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
                 held,
                 lambda: {
                     **describe_ending(held),
+                    "effects": whole_manifest(
+                        copied, held.silent_reads, held.wiring.layer.manifest()
+                    ),
                     "branch": {
                         "substituted": sorted(inputs.used),
                         "unused": sorted(inputs.unused()),

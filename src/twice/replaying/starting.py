@@ -72,7 +72,7 @@ def require_same_code(record: RunRecord, *, informational: bool) -> list[SourceC
     """Refuse to execute other code than was recorded, unless it is only for information.
 
     Raises:
-        ProgramChanged: E-PROGRAM-004.
+        ProgramChanged: E-PROGRAM-004. ProgramNotFound: E-PROGRAM-001, when it is gone.
     """
     changes = source_changes(record)
     if changes and not informational:
@@ -87,6 +87,8 @@ def require_same_code(record: RunRecord, *, informational: bool) -> list[SourceC
             f"Either {where}, or go on for information only: --informational",
             path=first.path,
         )
+    if record.setup.program.kind in {"function", "script"}:
+        record.setup.program.path()
     return changes
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from programs import recorded, verified
 
 import twice
+from programs import recorded, verified
 from twice.errors import EffectRefused, StreamOffThread
 from twice.recording.effects.clock import TickClock
 from twice.recording.runrecord import RunRecord
