@@ -36,7 +36,8 @@ class Cursors:
     """Positions in the record at which a restored run goes on.
 
     Attributes:
-        effects: reads served and the digest of questions (``EffectLayer.snapshot``).
+        effects: reads served, strict and lenient, and the digest of questions
+            (``EffectLayer.snapshot``).
         inputs: how many inputs were asked for.
         inputs_chain: digest of the inputs so far.
         loop: number of the loop, from 0.
@@ -126,6 +127,7 @@ def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
             "effects": {
                 "reads": cursors.effects["reads"],
                 "asked": bytes(cursors.effects["asked"]).hex(),  # type: ignore[call-overload]
+                "lenient": _by_number(cursors.effects.get("lenient", {})),
             },
             "inputs": cursors.inputs,
             "inputs_chain": cursors.inputs_chain.hex(),
@@ -134,6 +136,19 @@ def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
         },
     }
     writer.snapshot(captured.tick, rfc8785.dumps(envelope))
+
+
+def _by_number(counts: object) -> dict[str, int]:
+    """Lenient reads by operation number, as JSON has it: names are text."""
+    assert isinstance(counts, dict), "lenient cursors are counts by number"
+    return {str(number): counts[number] for number in sorted(counts)}
+
+
+def _lenient_cursors(effects: Mapping[str, Any]) -> dict[str, dict[int, int]]:
+    """The same back; records of earlier versions have none, which leaves the cursors alone."""
+    if "lenient" not in effects:
+        return {}
+    return {"lenient": {int(number): count for number, count in effects["lenient"].items()}}
 
 
 def state_hash(digests: Mapping[str, str], algorithm: Algorithm) -> str:
@@ -192,6 +207,7 @@ def load(reader: RecordReader, number: int) -> Captured:
             effects={
                 "reads": cursors["effects"]["reads"],
                 "asked": bytes.fromhex(cursors["effects"]["asked"]),
+                **_lenient_cursors(cursors["effects"]),
             },
             inputs=cursors["inputs"],
             inputs_chain=bytes.fromhex(cursors["inputs_chain"]),

@@ -12,8 +12,7 @@ Invariant: a source never invents a value.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from twice.errors import EffectMismatch
@@ -39,8 +38,8 @@ class Source(Protocol):
         """How many strict reads were served from a record so far."""
         ...
 
-    def seek(self, position: int) -> None:
-        """Continue after that many strict reads."""
+    def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
+        """Continue after that many strict reads, and that many lenient ones of each operation."""
         ...
 
     def went_live(self) -> int | None:
@@ -65,7 +64,7 @@ class LiveSource:
         """Nothing is served from a record."""
         return 0
 
-    def seek(self, position: int) -> None:
+    def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
         """A live world has no cursor."""
 
     def went_live(self) -> int | None:
@@ -93,9 +92,10 @@ class RecordedSource:
         self._open = strict_events
         self._strict = strict_events(0)
         self._position = 0
-        self._queues: dict[int, deque[object]] = {}
+        self._lenient: dict[int, list[object]] = {}
+        self._served: dict[int, int] = {}
         for number, value in lenient_events:
-            self._queues.setdefault(number, deque()).append(value)
+            self._lenient.setdefault(number, []).append(value)
         self._last: dict[int, tuple[float, float]] = {}
 
     def strict(self, op: Op, arguments: object, live: Live) -> Any:
@@ -117,10 +117,12 @@ class RecordedSource:
 
     def lenient(self, op: Op, live: Live) -> object:
         """Serve the next recorded value of this operation, or go on from where it ended."""
-        queue = self._queues.get(op.number)
+        recorded_values = self._lenient.get(op.number, ())
+        at = self._served.get(op.number, 0)
         now = live() if op is not SLEEP else None
-        if queue:
-            value = queue.popleft()
+        if at < len(recorded_values):
+            value = recorded_values[at]
+            self._served[op.number] = at + 1
             if isinstance(value, float) and isinstance(now, float):
                 self._last[op.number] = (value, now)
             return value
@@ -133,10 +135,12 @@ class RecordedSource:
         """How many strict reads were served."""
         return self._position
 
-    def seek(self, position: int) -> None:
-        """Continue after that many strict reads."""
+    def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
+        """Continue after that many strict reads, and that many lenient ones of each operation."""
         self._strict = self._open(position)
         self._position = position
+        if lenient is not None:
+            self._served = dict(lenient)
 
     def went_live(self) -> int | None:
         """A recorded source never goes live."""
@@ -175,9 +179,9 @@ class BranchSource:
         """How many strict reads were served from the record."""
         return self._recorded.position()
 
-    def seek(self, position: int) -> None:
-        """Continue after that many strict reads."""
-        self._recorded.seek(position)
+    def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
+        """Continue after that many strict reads, and that many lenient ones of each operation."""
+        self._recorded.seek(position, lenient)
 
     def went_live(self) -> int | None:
         """Position of the first read that left the record."""
