@@ -20,15 +20,71 @@ from twice.foundation.encoding import decode, encode
 Event = tuple[int, object]
 STRICT = "effects"
 LENIENT = "effects-lenient"
+RUN_READS_MAX = 2048
+RUNS_MAX = 1024
+
+
+class Waiting:
+    """Reads that wait to be written, kept as runs of one operation.
+
+    Most reads repeat the one before them, so a read costs one append to a list of plain values, and
+    writing a run down costs no Python code per value.
+
+    Attributes:
+        number: operation of the last run, 0 before any.
+        values: values of the last run.
+        runs: all runs, oldest first.
+    """
+
+    __slots__ = ("number", "runs", "values")
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.values: list[object] = []
+        self.runs: list[tuple[int, list[object]]] = []
+
+    def add(self, number: int, value: object) -> None:
+        """Add one read."""
+        if number != self.number:
+            values: list[object] = []
+            self.runs.append((number, values))
+            # Nothing is allocated between these two: a finalizer that reads cannot come in between.
+            self.values = values
+            self.number = number
+        self.values.append(value)
+
+    @property
+    def full(self) -> bool:
+        """Whether it is time to write them down."""
+        return len(self.values) >= RUN_READS_MAX or len(self.runs) >= RUNS_MAX
+
+    def take(self) -> tuple[list[int], list[object]]:
+        """Operation numbers and values of everything that waits, taken out at once."""
+        runs, self.runs, self.values, self.number = self.runs, [], [], 0
+        numbers: list[int] = []
+        values: list[object] = []
+        for number, of_run in runs:
+            numbers += [number] * len(of_run)
+            values += of_run
+        return numbers, values
 
 
 def pack(events: Sequence[Event]) -> bytes:
     """Encode a run of reads for one journal frame."""
-    numbers = array("H", [number for number, _ in events])
-    floats = array("d", [value for _, value in events if type(value) is float])
-    others = tuple([value for _, value in events if type(value) is not float])
-    mask = b"" if not others else bytes(type(value) is float for _, value in events)
-    return encode((little_endian(numbers), little_endian(floats), mask, others))
+    return pack_columns([number for number, _ in events], [value for _, value in events])
+
+
+def pack_columns(numbers: Sequence[int], values: Sequence[object]) -> bytes:
+    """``pack`` for reads whose operations and values stand apart already."""
+    kinds = list(map(type, values))
+    packed = little_endian(array("H", numbers))
+    if kinds.count(float) == len(kinds):
+        column: Sequence[Any] = values
+        return encode((packed, little_endian(array("d", column)), b"", ()))
+    floats = array("d", [value for value in values if type(value) is float])
+    others = tuple([value for value in values if type(value) is not float])
+    mask = bytes(kind is float for kind in kinds)
+    return encode((packed, little_endian(floats), mask, others))
 
 
 def unpack(payload: bytes | bytearray | memoryview) -> list[Event]:

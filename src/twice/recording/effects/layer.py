@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from sys import _getframe
 from threading import current_thread, get_ident
 from types import CodeType, FrameType
@@ -25,7 +25,13 @@ from typing import TYPE_CHECKING
 from twice.errors import StreamOffThread
 from twice.foundation.digests import Algorithm, short_digest
 from twice.foundation.encoding import encode
-from twice.recording.effects.events import LENIENT, STRICT, Event, little_endian, pack
+from twice.recording.effects.events import (
+    LENIENT,
+    STRICT,
+    Waiting,
+    little_endian,
+    pack_columns,
+)
 from twice.recording.effects.ops import OPS, WITH_ARGUMENTS, Op
 from twice.recording.effects.sources import LiveSource, Source
 from twice.recording.program import is_user_file
@@ -34,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Journal = Callable[[str, bytes], None]
-_FLUSH_AT = 4096
 # Python wrappers around entropy whose caller is the one who really asks.
 _PASS_THROUGH = ("/random.py", "/secrets.py", "/uuid.py", "/tempfile.py", "/effects/entropy.py")
 
@@ -62,12 +67,17 @@ class EffectLayer:
         self.active = True
         self._journal = journal
         self._opted_in = opted_in
-        self.strictness: dict[CodeType, bool] = {}
-        self.strict_events: list[Event] = []
-        self.lenient_events: list[Event] = []
+        # By identity: hashing a code object reads all of its instructions. The code is kept, so
+        # that its identity is not given to another.
+        self._strictness: dict[int, tuple[CodeType, bool]] = {}
+        self.strict_reads = Waiting()
+        self.lenient_reads = Waiting()
         self._strict_reads = 0
+        self._lenient_reads: dict[int, int] = {}
         self._short = short_digest(algorithm)
         self._ask_chain = b""
+        self._asked = bytearray()
+        self._arguments: list[object] = []
         self.counts: dict[int, int] = {}
         self.lenient_counts: dict[int, int] = {}
         self.ungoverned: dict[int, int] = {}
@@ -81,16 +91,20 @@ class EffectLayer:
             EffectMismatch: E-EFFECT-001, in replay, when the record answers another question.
         """
         value = self.source.strict(op, arguments, live)
-        self.strict_events.append((op.number, value if arguments is None else (arguments, value)))
-        if len(self.strict_events) >= _FLUSH_AT:
-            self.flush()
+        self.note(op.number, value if arguments is None else (arguments, value))
         return value
+
+    def note(self, number: int, value: object) -> None:
+        """Write a strict read down."""
+        self.strict_reads.add(number, value)
+        if self.strict_reads.full:
+            self.flush()
 
     def read_lenient(self, op: Op, live: Callable[[], object]) -> object:
         """Answer a read that the standard library makes for itself."""
         value = self.source.lenient(op, live)
-        self.lenient_events.append((op.number, value))
-        if len(self.lenient_events) >= _FLUSH_AT:
+        self.lenient_reads.add(op.number, value)
+        if self.lenient_reads.full:
             self.flush()
         return value
 
@@ -118,14 +132,15 @@ class EffectLayer:
 
     def is_strict(self, code: CodeType) -> bool:
         """Whether reads made by this code are strict: user code, or a package opted in."""
-        known = self.strictness.get(code)
-        if known is None:
-            name = code.co_filename
-            known = is_user_file(name) or (
-                bool(self._opted_in) and os.path.realpath(name).startswith(self._opted_in)
-            )
-            self.strictness[code] = known
-        return known
+        known = self._strictness.get(id(code))
+        if known is not None:
+            return known[1]
+        name = code.co_filename
+        strict = is_user_file(name) or (
+            bool(self._opted_in) and os.path.realpath(name).startswith(self._opted_in)
+        )
+        self._strictness[id(code)] = (code, strict)
+        return strict
 
     def asker(self, depth: int = 2) -> CodeType:
         """The code that really asks for entropy: the first one that is no wrapper around it."""
@@ -141,38 +156,61 @@ class EffectLayer:
 
     def flush(self) -> None:
         """Hand the reads so far to the journal and add them to the counts."""
-        if self.strict_events:
-            _count(self.strict_events, self.counts)
-            self._strict_reads += len(self.strict_events)
-            self._ask_chain = self._short(self._ask_chain + _questions(self.strict_events))
+        if self.strict_reads.runs:
+            numbers, values = self.strict_reads.take()
+            _count(numbers, self.counts)
+            self._strict_reads += len(numbers)
+            self._asked += little_endian(array("H", numbers))
+            if not WITH_ARGUMENTS.isdisjoint(numbers):
+                asked = zip(numbers, values, strict=True)
+                self._arguments += [value[0] for number, value in asked if number in WITH_ARGUMENTS]  # type: ignore[index]
             if self._journal is not None:
-                self._journal(STRICT, pack(self.strict_events))
-            self.strict_events.clear()
-        if self.lenient_events:
-            _count(self.lenient_events, self.lenient_counts)
+                self._journal(STRICT, pack_columns(numbers, values))
+        if self.lenient_reads.runs:
+            numbers, values = self.lenient_reads.take()
+            _count(numbers, self.lenient_counts)
+            _count(numbers, self._lenient_reads)
             if self._journal is not None:
-                self._journal(LENIENT, pack(self.lenient_events))
-            self.lenient_events.clear()
+                self._journal(LENIENT, pack_columns(numbers, values))
 
     def position(self) -> bytes:
         """Digest of the questions asked so far: operations and arguments, not the answers."""
-        if self.strict_events or self.lenient_events:
+        if self.strict_reads.runs or self.lenient_reads.runs:
             self.flush()
+        if self._asked:
+            # Folded here and never while reading: when reads are flushed must not show.
+            arguments = encode(self._arguments) if self._arguments else b""
+            self._ask_chain = self._short(self._ask_chain + self._asked + arguments)
+            self._asked.clear()
+            self._arguments.clear()
         return self._ask_chain
 
     def snapshot(self) -> dict[str, object]:
-        """Cursor and question digest, to be restored with ``restore``."""
+        """Cursors and question digest, to be restored with ``restore``."""
         self.flush()
-        return {"reads": self._strict_reads, "asked": self._ask_chain}
+        return {
+            "reads": self._strict_reads,
+            "asked": self._ask_chain,
+            "lenient": dict(self._lenient_reads),
+        }
 
     def restore(self, state: Mapping[str, object]) -> None:
-        """Put cursor and question digest back; a live source keeps going with the world."""
+        """Put cursors and question digest back; a live source keeps going with the world.
+
+        A state without ``lenient`` (the end of an earlier loop) leaves those cursors alone.
+        """
         self.flush()
         reads, asked = state["reads"], state["asked"]
         assert isinstance(reads, int), "a cursor is a count of reads"
         assert isinstance(asked, bytes), "a question digest is bytes"
-        self.source.seek(reads)
+        lenient = state.get("lenient")
+        assert lenient is None or isinstance(lenient, dict), "lenient cursors are counts by number"
+        self.source.seek(reads, lenient)
+        if lenient is not None:
+            self._lenient_reads = dict(lenient)
         self._ask_chain = asked
+        self._asked.clear()
+        self._arguments.clear()
         self._strict_reads = reads
 
     def manifest(self) -> dict[str, object]:
@@ -187,20 +225,13 @@ class EffectLayer:
     def disown(self) -> None:
         """In a forked child: forget what was buffered and govern nothing more."""
         self.active = False
-        self.strict_events.clear()
-        self.lenient_events.clear()
+        self.strict_reads.take()
+        self.lenient_reads.take()
 
 
-def _questions(events: list[Event]) -> bytes:
-    """What was asked, without the answers: operation numbers, and arguments where there are any."""
-    numbers = little_endian(array("H", [number for number, _ in events]))
-    arguments = [value[0] for number, value in events if number in WITH_ARGUMENTS]  # type: ignore[index]
-    return numbers + encode(arguments) if arguments else numbers
-
-
-def _count(events: list[Event], counts: dict[int, int]) -> None:
-    for number, _ in events:
-        counts[number] = counts.get(number, 0) + 1
+def _count(numbers: Sequence[int], counts: dict[int, int]) -> None:
+    for number in sorted(set(numbers)):
+        counts[number] = counts.get(number, 0) + numbers.count(number)
 
 
 def _named(counts: dict[int, int]) -> dict[str, int]:
