@@ -16,7 +16,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -82,6 +82,18 @@ class Program:
         """
         recorded, current = Path(self.root or "."), Path.cwd()
         return next((at for at in (recorded, current) if self._is_in(at)), recorded)
+
+    def near(self, folder: Path) -> Program:
+        """The same program, looked for beside its record when it is nowhere else.
+
+        A record that travels with its program finds it there, under its own name.
+        """
+        if self.kind not in {"function", "script"} or self._is_in(self.folder()):
+            return self
+        for target in (self.target, Path(self.target).name):
+            if (folder / target).is_file():
+                return replace(self, root=str(folder.resolve()), target=target)
+        return self
 
     def _is_in(self, folder: Path) -> bool:
         if self.kind == "module":

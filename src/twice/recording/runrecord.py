@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -56,7 +56,8 @@ class RunRecord:
         self.path = Path(reader.path)
         self.identity: dict[str, Any] = dict(reader.identity)
         check_identity(self.identity, self.path)
-        self.setup = _setup_of(self.identity, self.path)
+        setup = _setup_of(self.identity, self.path)
+        self.setup = replace(setup, program=setup.program.near(self.path.parent))
         self.ending: dict[str, Any] | None = reader.ending
 
     @classmethod

@@ -43,6 +43,9 @@ def source_changes(record: RunRecord) -> list[SourceChange]:
     recorded: dict[str, str] = dict(record.identity["code"]["files"])
     if record.ending is not None:
         recorded.update(record.ending.get("files", {}))
+    named = record.identity["setup"]["program"]["target"]
+    if named in recorded:  # a record that travelled finds its program beside it, by its bare name
+        recorded[record.setup.program.target] = recorded.pop(named)
     root = record.setup.program.folder()
     now = source_digests([root / name for name in recorded], root)
     return [

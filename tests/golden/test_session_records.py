@@ -1,0 +1,43 @@
+"""Records of every format verify for ever, on every Python.
+
+Each was made by the version that first wrote its format, with the program beside it, and is never
+rewritten. They are of class logical: another Python comes with another numpy, whose states need not
+be the same bits.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import twice
+
+SESSIONS = Path(__file__).parent / "session"
+
+
+@pytest.fixture
+def travelled(tmp_path: Path) -> Path:
+    """The golden records in another place, as after a download."""
+    for file in sorted(SESSIONS.iterdir()):
+        if file.is_file():
+            shutil.copy(file, tmp_path / file.name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in SESSIONS.glob("*.twice")))
+def test_a_golden_record_verifies(name: str, travelled: Path) -> None:
+    statement = twice.verify(travelled / name)
+
+    assert (statement.result, statement.failure) == ("PASS", None)
+    assert statement.counts["passed"] == 86
+
+
+def test_a_golden_record_tells_its_inputs_without_executing() -> None:
+    with twice.open(SESSIONS / "run-session-1.twice") as record:
+        (push,) = record.inputs(tick=12)
+        state = record.state_at(1)["walk"]
+
+    assert (push.name, push.value) == ("push", 1)
+    assert sorted(state) == ["place", "visits"]
