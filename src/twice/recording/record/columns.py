@@ -26,6 +26,24 @@ def ticks(log: PointLog, first: int = 0, last: int | None = None) -> npt.NDArray
     return np.concatenate(found) if found else np.empty(0, np.int64)
 
 
+def names(
+    log: PointLog, first: int = 0, last: int | None = None
+) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Which name each point has.
+
+    Returns:
+        int64, (points,): places in the list that follows; and all names that occur in the record.
+    """
+    import numpy as np
+
+    known: dict[str, int] = {}
+    found = [np.empty(0, np.int64)]
+    for block, rows in _spans(log, first, last):
+        places = [known.setdefault(name, len(known)) for name in block.names_of_shapes()]
+        found.append(np.array(places, np.int64)[block.columns.shapes[rows]])
+    return np.concatenate(found), list(known)
+
+
 def roots(log: PointLog, first: int = 0, last: int | None = None) -> npt.NDArray[np.uint8]:
     """uint8, (points, 16): roots of the points from ``first`` up to and including ``last``."""
     return _records(log, first, last, 0)

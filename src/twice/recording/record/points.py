@@ -88,6 +88,10 @@ class PointBlock:
         )[self.columns.shapes]
         return np.where(from_end > 0, self.ends - from_end, -1)
 
+    def names_of_shapes(self) -> list[str]:
+        """The name of a point of each shape, by the shape's number."""
+        return [shape.name for shape in self._words.shapes]
+
     def point(self, index: int) -> Point:
         """The point with this index in the record."""
         at = index - self.first

@@ -29,7 +29,7 @@ FORMAT = "twice.branched/1"
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("record", type=Path)
+    parser.add_argument("record", type=Path, help="path of the record")
     parser.add_argument("--at", type=int, required=True, metavar="T", help="first tick to differ")
     parser.add_argument(
         "--input", action="append", default=[], metavar="NAME=VALUE", dest="inputs",

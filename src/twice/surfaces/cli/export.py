@@ -22,7 +22,7 @@ FORMAT = "twice.exported/1"
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("record", type=Path)
+    parser.add_argument("record", type=Path, help="path of the record")
     parser.add_argument("--format", choices=("jsonl", "parquet"), required=True)
     parser.add_argument("--blobs", action="store_true", help="with jsonl: snapshot contents too")
     add_output(parser, "file for jsonl, folder for parquet")

@@ -20,7 +20,7 @@ FORMAT = "twice.migrated/1"
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("record", type=Path)
+    parser.add_argument("record", type=Path, help="path of the record")
     add_output(parser, "path of the new record")
     add_json(parser)
 

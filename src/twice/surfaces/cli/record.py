@@ -45,13 +45,20 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("arguments", nargs="*", help="of a script; after -- where they are options")
     parser.add_argument("--seed", help="master seed, an integer; or the variable TWICE_SEED")
     parser.add_argument("--config", type=Path, help="TOML, JSON or YAML file for run.config")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
+        help="one value of run.config, typed as TOML types it; repeatable",
+    )  # fmt: skip
     parser.add_argument("-o", "--out", type=Path, help="path of the record")
     parser.add_argument("--force", action="store_true", help="replace an existing record")
     parser.add_argument(
-        "--env", action="append", default=[], metavar="NAME=VALUE", dest="variables"
-    )
-    parser.add_argument("--class", action="append", default=[], dest="classes", metavar="CLASS")
+        "--env", action="append", default=[], metavar="NAME=VALUE", dest="variables",
+        help="an environment variable of the run, part of its record; repeatable",
+    )  # fmt: skip
+    parser.add_argument(
+        "--class", action="append", default=[], dest="classes", metavar="CLASS",
+        help="bit-exact, logical or statistical; or NAME=CLASS for one component; repeatable",
+    )  # fmt: skip
     parser.add_argument("--scope", default="host", help="process, host or cross-host")
     parser.add_argument(
         "--summary", metavar="NAME", help="statistical: what is compared over seeds"

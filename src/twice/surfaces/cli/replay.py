@@ -26,7 +26,7 @@ FORMAT = "twice.replay/1"
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("record", type=Path)
+    parser.add_argument("record", type=Path, help="path of the record")
     parser.add_argument("--at", type=int, metavar="T", help="stand before this tick")
     parser.add_argument("--to", type=int, metavar="T", help="go on to this tick")
     parser.add_argument("--step", type=int, metavar="N", help="print every Nth tick on the way")

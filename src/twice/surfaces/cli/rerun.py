@@ -22,7 +22,7 @@ FORMAT = "twice.recorded/1"
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("record", type=Path)
+    parser.add_argument("record", type=Path, help="path of the record")
     add_output(parser, "path of the new record")
     parser.add_argument("--informational", action="store_true", help="go on though code differs")
     parser.add_argument("--quiet", action="store_true", help="do not pass the program's output on")

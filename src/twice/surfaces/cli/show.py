@@ -24,7 +24,7 @@ from twice.surfaces.values import inline, mapping, printable
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("record", type=Path)
+    parser.add_argument("record", type=Path, help="path of the record")
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--tick", type=int, metavar="T", help="what went in and what stood at T")
     part.add_argument("--snapshot", type=int, metavar="N", help="one snapshot, counted from 0")

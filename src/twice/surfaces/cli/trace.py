@@ -19,7 +19,7 @@ FORMAT = "twice.traced/1"
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("record", type=Path)
+    parser.add_argument("record", type=Path, help="path of the record")
     parser.add_argument("--tick", type=int, required=True, metavar="T", help="the tick to trace")
     add_output(parser, "path of the trace")
     add_json(parser)

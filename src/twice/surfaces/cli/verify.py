@@ -27,10 +27,13 @@ from twice.surfaces.cli.showing import Doing, Progress, add_json, print_json
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("record", type=Path)
+    parser.add_argument("record", type=Path, help="path of the record")
     parser.add_argument("--from", type=int, dest="first", metavar="T", help="first tick")
     parser.add_argument("--to", type=int, dest="last", metavar="T", help="last tick")
-    parser.add_argument("--class", action="append", default=[], dest="classes", metavar="CLASS")
+    parser.add_argument(
+        "--class", action="append", default=[], dest="classes", metavar="CLASS",
+        help="judge by this class, or NAME=CLASS for one component, not by the recorded one",
+    )  # fmt: skip
     parser.add_argument("--scope", default=None, help="process, host or cross-host")
     parser.add_argument("--informational", action="store_true", help="go on though code differs")
     parser.add_argument("--restores", action="store_true", help="restore at kept snapshots too")
