@@ -1,0 +1,60 @@
+"""The envelope is what its page and schema say, and its digests can be computed by anyone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import blake3
+import jsonschema
+import pytest
+import rfc8785
+
+import twice
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = json.loads((ROOT / "docs/format/snapshot-envelope.schema.json").read_text())
+VECTOR = json.loads((ROOT / "tests/vectors/snapshot-envelope.json").read_text())
+GOLDEN = ROOT / "tests/golden/session/run-session-1.twice"
+
+
+def labelled(content: bytes) -> str:
+    return "blake3:" + blake3.blake3(content).hexdigest()
+
+
+def envelopes() -> list[Any]:
+    with twice.open(GOLDEN) as record:
+        return [json.loads(record.reader.envelope(at)) for at in range(len(record.reader.snapshots))]
+
+
+def test_every_envelope_follows_the_schema() -> None:
+    found = envelopes()
+
+    for envelope in found:
+        jsonschema.validate(envelope, SCHEMA)
+    assert [envelope["tick"] for envelope in found] == [0, 10, 20, 30]
+
+
+def test_an_envelope_without_a_state_hash_does_not_follow_the_schema() -> None:
+    envelope = {name: value for name, value in VECTOR["envelope"].items() if name != "state_hash"}
+
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(envelope, SCHEMA)
+
+
+def test_the_vector_s_digests_follow_from_its_contents() -> None:
+    subsystems = VECTOR["envelope"]["subsystems"]
+    contents = {name: bytes.fromhex(text) for name, text in VECTOR["contents"].items()}
+
+    digests = {name: labelled(content) for name, content in contents.items()}
+
+    assert digests == {name: entry["digest"] for name, entry in subsystems.items()}
+    assert labelled(rfc8785.dumps(digests)) == VECTOR["envelope"]["state_hash"]
+    assert {name: len(content) for name, content in contents.items()} == {
+        name: entry["bytes"] for name, entry in subsystems.items()
+    }
+
+
+def test_the_golden_record_still_holds_the_vector() -> None:
+    assert envelopes()[1] == VECTOR["envelope"]
