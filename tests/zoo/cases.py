@@ -205,6 +205,7 @@ CASES: tuple[Case, ...] = (
     Case(
         "39_kernel_entropy", result="non-reproducing", channel="effects", tick=5, reproduces=False
     ),
+    Case("40_generator_outside_state", resume=8, channel="snapshot", tick=8),
     Case("90_canary_quiet", OTHER_HASH_SEED, result="same"),
     Case(
         "91_canary_beside_matmul",

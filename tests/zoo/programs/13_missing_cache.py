@@ -10,7 +10,7 @@ class Map:
         self._routes: dict[tuple[int, int], float] = {}
 
     def route(self, start: int, goal: int) -> float:
-        known = self._routes.get((start, goal))
+        known = self._routes.get((start, goal))  # ZOO: also
         if known is None:
             known = min(self.cost[start, k] + self.cost[k, goal] for k in range(6))
             self._routes[start, goal] = known

@@ -12,7 +12,7 @@ class Estimator:
     def advantage(self, rewards: np.ndarray) -> float:
         if self._baseline is None:
             self._baseline = float(rewards.mean())  # ZOO: also
-        return float(rewards.mean()) - self._baseline
+        return float(rewards.mean()) - self._baseline  # ZOO: also
 
 
 class Agent:
