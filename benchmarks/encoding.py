@@ -216,15 +216,19 @@ def _lines(path: str) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--small", action="store_true", help="quick and meaningless: for tests")
     parser.add_argument("--output", type=Path, default=RESULTS)
     chosen = parser.parse_args()
     states = {"small": small(), "entities": entities(), "mixed": mixed(), "arrays": arrays()}
+    rounds = max(chosen.rounds, 5)
+    if chosen.small:
+        states, rounds = {"small": small()}, 1
     where = conditions()
     print(f"{where['machine']}, Python {where['python']}, {where['commit']}")
     lines = []
     for name, state in states.items():
         print(f"\n{name:24}{'us':>12}{'x twice':>10}   lowest..highest")
-        for line in measure(name, state, max(chosen.rounds, 5)):
+        for line in measure(name, state, rounds):
             lines.append({"benchmark": "encoding"} | line | where)
             if "refuses" in line:
                 print(f"  {line['encoder']:22}{'refuses':>12}   {line['refuses']}")

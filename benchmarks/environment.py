@@ -1,49 +1,50 @@
-"""How long does measuring the environment take, with and without probes, and which probe costs most?
+"""How long measuring the environment takes, with and without probes, and which probe costs most.
 
-Usage: python benchmarks/environment.py [--append FILE.jsonl]
+Usage: python benchmarks/environment.py [--rounds N] [--small] [--output FILE.jsonl]
 
-Prints JSON lines: each in a fresh process after ``import numpy``, first call and second call, in
-milliseconds. Goals: under 300 ms with probes, under 30 ms without.
+Each round is a fresh process that has imported numpy already; figures are CPU milliseconds of the
+first call. Goals: under 300 ms with probes, under 30 ms without.
 """
 
 from __future__ import annotations
 
-import argparse
+import json
 import subprocess
 import sys
-from pathlib import Path
+from collections.abc import Iterator
+
+import measuring
 
 CODE = """
 import json, numpy, time
 from twice.recording import environment, probes
 def ms(call):
-    start = time.perf_counter()
+    start = time.process_time()
     call()
-    return round((time.perf_counter() - start) * 1e3, 2)
-def both(call):
-    return {"ms_first": ms(call), "ms_second": ms(call)}
-lines = [
-    {"benchmark": "environment", "what": "without probes", **both(lambda: environment.measure(probes=False))},
-    {"benchmark": "environment", "what": "with probes", **both(environment.measure)},
-]
+    return (time.process_time() - start) * 1e3
+found = {"without probes": ms(lambda: environment.measure(probes=False))}
+found["with probes"] = ms(environment.measure)
 for group in probes.GROUPS:
-    lines.append(
-        {"benchmark": "environment", "what": "probes " + group, **both(lambda: probes.run_probes([group]))}
-    )
-print("\\n".join(json.dumps(line) for line in lines))
+    found["probes " + group] = ms(lambda: probes.run_probes([group]))
+print(json.dumps(found))
 """
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--append", type=Path)
-    asked = parser.parse_args()
+def measured() -> dict[str, float]:
     ran = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
-    print(ran.stdout, end="")
-    if asked.append:
-        with asked.append.open("a", encoding="utf-8") as file:
-            file.write(ran.stdout)
+    return dict(json.loads(ran.stdout))
+
+
+def figures(rounds: int) -> Iterator[dict[str, object]]:
+    found = [measured() for _ in range(rounds)]
+    for name in found[0]:
+        yield {"figure": name, "unit": "ms"} | measuring.spread([line[name] for line in found], 2)
+
+
+def main() -> None:
+    chosen = measuring.options("environment", __doc__.splitlines()[0], rounds=7)
+    measuring.tell("environment", figures(chosen.rounds), chosen.output)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

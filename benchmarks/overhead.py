@@ -43,7 +43,9 @@ def places() -> list[dict[str, int]]:
     return [place for at, place in enumerate(found) if place not in found[:at]]
 
 
-def measured(place: dict[str, int], cadence: str, rounds: int, ticks: int) -> dict[str, list[float]]:
+def measured(
+    place: dict[str, int], cadence: str, rounds: int, ticks: int
+) -> dict[str, list[float]]:
     with tempfile.TemporaryDirectory() as folder:
         to = Path(folder, "measured.jsonl")
         config = {**place, "rounds": rounds, "ticks": ticks, "to": str(to)}

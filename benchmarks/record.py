@@ -366,8 +366,13 @@ def main() -> None:
     parts = {"journal": journal, "points": points, "difference": difference, "snapshot": snapshot}
     parser.add_argument("--only", choices=sorted(parts))
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--small", action="store_true", help="quick and meaningless: for tests")
     parser.add_argument("--output", type=Path, default=RESULTS)
     chosen = parser.parse_args()
+    rounds = max(chosen.rounds, 5)
+    if chosen.small:
+        rounds = 1
+        globals().update(FRAMES=2_000, PICKS=50, LOG=20_000, PLACE=12_345)
     where = conditions()
     print(f"{where['machine']}, Python {where['python']}, {where['commit']}")
     chosen.output.parent.mkdir(parents=True, exist_ok=True)
@@ -376,7 +381,7 @@ def main() -> None:
             continue
         folder = Path(tempfile.mkdtemp(prefix="twice-benchmark-"))
         try:
-            for line in part(folder, max(chosen.rounds, 5)):
+            for line in part(folder, rounds):
                 print("  " + "  ".join(f"{key}={value}" for key, value in line.items()))
                 with chosen.output.open("a", encoding="utf-8") as out:
                     out.write(json.dumps({"benchmark": "record"} | line | where) + "\n")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import measuring
@@ -27,29 +27,30 @@ CASES = {
 }  # fmt: skip
 
 
-def cpu_seconds(run: Callable[[], object]) -> float:
-    """CPU time of a call, in this process and in the children that it waited for."""
-    before = os.times()
-    run()
-    after = os.times()
-    return sum(after[:4]) - sum(before[:4])
+def cpu_seconds() -> float:
+    """CPU time so far, of this process and of the children that it waited for."""
+    return sum(os.times()[:4])
+
+
+def one_round(program: str, config: dict[str, int]) -> tuple[float, float]:
+    """Record once and verify once: CPU seconds of each."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "run.twice")
+        begun = cpu_seconds()
+        twice.record(program, seed=1, config=config, out=out).close()
+        recorded = cpu_seconds()
+        statement = twice.verify(out)
+        verified = cpu_seconds()
+    assert statement.result == "PASS", "what is measured replays"
+    return recorded - begun, verified - recorded
 
 
 def figures(rounds: int, *, ticks: int | None) -> Iterator[dict[str, object]]:
     for name, (path, settings) in CASES.items():
         config = settings if ticks is None else {**settings, "ticks": ticks}
-        ratios, verified = [], []
-        for _ in range(rounds):
-            with tempfile.TemporaryDirectory() as folder:
-                out = Path(folder, "run.twice")
-                program = f"{path}:main"
-                recording = cpu_seconds(
-                    lambda: twice.record(program, seed=1, config=config, out=out).close()
-                )
-                verifying = cpu_seconds(lambda: twice.verify(out))
-                assert twice.verify(out).result == "PASS", "what is measured replays"
-            ratios.append(recording / verifying)
-            verified.append(verifying)
+        taken = [one_round(f"{path}:main", config) for _ in range(rounds)]
+        ratios = [recording / verifying for recording, verifying in taken]
+        verified = [verifying for _, verifying in taken]
         yield {"figure": f"{name}: verify against record", "unit": "x"} | measuring.spread(ratios)
         yield {"figure": f"{name}: verify", "unit": "s"} | measuring.spread(verified)
 

@@ -1,0 +1,217 @@
+"""Write ``benchmarks/README.md`` from the result files: goals first, then every figure.
+
+Usage: python benchmarks/report.py
+
+Of each figure the last line of its file counts. Whether a goal is met is decided here from the data;
+a goal that is missed needs a page in ``notes/`` with the profile and the next step, and without one
+the report is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import measuring
+
+REPORT = measuring.FOLDER / "README.md"
+NOTES = measuring.FOLDER / "notes"
+Line = dict[str, object]
+_ABOUT = {"benchmark", "machine", "python", "commit"}
+
+INTRODUCTION = """\
+# Benchmarks
+
+Written by `python benchmarks/report.py` from `benchmarks/results/*.jsonl`; do not edit it by hand.
+`python benchmarks/run_all.py` measures everything anew (`pip install -e '.[bench]'` first) and writes
+this page; each file in this folder also runs alone.
+
+Figures are medians with the lowest and highest round. Times are CPU time unless a table says
+otherwise, so that a busy machine shows less; the load when a figure was taken stands beside it.
+"""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What was promised, and which figures tell.
+
+    Attributes:
+        name: also the name of the note when it is missed.
+        text: the promise.
+        benchmark: whose results.
+        picks: whether a figure belongs to the goal.
+        limit: what the worst figure is held against.
+        unit: of the figures.
+        least: whether the figures must reach the limit instead of staying below it.
+    """
+
+    name: str
+    text: str
+    benchmark: str
+    picks: Callable[[Line], bool]
+    limit: float
+    unit: str
+    least: bool = False
+
+
+def _inside(line: Line, cadence: str) -> bool:
+    """Whether a tick is no bigger than the goal speaks of."""
+    sizes = (line["components"], line["scalars"], line["bytes"])
+    limits = (4, 40, 32 * 1024)
+    small = all(int(str(size)) <= limit for size, limit in zip(sizes, limits, strict=True))
+    return small and str(line["figure"]).endswith(cadence)
+
+
+def _named(*words: str) -> Callable[[Line], bool]:
+    return lambda line: all(word in str(line["figure"]) for word in words)
+
+
+GOALS = (
+    Goal(
+        "tick", "recording adds at most 50 us to a tick (5 % of 1 ms) up to 4 components, 40 "
+        "scalars, 32 KB", "overhead", lambda line: _inside(line, "no snapshots"), 50, "us",
+    ),
+    Goal(
+        "tick-snapshots", "the same with the default snapshots, every 100 ticks",
+        "overhead", lambda line: _inside(line, "default snapshots"), 50, "us",
+    ),
+    Goal(
+        "clock", "one clock read recorded costs at most 300 ns above raw, burst and sustained",
+        "effects", lambda line: _named("time, ", "recorded")(line), 300, "ns",
+    ),
+    Goal(
+        "replay", "verifying is at least as fast as recording",
+        "replaying", _named("against record"), 1, "x", least=True,
+    ),
+    Goal(
+        "difference", "the first difference of two logs of 10 million points in at most 100 ms",
+        "record", _named("first difference", "both open"), 100, "ms",
+    ),
+    Goal(
+        "snapshot", "a snapshot of 64 MB with 1 % of its pages changed writes at most 4 %",
+        "record", _named("snapshot of 64 MB", "bytes of 1 %"), 0.04, "of full",
+    ),
+    Goal(
+        "import", "import twice takes less than 150 ms",
+        "import_time", _named("import twice"), 150, "ms",
+    ),
+    Goal(
+        "environment", "measuring the environment with probes takes less than 300 ms",
+        "environment", _named("with probes"), 300, "ms",
+    ),
+)  # fmt: skip
+
+
+def named(line: Line) -> Line:
+    """A result line in one shape: figure, value, unit, lowest, highest, and the ratio to twice."""
+    if "encoder" in line:
+        shape: Line = {"figure": f"{line['state']}: {line['encoder']}", "unit": "us"}
+        if "refuses" in line:
+            return line | shape | {"value": "refuses", "ratio": ""}
+        ratio = (
+            f"{line['to_twice_median']} ({line['to_twice_lowest']} .. {line['to_twice_highest']})"
+        )
+        return line | shape | {"value": line["cpu_us_median"], "ratio": ratio}
+    if "figure" in line:
+        return line
+    if "way" not in line:
+        return _guessed(line)
+    shape = {"figure": f"{line['task']}: {line['way']}", "unit": "ms", "value": line.get("ms")}
+    base = next((key for key in line if key.startswith("to_")), None)
+    if base is None:
+        return line | shape | {"value": line["share"], "unit": "of full", "ratio": ""}
+    said = f"{line[base]} ({line['lowest']} .. {line['highest']}) to {base.removeprefix('to_')}"
+    return {**line, **shape, "ratio": said, "lowest": None, "highest": None}
+
+
+def _guessed(line: Line) -> Line:
+    """A line of another shape: its texts name it, its first number with a unit is its value."""
+    words = [
+        str(value) for key, value in line.items() if isinstance(value, str) and key not in _ABOUT
+    ]
+    timed = [key for key in line if key.split("_")[0] in {"ns", "us", "ms", "s"}]
+    value = line[timed[0]] if timed else ""
+    unit = timed[0].split("_")[0] if timed else ""
+    return line | {"figure": ", ".join(words), "value": value, "unit": unit, "ratio": ""}
+
+
+def latest(benchmark: str) -> list[Line]:
+    """The last line of each figure, in the order in which the figures first came."""
+    path = measuring.RESULTS / f"{benchmark}.jsonl"
+    if not path.exists():
+        return []
+    lines = [named(json.loads(text)) for text in path.read_text("utf-8").splitlines()]
+    return list({str(line["figure"]): line for line in lines}.values())
+
+
+def verdict(goal: Goal) -> tuple[str, Line | None]:
+    """``met``, ``missed`` or ``not measured``, with the worst figure."""
+    found = [line for line in latest(goal.benchmark) if goal.picks(line)]
+    if not found:
+        return "not measured", None
+    worst = min(found, key=_value) if goal.least else max(found, key=_value)
+    value = _value(worst)
+    met = value >= goal.limit if goal.least else value <= goal.limit
+    return ("met" if met else "missed"), worst
+
+
+def _value(line: Line) -> float:
+    return float(str(line["value"]))
+
+
+def lines() -> Iterator[str]:
+    """The whole report."""
+    yield INTRODUCTION
+    yield "## Goals\n"
+    yield "| goal | worst figure | spread | goal value | result |\n|---|---|---|---|---|"
+    missed = []
+    for goal in GOALS:
+        said, worst = verdict(goal)
+        if said == "missed":
+            missed.append(goal)
+        sign = "≥" if goal.least else "≤"
+        figure = "" if worst is None else f"{worst['value']} {goal.unit} ({worst['figure']})"
+        spread = "" if worst is None else _spread(worst)
+        yield f"| {goal.text} | {figure} | {spread} | {sign} {goal.limit:g} {goal.unit} | **{said}** |"
+    yield ""
+    for goal in missed:
+        note = NOTES / f"{goal.name}.md"
+        if not note.exists():
+            raise SystemExit(f"The goal {goal.name} is missed and {note.name} is not written.")
+        yield f"### Missed: {goal.text}\n\n{note.read_text('utf-8').strip()}\n"
+    for path in sorted(measuring.RESULTS.glob("*.jsonl")):
+        yield from _table(path.stem)
+
+
+def _spread(line: Line) -> str:
+    given = line.get("lowest") is not None and line.get("highest") is not None
+    return f"{line['lowest']} .. {line['highest']}" if given else str(line.get("ratio", ""))
+
+
+def _table(benchmark: str) -> Iterator[str]:
+    found = latest(benchmark)
+    yield f"## {benchmark}\n"
+    yield "| figure | median | unit | lowest .. highest, or ratio | load | commit |\n|---|---|---|---|---|---|"
+    for line in found:
+        yield (
+            f"| {line['figure']} | {line['value']} | {line['unit']} | {_spread(line)} "
+            f"| {line.get('load', '')} | {line['commit']} |"
+        )
+    conditions = sorted({f"{line['machine']}, Python {line['python']}" for line in found})
+    yield f"\nTaken on: {'; '.join(conditions)}.\n"
+
+
+def text() -> str:
+    """What ``README.md`` holds."""
+    return "\n".join(lines()).rstrip() + "\n"
+
+
+def write() -> None:
+    """Write ``README.md``."""
+    REPORT.write_text(text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(write())
