@@ -10,6 +10,7 @@ Invariant: executing a window never stops the program at a difference; differenc
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Mapping
@@ -33,6 +34,7 @@ from twice.recording.wiring import Control, Resume
 from twice.replaying.rebuilding import rebuilt_session, resume_at
 
 OBJECT = "object:"
+_is_user = functools.cache(is_user_file)  # asked for every loaded module at every sampled event
 
 
 class WindowInputs:
@@ -118,7 +120,7 @@ class WindowControl:
         session = self._session
         self._tracer = Tracer(
             self._plan,
-            is_user_code=is_user_file,
+            is_user_code=_is_user,
             roots=lambda: roots_of(session, self._compared),
             positions=session.wiring.streams.positions,
             own_modules=user_module_names(),
@@ -199,7 +201,7 @@ def user_module_names() -> tuple[str, ...]:
         sorted(
             name
             for name, module in list(sys.modules.items())
-            if (origin := getattr(module, "__file__", None)) and is_user_file(str(origin))
+            if (origin := getattr(module, "__file__", None)) and _is_user(str(origin))
         )
     )
 
