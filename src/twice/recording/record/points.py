@@ -18,7 +18,7 @@ from twice.errors import RecordOutOfRange
 from twice.recording.record.blockfile import BlockFile
 from twice.recording.record.layout import DIGEST_BYTES, Kind
 from twice.recording.record.payloads import MalformedError, PointColumns, decode_points
-from twice.recording.record.words import Words
+from twice.recording.record.words import Shape, Words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -165,6 +165,24 @@ class PointLog:
         end = len(self) if last is None else min(last + 1, len(self))
         for index in range(max(first, 0), end):
             yield self.block(self.block_of(index)).point(index)
+
+    def rows(self, first: int = 0) -> Iterator[tuple[int, Shape, bytes]]:
+        """Tick, shape and joined digests of every point from ``first`` on: to hold against many.
+
+        What a replay takes is compared with these at every point, so nothing is made of them.
+        """
+        index = first
+        while index < len(self):
+            block = self.block(self.block_of(index))
+            shapes, digests = self._words().shapes, block.columns.digests
+            at = index - block.first
+            begin = int(block.ends[at - 1]) if at else 0
+            columns = (block.columns.ticks, block.columns.shapes, block.ends)
+            rows = zip(*(column[at:].tolist() for column in columns), strict=True)
+            for tick, shape, end in rows:
+                yield tick, shapes[shape], digests[begin:end]
+                begin = end
+            index = block.first + len(block.ends)
 
     def index_of_tick(self, tick: int, name: str = "tick") -> int | None:
         """Index of the last point of this name at this tick, or None."""
