@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from programs import cli, recorded
+from programs import cli, recorded, rewritten
 from twice.errors import (
     ProgramChanged,
     ProgramNotFound,
@@ -19,7 +19,7 @@ from twice.errors import (
     SurroundingsRefused,
 )
 from twice.recording.cadence import Cadence
-from twice.recording.record import RecordReader, RecordWriter
+from twice.recording.record import RecordReader
 from twice.recording.runrecord import RunRecord
 from twice.recording.snapshots import load
 from twice.replaying.branching import branch
@@ -100,21 +100,6 @@ def test_a_checkout_that_was_moved_is_found_from_inside(
         verify(tmp_path / "there" / "a.twice")
     monkeypatch.chdir(tmp_path / "there")
     assert verify("a.twice").result == "PASS"
-
-
-def rewritten(path: Path, out: Path, **changes: Any) -> Path:
-    """The same record under another identity, sealed as its writer would."""
-    with RunRecord.open(path) as record:
-        reader = record.reader
-        writer = RecordWriter.create(
-            out, {**record.identity, **changes}, algorithm=reader.algorithm, force=True
-        )
-        for point in reader.points.iterate():
-            layout = writer.layout(tuple(point.digests))
-            digests = b"".join(point.digests.values())
-            writer.point(layout, point.tick, point.name, point.root, point.chain, digests)
-        writer.close(record.ending or {})
-    return out
 
 
 def test_rules_that_this_version_does_not_know_are_refused(tmp_path: Path) -> None:

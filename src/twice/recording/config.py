@@ -82,9 +82,10 @@ def read_config(path: Path) -> dict[str, Any]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else f"not UTF-8: {error.reason}"
         raise ConfigError(
-            f"The configuration file {path} cannot be read: {error.strerror}.",
+            f"The configuration file {path} cannot be read: {why}.",
             "Expected a TOML, JSON or YAML file.",
             "Check the path given to --config.",
         ) from error

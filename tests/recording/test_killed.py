@@ -1,0 +1,50 @@
+"""Killed at any moment, a recording leaves a record that opens and whose prefix replays."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from programs import chains, environ
+from twice.errors import RecordTorn
+from twice.recording.runrecord import RunRecord
+from twice.replaying.verifying import verify
+
+KILLS, VERIFIED = 25, 3
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_every_killed_recording_opens_and_its_prefix_replays(tmp_path: Path, seed: int) -> None:
+    killing = Path(__file__).with_name("killing.py")
+    subprocess.run(
+        [sys.executable, str(killing), str(tmp_path), str(seed), str(KILLS)],
+        env=environ(ONE_THREAD),
+        check=True,
+    )
+    with RunRecord.open(tmp_path / "whole.twice") as whole:
+        assert whole.complete
+        every = chains(whole)
+    lengths = {}
+    for number in range(KILLS):
+        path = tmp_path / f"killed-{number}.twice"
+        with RunRecord.open(path) as record:
+            found = chains(record)
+            assert found == every[: len(found)]
+            if not record.complete:
+                lengths[path] = len(found)
+                assert record.ending is None
+                with pytest.raises(RecordTorn):
+                    record.reader.check()
+    assert lengths, "some were killed before they ended"
+    longest = sorted(lengths, key=lambda path: lengths[path])[-1:]
+    for path in [*longest, *list(lengths)[: VERIFIED - 1]]:
+        statement = verify(path)
+        assert statement.failure is None
+        assert statement.result == ("PARTIAL" if lengths[path] else "UNKNOWN")
+        assert statement.exit_code == 2
+        assert statement.counts["passed"] == lengths[path]
