@@ -10,16 +10,17 @@ class Deck:
         self.seed = seed
         self.rng = random.Random(seed)
         self.cards = list(range(40))
+        self.position = self.rng.getstate()[1]
 
     def shuffle(self) -> None:
         self.rng.shuffle(self.cards)  # ZOO: also
+        self.position = self.rng.getstate()[1]
 
     def state(self) -> dict:
-        _, words, _ = self.rng.getstate()
-        return {"seed": self.seed, "cards": self.cards, "position": words}
+        return {"seed": self.seed, "cards": self.cards, "position": self.position}
 
     def restore(self, state: dict) -> None:
-        self.seed, self.cards = state["seed"], state["cards"]
+        self.seed, self.cards, self.position = state["seed"], state["cards"], state["position"]
         self.rng = random.Random(self.seed)  # ZOO: guilty
 
 
