@@ -1,8 +1,8 @@
 """A Gymnasium environment under a run: any of them, an Ant by default, with a clumsy policy.
 
-    twice record examples/ant.py:main --seed 7 --set steps=1000 -o a.twice
-    twice verify a.twice --restores
-    twice branch a.twice --at 500 --input ant/action=0.0 -o still.twice
+twice record examples/ant.py:main --seed 7 --set steps=1000 -o a.twice
+twice verify a.twice --restores
+twice branch a.twice --at 500 --input ant/action=0.0 -o still.twice
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A mesa model under a run: people trade coins on a grid; a dozen lines make it a component.
 
-    twice record examples/mesa_model.py:main --seed 7 --set people=50 --set days=100 -o a.twice
-    twice verify a.twice --restores
+twice record examples/mesa_model.py:main --seed 7 --set people=50 --set days=100 -o a.twice
+twice verify a.twice --restores
 """
 
 from __future__ import annotations

@@ -141,7 +141,9 @@ def test_a_first_seed_gives_the_numbers_of_the_environment_alone(tmp_path: Path)
     assert np.array_equal(expected, found)
     with RunRecord.open(tmp_path / "a.twice") as made:
         assert made.ending is not None
-        assert any("cart/reset was seeded by the program" in text for text in made.ending["caveats"])
+        assert any(
+            "cart/reset was seeded by the program" in text for text in made.ending["caveats"]
+        )
 
 
 def test_without_a_seed_the_numbers_depend_on_the_master_seed_and_the_name(tmp_path: Path) -> None:

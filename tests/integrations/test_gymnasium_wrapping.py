@@ -199,7 +199,9 @@ def test_every_slot_has_streams_of_its_own(run: Run) -> None:
     tg.wrap(run, made, name="cart")
 
     names = [name for name in run.streams.names() if name.startswith("cart/")]
-    assert {"cart/0/reset", "cart/1/reset", "cart/0/action_space", "cart/action_space"} <= set(names)
+    assert {"cart/0/reset", "cart/1/reset", "cart/0/action_space", "cart/action_space"} <= set(
+        names
+    )
     ledger = run.streams.ledger()
     assert len({ledger[name]["seed"] for name in names}) == len(names)
 

@@ -1,7 +1,7 @@
 """The state that an environment or a wrapper holds in its attributes, read and put back in place.
 
-Attributes that still are the immutable values they were when the environment was wrapped are left
-out: they are the configuration, which constructing the program again brings back. Generators are
+Immutable values and small arrays that still are what they were when the environment was wrapped
+are left out: they are the configuration, which constructing the program again brings back. Generators are
 streams and simulators are parts of their own; spaces, specifications, functions and what draws on a
 screen is no state. Anything else that has no plain form is refused with its path.
 
@@ -14,18 +14,23 @@ Invariant: ``put(read())`` changes nothing, and ``read`` never changes what it r
 from __future__ import annotations
 
 import enum
-import functools
 import math
-import types
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from operator import is_
 from typing import Any, cast
 
-import gymnasium
 import numpy as np
 
-from twice.diagnosing.mujocostate import is_mjdata
-from twice.errors import ComponentRefused, RestoreRefused
+from twice.errors import ComponentRefused
+from twice.integrations.gymnasium.plainvalues import (
+    GENERATORS,
+    NO_STATE,
+    is_second_name,
+    is_state,
+    plain,
+    put_value,
+    rebuilt,
+)
 
 State = dict[str, Any]
 
@@ -45,21 +50,12 @@ _TABLES: dict[str, frozenset[str]] = {
     "gymnasium.envs.toy_text": frozenset(
         {"P", "initial_state_distrib", "desc", "locs", "locs_colors", "_cliff"}
     ),
+    "gymnasium.envs.mujoco": frozenset({"observation_structure"}),
     "gymnasium.wrappers.rendering": frozenset(
         {"recorded_frames", "frame_list", "_prev_obs", "screen", "window", "clock"}
     ),
 }
 _SCALAR = (bool, int, float, complex, str, bytes, type(None), enum.Enum, np.generic)
-_PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), np.ndarray})
-_CONSTANT = (
-    types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type,
-    functools.partial, gymnasium.Space, gymnasium.envs.registration.EnvSpec, gymnasium.Env,
-    gymnasium.vector.VectorEnv,
-)  # fmt: skip
-_SCREENS = ("pygame", "gymnasium.envs.mujoco.mujoco_rendering", "glfw", "OpenGL")
-_GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
-_OBJECT, _DEQUE, _SAME = "~attributes", "~deque", "~same"
-_DEPTH_MAX = 16
 
 
 class Attributes:
@@ -86,14 +82,27 @@ class Attributes:
         self._left_out = STRUCTURE | _tables_of(type(owner)) | frozenset(opaque)
         held = vars(owner)
         self._at_first = {
-            name: value for name, value in held.items() if _is_immutable(value)
+            name: value.copy() if isinstance(value, np.ndarray) else value
+            for name, value in held.items()
+            if name not in self._left_out and (_is_immutable(value) or _is_small(value))
         }
-        self._constants: dict[str, object] = {}
+        self._first_bytes = {
+            name: value.tobytes()
+            for name, value in self._at_first.items()
+            if isinstance(value, np.ndarray)
+        }
+        self._names: list[str] = []
+        self._values: list[object] = []
+        self._settled: State = {}
+        self._moving: list[str] = []
         for path in self._only or ():
             _follow(owner, path, where)
 
     def read(self) -> State:
         """Plain values of everything that is not as it was at first.
+
+        Most attributes hold the very object that they held a tick ago. Where that object cannot
+        change by itself, nothing is looked at again.
 
         Raises:
             ComponentRefused: E-TRACK-001, for a value without a plain form; its path is named.
@@ -104,22 +113,45 @@ class Attributes:
                 path: plain(_follow(self._owner, path, self._where), path, self._where, seen)
                 for path in self._only
             }
-        state: State = {}
-        at_first, constants, left_out = self._at_first, self._constants, self._left_out
+        held = vars(self._owner)
+        if list(held) != self._names:
+            self._names, self._values = list(held), [NO_STATE] * len(held)
+            self._settled, self._moving = {}, []
+        if not all(map(is_, held.values(), self._values)):
+            self._settle(held)
+        if not self._moving:
+            return self._settled
+        state = dict(self._settled)
         seen = {id(self._owner): ""}
-        for name, value in vars(self._owner).items():
-            if (
-                name in left_out
-                or (name in at_first and _is_unchanged(value, at_first[name]))
-                or (name in constants and constants[name] is value)
-            ):
-                continue
-            found = plain(value, name, self._where, seen)
-            if found is _NO_STATE:
-                constants[name] = value
-            else:
-                state[name] = found
+        for name in self._moving:
+            value = held[name]
+            first = self._first_bytes.get(name)
+            if first is not None and isinstance(value, np.ndarray):
+                at_first: Any = self._at_first[name]
+                if (value.dtype, value.shape) == (at_first.dtype, at_first.shape) and (
+                    value.tobytes() == first
+                ):
+                    continue
+            state[name] = plain(value, name, self._where, seen)
         return state
+
+    def _settle(self, held: Mapping[str, Any]) -> None:
+        """Sort what changed since: no state, values that cannot change, and the rest."""
+        for at, (name, value) in enumerate(zip(self._names, held.values(), strict=True)):
+            if value is self._values[at]:
+                continue
+            self._values[at] = value
+            self._settled.pop(name, None)
+            if name in self._moving:
+                self._moving.remove(name)
+            if name in self._left_out:
+                continue
+            if _is_immutable(value):
+                if name not in self._at_first or not _is_unchanged(value, self._at_first[name]):
+                    self._settled[name] = value
+            elif is_state(value) or isinstance(value, np.ndarray):
+                self._moving.append(name)
+        self._moving.sort(key=self._names.index)
 
     def put(self, state: Mapping[str, Any]) -> None:
         """Put back what ``read`` gave; what it left out becomes what it was at first.
@@ -132,176 +164,26 @@ class Attributes:
             for path in self._only:
                 parent, _, name = path.rpartition(".")
                 holder = _follow(self._owner, parent, self._where) if parent else self._owner
-                _set(holder, name, state[path], path, self._where, known)
+                put_value(holder, name, state[path], path, self._where, known)
             return
         held = vars(self._owner)
         for name in [name for name in held if name not in state and name not in self._left_out]:
             if name in self._at_first:
-                held[name] = self._at_first[name]
-            elif _is_state(held[name]):
+                first: Any = self._at_first[name]
+                kept = first.copy() if isinstance(first, np.ndarray) else first
+                held[name] = rebuilt(held[name], kept, name, self._where, known)
+            elif is_state(held[name]):
                 del held[name]
         # Second names of an object come last: the object is known by then.
-        for name in sorted(state, key=lambda name: _is_second_name(state[name])):
-            _set(self._owner, name, state[name], name, self._where, known)
+        for name in sorted(state, key=lambda name: is_second_name(state[name])):
+            put_value(self._owner, name, state[name], name, self._where, known)
 
     def generators(self) -> Iterator[tuple[str, object]]:
         """Name and object of each generator held beside ``np_random``, in order of name."""
         held = vars(self._owner)
         for name in sorted(held):
-            if name not in self._left_out and isinstance(held[name], _GENERATORS):
+            if name not in self._left_out and isinstance(held[name], GENERATORS):
                 yield name, held[name]
-
-
-class _NoState:
-    """Marks what is not state: functions, spaces, screens, generators, simulators."""
-
-
-_NO_STATE = _NoState()
-
-
-def plain(value: Any, path: str, where: str, seen: dict[int, str], depth: int = 0) -> Any:
-    """A value as plain data; objects become their attributes, marked as such.
-
-    Raises:
-        ComponentRefused: E-TRACK-001, naming path and type.
-    """
-    kind = type(value)
-    if kind in _PLAIN:
-        if kind is np.ndarray and value.dtype.hasobject:
-            raise _refused(path, f"an array of dtype {value.dtype}", where)
-        return value
-    if isinstance(value, (np.generic, enum.Enum)):
-        return value
-    if depth > _DEPTH_MAX:
-        raise _refused(path, f"nested more than {_DEPTH_MAX} deep", where)
-    if kind is list or kind is tuple:
-        parts = [
-            _inside(item, f"{path}[{i}]", where, seen, depth) for i, item in enumerate(value)
-        ]
-        return parts if kind is list else tuple(parts)
-    if kind is dict:
-        return {
-            key: _inside(item, f"{path}[{key!r}]", where, seen, depth)
-            for key, item in value.items()
-        }
-    if kind is deque:
-        parts = [
-            _inside(item, f"{path}[{i}]", where, seen, depth) for i, item in enumerate(value)
-        ]
-        return {_DEQUE: parts}
-    if kind in {set, frozenset, bytearray} or (isinstance(value, tuple) and kind is not tuple):
-        return value
-    if not _is_state(value):
-        return _NO_STATE
-    return _opened(value, path, where, seen, depth)
-
-
-def _inside(value: Any, path: str, where: str, seen: dict[int, str], depth: int) -> Any:
-    found = plain(value, path, where, seen, depth + 1)
-    return None if found is _NO_STATE else found
-
-
-def _opened(value: Any, path: str, where: str, seen: dict[int, str], depth: int) -> Any:
-    """An object of another class, by its attributes."""
-    if id(value) in seen:
-        return {_SAME: seen[id(value)]}
-    held = getattr(value, "__dict__", None)
-    if held is None or getattr(type(value), "__slots__", ()):
-        kind = type(value)
-        raise _refused(path, f"a {kind.__module__}.{kind.__qualname__}", where)
-    seen[id(value)] = path
-    parts = {
-        name: plain(held[name], f"{path}.{name}", where, seen, depth + 1) for name in sorted(held)
-    }
-    return {_OBJECT: {name: part for name, part in parts.items() if part is not _NO_STATE}}
-
-
-def _is_state(value: Any) -> bool:
-    """Whether a value can change what the environment does next, by its kind."""
-    if isinstance(value, (*_CONSTANT, *_GENERATORS)) or is_mjdata(value):
-        return False
-    module = type(value).__module__
-    return not (
-        module.startswith(_SCREENS)
-        or (module.startswith("mujoco") and type(value).__name__ == "MjModel")
-        or callable(value)
-    )
-
-
-def _is_second_name(value: object) -> bool:
-    return isinstance(value, dict) and set(value) == {_SAME}
-
-
-def _set(
-    holder: Any, name: str, value: Any, path: str, where: str, known: dict[str, object]
-) -> None:
-    current = vars(holder).get(name) if hasattr(holder, "__dict__") else getattr(holder, name)
-    setattr(holder, name, _rebuilt(current, value, path, where, known))
-
-
-def _rebuilt(current: Any, value: Any, path: str, where: str, known: dict[str, object]) -> Any:
-    """What an attribute gets: objects and views in place, everything else fresh."""
-    if isinstance(value, dict):
-        return _rebuilt_dict(current, value, path, where, known)
-    if isinstance(value, np.ndarray):
-        if _is_view_like(current, value):
-            current[...] = value
-            return current
-        return value
-    if type(value) is list:
-        old = current if isinstance(current, list) else []
-        return [
-            _rebuilt(old[i] if i < len(old) else None, item, f"{path}[{i}]", where, known)
-            for i, item in enumerate(value)
-        ]
-    if type(value) is tuple:
-        before = current if isinstance(current, tuple) else ()
-        return tuple(
-            _rebuilt(before[i] if i < len(before) else None, item, f"{path}[{i}]", where, known)
-            for i, item in enumerate(value)
-        )
-    return value
-
-
-def _rebuilt_dict(
-    current: Any, value: dict[Any, Any], path: str, where: str, known: dict[str, object]
-) -> Any:
-    if set(value) == {_DEQUE}:
-        fresh = _rebuilt(None, value[_DEQUE], path, where, known)
-        if isinstance(current, deque):
-            current.clear()
-            current.extend(fresh)
-            return current
-        return deque(fresh)
-    if _is_second_name(value):
-        return known.get(value[_SAME], current)
-    if set(value) == {_OBJECT}:
-        if not hasattr(current, "__dict__"):
-            raise RestoreRefused(
-                f"{where} held an object at {path} which a new environment does not have.",
-                "Expected the objects that hold state to exist once the environment is made.",
-                'Make them in __init__, or name plain attributes: tg.wrap(..., state=["..."])',
-                path=path,
-            )
-        known[path] = current
-        for name, inner in value[_OBJECT].items():
-            _set(current, name, inner, f"{path}.{name}", where, known)
-        return current
-    old = current if isinstance(current, dict) else {}
-    return {
-        key: _rebuilt(old.get(key), item, f"{path}[{key!r}]", where, known)
-        for key, item in value.items()
-    }
-
-
-def _is_view_like(current: Any, value: np.ndarray[Any, Any]) -> bool:
-    """Whether an array shows memory that something else owns: it must stay that view."""
-    return (
-        isinstance(current, np.ndarray)
-        and current.base is not None
-        and current.flags.writeable
-        and (current.shape, current.dtype) == (value.shape, value.dtype)
-    )
 
 
 def _is_unchanged(value: object, first: object) -> bool:
@@ -318,6 +200,11 @@ def _is_unchanged(value: object, first: object) -> bool:
         x, y = cast("float", value), cast("float", first)
         return x == y and math.copysign(1.0, x) == math.copysign(1.0, y)
     return kind in {int, str, bytes, bool} and value == first
+
+
+def _is_small(value: object) -> bool:
+    """Whether an array is worth comparing with what it was at first, instead of writing it."""
+    return isinstance(value, np.ndarray) and not value.dtype.hasobject and value.nbytes <= 4096
 
 
 def _is_immutable(value: object) -> bool:
@@ -348,14 +235,3 @@ def _follow(owner: object, path: str, where: str) -> Any:
             )
         value = getattr(value, name)
     return value
-
-
-def _refused(path: str, what: str, where: str) -> ComponentRefused:
-    top = path.partition(".")[0].partition("[")[0]
-    return ComponentRefused(
-        f"{where} holds {what} in its attribute {path!r}, which has no plain form.",
-        "Expected plain values, arrays, generators, or objects made of these.",
-        f'Name what is state: tg.wrap(..., state=["..."]); or leave it out: opaque=["{top}"] (then '
-        "it is not compared, and seeking and branching execute from the start).",
-        path=path,
-    )

@@ -245,7 +245,8 @@ def wrap(
             name=name,
         )
     channel = Channel(run, name, env, only=state, opaque=tuple(opaque))
-    made: Any = RecordedVectorEnv(channel, env) if vector else RecordedEnv(channel, env)
+    inner: Any = env
+    made: Any = RecordedVectorEnv(channel, inner) if vector else RecordedEnv(channel, inner)
     wrapped: EnvT = made
     return wrapped
 
