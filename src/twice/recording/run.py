@@ -172,7 +172,10 @@ class Run:
         self._session.compare(name, value, within)
 
     def summary(self, name: str, value: float) -> None:
-        """A named number that the statistical class compares over many runs."""
+        """A named number that the statistical class compares over many runs.
+
+        Called more than once, the last value counts; a run that ends by an exception has none.
+        """
         self._session.summary(name, value)
 
     def episode(self, name: str = "episode") -> None:
