@@ -1,0 +1,146 @@
+"""What holds for every command: help, examples that work, pipes, bytes that do not wander."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from programs import cli, environ
+from twice.surfaces.cli import COMMANDS
+from twice.surfaces.cli.reference import page
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
+MODULE = """
+def main(run):
+    for _ in run.ticks(run.config["ticks"]):
+        pass
+"""
+TRAIN = """
+def main(run):
+    rng = run.rng("policy")
+    for _ in run.ticks(3):
+        pass
+    run.summary("reward", float(rng.normal()))
+"""
+
+
+def examples(name: str) -> list[str]:
+    """The commands that a command's help shows."""
+    rows = str(importlib.import_module(f"twice.surfaces.cli.{name}").__doc__).splitlines()
+    return [row.strip() for row in rows if row.startswith("  twice ")]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_what_and_shows_an_example(name: str) -> None:
+    done = cli(name, "--help")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"usage: twice {name}")
+    assert "--json" in done.stdout
+    assert examples(name)
+    assert all(example in done.stdout for example in examples(name))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_work(name: str, swarm: Path) -> None:
+    (swarm / "package").mkdir()
+    (swarm / "package" / "__init__.py").touch()
+    (swarm / "package" / "module.py").write_text(MODULE)
+    (swarm / "run.toml").write_text("ticks = 3\n")
+    (swarm / "script.py").write_text("import sys\nprint(sys.argv[1:])\n")
+    (swarm / "train.py").write_text(TRAIN)
+    for folder in ("runs", "archive"):
+        (swarm / folder).mkdir()
+    for example in examples(name):
+        words = shlex.split(example)[1:]
+        if name == "record":
+            (swarm / "a.twice").unlink(missing_ok=True)
+        if "parquet" in words and not _has_pyarrow():
+            continue
+        done = cli(*words, cwd=swarm, input="")
+        assert done.returncode in {0, 1}, f"{example}\n{done.stderr}"
+        assert "Traceback" not in done.stderr
+        if "--json" in words:
+            assert json.loads(done.stdout)["format"].startswith("twice.")
+
+
+def _has_pyarrow() -> bool:
+    return importlib.util.find_spec("pyarrow") is not None
+
+
+def test_the_reference_is_what_the_commands_say() -> None:
+    said = "\n".join(page()) + "\n"
+
+    assert REFERENCE.read_text(encoding="utf-8") == said, (
+        "run: python -m twice.surfaces.cli.reference > docs/reference/cli.md"
+    )
+
+
+def test_a_reader_that_leaves_early_is_no_error(recorded_swarm: Path) -> None:
+    shell = f"{shlex.quote(sys.executable)} -m twice show a.twice --snapshot 0 --json | head -c 10"
+    done = subprocess.run(
+        ["bash", "-c", shell],
+        cwd=recorded_swarm, capture_output=True, text=True, env=environ(), check=False,
+    )  # fmt: skip
+
+    assert done.stdout == '{\n  "forma'
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "a.twice"),
+        ("show", "a.twice", "--tick", "120", "--json"),
+        ("show", "b.twice", "--json"),
+        ("ls",),
+        ("replay", "a.twice", "--at", "3", "--json"),
+        ("diagnose", "a.twice", "b.twice", "--no-lines", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_the_same_bytes_come_out_under_every_hash_seed(
+    words: tuple[str, ...], recorded_swarm: Path
+) -> None:
+    outputs = {
+        cli(*words, cwd=recorded_swarm, env={"PYTHONHASHSEED": str(seed)}, input="").stdout
+        for seed in (1, 2, 3)
+    }
+
+    assert len(outputs) == 1
+
+
+def test_nothing_but_the_document_is_on_standard_output(swarm: Path) -> None:
+    done = cli("verify", "a.twice", "--json", cwd=swarm)
+
+    assert done.stderr == ""
+    assert json.loads(done.stdout)
+
+
+def test_an_ascii_terminal_gets_escapes_and_no_error(tmp_path: Path) -> None:
+    (tmp_path / "é.txt").write_text("x")
+
+    done = cli("ls", "-v", cwd=tmp_path, env={"PYTHONIOENCODING": "ascii"})
+
+    assert done.returncode == 0
+    assert "\\xe9.txt" in done.stderr
+
+
+def test_unknown_commands_and_options_are_one_error(recorded_swarm: Path) -> None:
+    for words in (("shew",), ("show",), ("show", "a.twice", "--tock", 3), ("show", "a.twice", "x")):
+        done = cli(*words, cwd=recorded_swarm)
+        assert (done.returncode, done.stderr[:9]) == (2, "E-USE-001")
+        assert done.stdout == ""
+
+
+def test_no_command_reads_as_wrong_use_and_help_as_help() -> None:
+    assert cli().returncode == 2
+    assert cli("--help").returncode == 0
+    assert cli("--help").stdout == cli().stdout

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import twice
+from programs import cli
+from twice.errors import OutputExists, OutputUnwritable, UsageError
+from twice.surfaces.cli.deriving import derived
+
+DERIVING: dict[str, tuple[object, ...]] = {
+    "branch": ("branch", "a.twice", "--at", 120),
+    "export": ("export", "a.twice", "--format", "jsonl"),
+    "migrate": ("migrate", "a.twice"),
+    "report": ("report", "a.twice"),
+    "rerun": ("rerun", "a.twice"),
+}
+
+
+@pytest.mark.parametrize("name", DERIVING)
+def test_an_existing_output_stays_without_force(name: str, swarm: Path) -> None:
+    (swarm / "out").write_text("mine")
+
+    refused = cli(*DERIVING[name], "-o", "out", cwd=swarm)
+    kept = (swarm / "out").read_text()
+    forced = cli(*DERIVING[name], "-o", "out", "--force", cwd=swarm)
+
+    assert (refused.returncode, refused.stderr[:12], kept) == (2, "E-OUTPUT-001", "mine")
+    assert forced.returncode == 0, forced.stderr
+    assert (swarm / "out").read_bytes() != b"mine"
+
+
+@pytest.mark.parametrize("name", DERIVING)
+def test_what_is_read_is_never_replaced(name: str, swarm: Path) -> None:
+    before = (swarm / "a.twice").read_bytes()
+
+    done = cli(*DERIVING[name], "-o", "a.twice", "--force", cwd=swarm)
+
+    assert (done.returncode, done.stderr[:9]) == (2, "E-USE-001")
+    assert (swarm / "a.twice").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", DERIVING)
+def test_a_folder_that_is_not_there_is_named(name: str, swarm: Path) -> None:
+    done = cli(*DERIVING[name], "-o", "nowhere/out", cwd=swarm)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("E-OUTPUT-002"), done.stderr
+    assert not (swarm / "nowhere").exists()
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
+    def half(partial: Path) -> None:
+        partial.write_text("half")
+        raise ValueError("in the middle")
+
+    def folder(partial: Path) -> None:
+        partial.mkdir()
+        (partial / "one").write_text("half")
+        raise ValueError("in the middle")
+
+    for fail in (half, folder):
+        with pytest.raises(ValueError, match="in the middle"):
+            write(tmp_path / "out", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
+    def fail(partial: Path) -> None:
+        partial.write_text("half")
+        raise OSError(28, os.strerror(28))
+
+    with pytest.raises(OutputUnwritable, match="No space left"):
+        write(tmp_path / "out", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_takes_its_files_into_one_that_is_there(tmp_path: Path) -> None:
+    def fill(partial: Path) -> None:
+        partial.mkdir()
+        (partial / "one").write_text("new")
+
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "other").write_text("kept")
+    with pytest.raises(OutputExists):
+        write(tmp_path / "out", fill)
+    with derived(tmp_path / "out", force=True) as partial:
+        fill(partial)
+
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"one", "other"}
+
+
+def test_a_source_under_another_name_is_still_the_source(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("source")
+    (tmp_path / "link").symlink_to("a")
+
+    with pytest.raises(UsageError), derived(tmp_path / "link", tmp_path / "a", force=True):
+        pass
+    assert (tmp_path / "a").read_text() == "source"
+
+
+def test_a_branch_proves_its_prefix(swarm: Path) -> None:
+    done = cli(
+        "branch", "a.twice", "--at", 7, "--input", "push=-1", "--onwards", "-o", "c.twice",
+        "--json", cwd=swarm,
+    )  # fmt: skip
+    told = json.loads(done.stdout)
+
+    assert told["format"] == "twice.branched/1"
+    assert (told["prefix"]["identical"], told["prefix"]["points"]) == (True, 15)
+    assert told["inputs"] == {"push": -1}
+    assert told["next"] == ["twice diagnose a.twice c.twice"]
+    with twice.open(swarm / "c.twice") as made:
+        assert {event.value for event in made.inputs() if event.tick >= 7} == {-1}
+
+
+def test_an_input_that_is_none_is_refused(swarm: Path) -> None:
+    for given in ("push", "=1", "pull=1"):
+        done = cli("branch", "a.twice", "--at", 7, "--input", given, "-o", "c.twice", cwd=swarm)
+        assert (done.returncode, done.stderr[:9]) == (2, "E-USE-001")
+        assert not (swarm / "c.twice").exists()
+    again = ("--input", "push=1", "--input", "push=2")
+    assert cli("branch", "a.twice", "--at", 7, *again, "-o", "c.twice", cwd=swarm).returncode == 2
+
+
+def test_a_rerun_says_whose_it_is(swarm: Path) -> None:
+    told = json.loads(cli("rerun", "a.twice", "-o", "r.twice", "--json", cwd=swarm).stdout)
+
+    assert told["parent"]["rerun_of"] == "a.twice"
+    assert cli("diagnose", "a.twice", "r.twice", cwd=swarm).returncode == 0
+
+
+def test_an_export_has_a_line_for_every_point(swarm: Path) -> None:
+    told = json.loads(
+        cli("export", "a.twice", "--format", "jsonl", "-o", "a.jsonl", "--json", cwd=swarm).stdout
+    )
+    rows = [json.loads(row) for row in (swarm / "a.jsonl").read_text().splitlines()]
+
+    assert told["lines"] == len(rows)
+    assert sum(row["type"] == "point" for row in rows) == 422
+
+
+def test_a_torn_record_is_closed_by_migrating_it(swarm: Path) -> None:
+    whole = (swarm / "a.twice").read_bytes()
+    (swarm / "torn.twice").write_bytes(whole[: len(whole) * 3 // 4])
+
+    done = cli("migrate", "torn.twice", "-o", "closed.twice", "--json", cwd=swarm)
+
+    assert json.loads(done.stdout)["ending"] == "torn"
+    assert cli("show", "closed.twice", cwd=swarm).returncode == 0
+
+
+def write(out: Path, fill: Callable[[Path], None]) -> None:
+    with derived(out, force=False) as partial:
+        fill(partial)

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from programs import cli
+from twice.foundation.fingerprint import Fingerprint
+
+
+def test_the_environment_is_one_that_a_run_would_have() -> None:
+    told = json.loads(cli("env", "--json").stdout)
+
+    assert told["format"] == "twice.environment/1"
+    assert Fingerprint.from_json(told).variables["PYTHONHASHSEED"] == "0"
+    assert "unpinned" not in told["probes"].values()
+
+
+def test_a_file_written_here_is_the_same_here(tmp_path: Path) -> None:
+    (tmp_path / "here.json").write_text(cli("env", "--json").stdout)
+
+    done = cli("env", "--against", "here.json", cwd=tmp_path)
+
+    assert done.returncode == 0
+    assert done.stdout == "same: this environment is that of here.json\n"
+
+
+def test_a_record_is_compared_in_its_own_surroundings(recorded_swarm: Path) -> None:
+    there = {"OMP_NUM_THREADS": "2", "PYTHONHASHSEED": "5"}
+
+    done = cli("env", "--against", "a.twice", cwd=recorded_swarm, env=there)
+
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_difference_exits_1_and_says_what_it_can_change(tmp_path: Path) -> None:
+    told = json.loads(cli("env", "--json").stdout)
+    told["libraries"]["numpy"] = "0.1"
+    told["os"]["release"] = "another"
+    (tmp_path / "there.json").write_text(json.dumps(told))
+
+    text = cli("env", "--against", "there.json", cwd=tmp_path)
+    document = json.loads(cli("env", "--against", "there.json", "--json", cwd=tmp_path).stdout)
+
+    assert text.returncode == 1
+    assert "1 of them can change result bits" in text.stdout.splitlines()[0]
+    assert "library numpy  0.1 -> " in text.stdout
+    affects = {one["what"]: one["affects"] for one in document["against"]["differences"]}
+    assert affects == {"os release": "note", "library numpy": "numerics"}
+    assert (document["against"]["same"], document["against"]["numerics"]) == (False, True)
+
+
+def test_a_file_that_is_neither_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "words.json").write_text("[[")
+    (tmp_path / "other.json").write_text('{"format": "twice.environment/9"}')
+
+    for name in ("words.json", "other.json"):
+        done = cli("env", "--against", name, cwd=tmp_path)
+        assert done.returncode == 2
+        assert done.stderr.startswith("E-CONFIG-001")
+    assert cli("env", "--against", "nowhere", cwd=tmp_path).stderr.startswith("E-RECORD-005")

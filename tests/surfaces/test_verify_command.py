@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from programs import cli, recorded
+
+VERIFICATION_KEYS = {
+    "format", "result", "classes", "axis", "scope", "compare_points", "first_failure",
+    "environment", "effects", "caveats", "next",
+}  # fmt: skip
+DIVERGENCE_KEYS = {
+    "format", "result", "classes", "input_differences", "compare_point", "last_agreement",
+    "components", "fields", "operation", "attribution", "reconverges", "caveats", "next",
+}  # fmt: skip
+FORGETFUL = """
+    class Tally:
+        def __init__(self):
+            self.total, self.seen = 0, 0
+        def add(self, tick):
+            self.seen += 1
+            self.total += self.seen
+        def state(self):
+            return {"total": self.total}
+        def restore(self, state):
+            self.total = state["total"]
+    def main(run):
+        tally = run.track("tally", Tally())
+        for tick in run.ticks(6):
+            tally.add(tick)
+"""
+COUNTING = """
+    from pathlib import Path
+    class Count:
+        def __init__(self):
+            self.runs = 0
+        def look(self):
+            place = Path(__file__).with_name("runs")
+            self.runs = len(place.read_bytes()) if place.exists() else 0
+            place.write_bytes(b"x" * (self.runs + 1))
+        def state(self):
+            return {"runs": self.runs}
+    def main(run):
+        count = run.track("count", Count())
+        for tick in run.ticks(4):
+            if tick == 2:
+                count.look()
+"""
+
+
+def test_a_pass_has_the_fields_that_scripts_read(swarm: Path) -> None:
+    done = cli("verify", "a.twice", "--json", cwd=swarm)
+    told = json.loads(done.stdout)
+
+    assert done.returncode == 0
+    assert (told["format"], told["result"]) == ("twice.verification/1", "PASS")
+    assert set(told) >= VERIFICATION_KEYS
+    assert told["compare_points"] == {
+        "evaluated": 422, "passed": 422, "failed": 0, "within_tolerance": 0,
+    }  # fmt: skip
+    assert json.loads((swarm / "a.twice.verification-1.json").read_text()) == told
+
+
+def test_a_segment_that_was_asked_for_is_partial_and_exits_0(swarm: Path) -> None:
+    done = cli("verify", "a.twice", "--from", 100, "--to", 110, "--json", cwd=swarm)
+
+    assert (done.returncode, json.loads(done.stdout)["result"]) == (0, "PARTIAL")
+
+
+def test_a_torn_record_never_exits_0(swarm: Path) -> None:
+    whole = (swarm / "a.twice").read_bytes()
+    (swarm / "torn.twice").write_bytes(whole[: len(whole) * 3 // 4])
+
+    for segment in ((), ("--to", 5)):
+        assert cli("verify", "torn.twice", *segment, cwd=swarm).returncode == 2
+
+
+def test_restores_are_in_the_statement(swarm: Path) -> None:
+    done = cli("verify", "a.twice", "--restores", "--all", "--json", cwd=swarm)
+
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["restores"] == {"tested": 3, "failed": []}
+
+
+def test_forgotten_state_fails_the_restores(tmp_path: Path) -> None:
+    from twice.recording.cadence import parse_cadence
+
+    with recorded(tmp_path, FORGETFUL, cadence=parse_cadence("tick")) as record:
+        path = record.path
+
+    done = cli("verify", path, "--restores", "--json")
+    told = json.loads(done.stdout)
+
+    assert (done.returncode, told["result"]) == (1, "FAIL")
+    assert told["restores"]["failed"][0]["component"] == "tally"
+    assert "total" in told["restores"]["failed"][0]["fields"][0]
+
+
+def test_a_failure_is_diagnosed_in_the_statement(tmp_path: Path) -> None:
+    with recorded(tmp_path, COUNTING) as record:
+        path = record.path
+
+    done = cli("verify", path, "--diagnose", "--json")
+    told = json.loads(done.stdout)
+
+    assert (done.returncode, told["result"]) == (1, "FAIL")
+    assert told["first_failure"]["tick"] == 2
+    assert set(told["divergence"]) >= DIVERGENCE_KEYS
+    assert "divergence" in json.loads((tmp_path / "a.twice.verification-1.json").read_text())
+
+
+def test_all_without_restores_is_wrong_use(swarm: Path) -> None:
+    assert cli("verify", "a.twice", "--all", cwd=swarm).stderr.startswith("E-USE-001")
+
+
+def test_a_branch_parts_from_its_parent_at_the_substituted_input(recorded_swarm: Path) -> None:
+    done = cli("diagnose", "a.twice", "b.twice", "--json", cwd=recorded_swarm)
+    told = json.loads(done.stdout)
+
+    assert done.returncode == 1
+    assert (told["format"], told["result"]) == ("twice.divergence/1", "localised")
+    assert set(told) >= DIVERGENCE_KEYS
+    assert told["compare_point"]["tick"] == 120
+    assert told["operation"]["code"] == 'push = run.input("push", lambda: policy(swarm))'
+
+
+def test_a_run_is_the_same_as_itself(recorded_swarm: Path) -> None:
+    done = cli("diagnose", "a.twice", "a.twice", cwd=recorded_swarm)
+
+    assert (done.returncode, done.stdout.partition(":")[0]) == (0, "same")
+
+
+def test_another_seed_is_not_the_same_input(swarm: Path) -> None:
+    other = ("record", "examples/swarm.py:main", "--seed", 43, "--set", "n=4", "--set", "ticks=210")
+    assert cli(*other, "-o", "c.twice", cwd=swarm).returncode == 0
+
+    refused = cli("diagnose", "a.twice", "c.twice", "--json", cwd=swarm)
+    anyway = cli("diagnose", "a.twice", "c.twice", "--anyway", "--no-lines", "--json", cwd=swarm)
+
+    assert (refused.returncode, json.loads(refused.stdout)["result"]) == (2, "not-same-input")
+    assert (anyway.returncode, json.loads(anyway.stdout)["result"]) == (1, "unlocalised")
+
+
+def test_one_or_three_records_are_wrong_use(recorded_swarm: Path) -> None:
+    for given in (["a.twice"], ["a.twice"] * 3, []):
+        done = cli("diagnose", *given, cwd=recorded_swarm)
+        assert (done.returncode, done.stderr[:9]) == (2, "E-USE-001")
