@@ -207,38 +207,6 @@ def test_a_component_without_restore_is_reached_from_the_top(tmp_path: Path) -> 
             assert session.state("counter") == 5
 
 
-def test_the_records_surroundings_hold_and_not_the_callers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Mistake 8: hash seed 1 and two BLAS threads, verified under hash seed 2 and one."""
-    source = """
-    import os
-    import numpy as np
-
-    def main(run):
-        names = {f"name {at}" for at in range(50)}
-        grid = run.rng("grid").normal(size=(300, 300))
-        seen = run.track("seen", {"order": list(names), "product": grid @ grid})
-        for tick in run.ticks(3):
-            seen["product"] = np.tanh(seen["product"] @ grid)
-            run.compare("threads", os.environ["OPENBLAS_NUM_THREADS"])
-    """
-    monkeypatch.setenv("PYTHONHASHSEED", "1")
-    monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
-    with recorded(tmp_path, source) as record:
-        path = record.path
-        kept = {row["name"]: row for row in record.identity["surroundings"]["variables"]}
-        assert kept["PYTHONHASHSEED"]["value"] == "1"
-    monkeypatch.setenv("PYTHONHASHSEED", "2")
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
-    assert verify(path).result == "PASS"
-    monkeypatch.delenv("PYTHONHASHSEED")
-    monkeypatch.setenv("TZ", "Asia/Tokyo")
-    assert verify(path).result == "PASS"
-
-
 def test_a_random_hash_seed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONHASHSEED", "random")
     with pytest.raises(SurroundingsRefused, match="PYTHONHASHSEED is 'random'"):
