@@ -31,7 +31,7 @@ def test_the_very_same_numbers_always_agree(values: list[float], test: SampleTes
 @given(
     st.lists(st.tuples(FINITE, FINITE), min_size=2, max_size=20),
     st.sampled_from(list(SampleTest)),
-    st.floats(0, 10),
+    st.floats(0, 10) | st.just(5e-324),
 )
 def test_it_does_not_matter_which_side_is_the_record(
     pairs: list[tuple[float, float]], test: SampleTest, epsilon: float
@@ -71,10 +71,12 @@ def test_a_difference_that_shows_in_few_values_is_a_difference() -> None:
     assert found.agrees is False
 
 
-def test_without_a_margin_only_equality_agrees() -> None:
+@pytest.mark.parametrize("test", [SampleTest.MEAN, SampleTest.KS])
+@pytest.mark.parametrize("epsilon", [0.0, 5e-324])
+def test_without_a_margin_only_equality_agrees(test: SampleTest, epsilon: float) -> None:
     values = normals(1, 50)
 
-    found = agreement(Summary("x", epsilon=0.0), values, [value + 0.01 for value in values])
+    found = agreement(Summary("x", test, epsilon), values, [value + 0.01 for value in values])
 
     assert found.agrees is None
     assert found.needed is None

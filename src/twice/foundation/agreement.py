@@ -10,7 +10,7 @@ Invariant: two samples that are the same number for number always agree.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -88,11 +88,12 @@ def _means(summary: Summary, first: Sequence[float], last: Sequence[float]) -> A
     verdict = means_within(first, last, epsilon=epsilon, alpha=alpha)
     if verdict.agrees is None:
         return _told(None, verdict.reason)
-    needed = None
-    if epsilon > 0:
-        needed = sample_size_needed(
-            deviation=deviation(first, last), epsilon=epsilon, alpha=alpha, power=summary.power
+    spread = deviation(first, last)
+    needed = _size(
+        lambda: sample_size_needed(
+            deviation=spread, epsilon=epsilon, alpha=alpha, power=summary.power
         )
+    )
     agrees: bool | None = verdict.agrees
     if not agrees and not means_apart(first, last, epsilon=epsilon, alpha=alpha):
         agrees = _powered(first, last, needed)
@@ -105,7 +106,7 @@ def _distributions(summary: Summary, first: Sequence[float], last: Sequence[floa
     if verdict.agrees is None:
         return _told(None, verdict.reason)
     assert verdict.statistic is not None, "a distance stands behind the answer"
-    needed = ks_size_needed(epsilon=epsilon, power=summary.power) if epsilon > 0 else None
+    needed = _size(lambda: ks_size_needed(epsilon=epsilon, power=summary.power))
     noise = ks_reach(summary.alpha) * math.sqrt(2 / min(len(first), len(last)))
     agrees: bool | None = verdict.agrees
     if agrees:
@@ -114,6 +115,14 @@ def _distributions(summary: Summary, first: Sequence[float], last: Sequence[floa
     elif verdict.statistic - epsilon <= noise:
         agrees = _powered(first, last, needed)
     return Agreement(agrees, verdict.statistic, needed, identical=False, reason=verdict.reason)
+
+
+def _size(needed: Callable[[], int]) -> int | None:
+    """How many values it takes; None where the margin is so small that no number does."""
+    try:
+        return needed()
+    except (OverflowError, ZeroDivisionError):
+        return None
 
 
 def _powered(first: Sequence[float], last: Sequence[float], needed: int | None) -> bool | None:
