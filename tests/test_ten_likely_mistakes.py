@@ -15,6 +15,7 @@ import twice
 from programs import chains, cli, names, recorded, verified
 from twice.recording.cadence import Cadence
 from twice.recording.runrecord import RunRecord
+from twice.recording.streams.numpy_governed import GovernedBits
 from twice.replaying.verifying import verify
 
 
@@ -160,27 +161,35 @@ def test_4_a_change_on_a_helpers_last_line_is_not_credited_to_its_caller(tmp_pat
 def test_5_positions_are_read_by_the_slow_door_for_snapshots_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = {"getstate": 0}
-    real = random.Random.getstate
+    calls = []
 
-    def counted(self: random.Random) -> tuple[Any, ...]:
-        calls["getstate"] += 1
-        return real(self)
+    def count(owner: type, name: str) -> None:
+        real = getattr(owner, name)
 
-    monkeypatch.setattr(random.Random, "getstate", counted)
+        def counted(self: object, *arguments: object) -> object:
+            calls.append(name)
+            return real(self, *arguments)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    count(random.Random, "getstate")
+    count(GovernedBits, "read")  # the two doors to a bit generator's public ``.state``
+    count(GovernedBits, "_whole")
     with twice.recording(tmp_path / "a.twice", seed=1, cadence=Cadence("tick", 250)) as run:
-        streams = [run.python(f"stream/{at}") for at in range(10)]
-        for stream in streams:
-            stream.random()
-        before = calls["getstate"]
+        streams = [run.python(f"python/{at}") for at in range(5)]
+        generators = [run.rng(f"numpy/{at}") for at in range(5)]
+        list(run.ticks(1))
+        before = len(calls)
         for _ in run.ticks(1000):
-            for stream in streams:
+            for stream in (*streams, *generators):
                 stream.random()
-        within = calls["getstate"] - before
+        within = len(calls) - before
     with RunRecord.open(tmp_path / "a.twice") as record:
         snapshots = len(record.reader.snapshots)
-    assert snapshots == 4
-    assert within <= (snapshots + 1) * (len(streams) + 2)
+        drawn = {point.digests["streams"] for point in record.reader.points.iterate()}
+    assert len(drawn) == 1001
+    assert snapshots == 5
+    assert within <= (snapshots + 1) * (10 + 2)
 
 
 def test_6_no_way_out_of_a_loop_loses_a_point(tmp_path: Path) -> None:

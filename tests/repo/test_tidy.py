@@ -36,6 +36,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "time": (
         (
             "recording/effects/", "recording/interception.py", "recording/session.py",
+            "recording/interrupts.py",
             "recording/record/", "recording/launch.py", "surfaces/",
         ),
         "run.effects.clock",

@@ -164,20 +164,7 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
             )
             session.wiring.marks = snapshot_marks(identity)
             held = session
-            ending = execute(
-                held,
-                lambda: {
-                    **describe_ending(held),
-                    "effects": whole_manifest(
-                        copied, held.silent_reads, held.wiring.layer.manifest()
-                    ),
-                    "branch": {
-                        "substituted": sorted(inputs.used),
-                        "unused": sorted(inputs.unused()),
-                        "effects_left_the_record_at": source.went_live(),
-                    },
-                },
-            )
+            ending = execute(held, lambda: _ending_of(held, copied, inputs, source))
         except TwiceError as error:
             with contextlib.suppress(FileNotFoundError):
                 partial.unlink()
@@ -186,6 +173,22 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
         partial.replace(out)
         channel.send({"kind": "ended", **_outcome(ending, held)})
         os._exit(0)
+
+
+def _ending_of(
+    session: Session, copied: Reads, inputs: BranchInputs, source: BranchSource
+) -> dict[str, object]:
+    """What a branch's ending says: the whole run, its copied prefix included, and where it left."""
+    layer = session.wiring.layer
+    return {
+        **describe_ending(session),
+        "effects": whole_manifest(copied, session.silent_reads, layer.manifest()),
+        "branch": {
+            "substituted": sorted(inputs.used),
+            "unused": sorted(inputs.unused()),
+            "effects_left_the_record_at": source.went_live(),
+        },
+    }
 
 
 def _outcome(ending: Mapping[str, Any], session: Session) -> dict[str, object]:
