@@ -25,6 +25,7 @@ Invariant: a ``Located`` was observed on both sides at the moment before and the
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -62,6 +63,7 @@ def locate(
     Returns:
         The operation, or why none could be named and what would tell more.
     """
+    linecache.checkcache()  # sources may have been written anew since this process last read them
     result, unstable = _attempt(trace, tracked, repeats, insist=0 if repeats > 1 else _INSIST)
     if not unstable:
         return result

@@ -52,6 +52,13 @@ def under(path: str, owner: str) -> bool:
     return path == owner or (path.startswith(owner) and path[len(owner)] in ".[")
 
 
+def member_of(path: str) -> str:
+    """Of a member of a local, what follows the local's name: ``.x``, ``[3]``; otherwise empty."""
+    tail = _tail(path) if is_local(path) else ""
+    place = next((at for at, letter in enumerate(tail) if letter in ".["), len(tail))
+    return tail[place:]
+
+
 def _tail(path: str) -> str:
     # A function's name may hold angle brackets of its own: <1 f.<locals>.<listcomp>>x
     depth = 0

@@ -22,19 +22,21 @@ Invariant: every step leads to an operation that is not later than the one befor
 from __future__ import annotations
 
 from twice.diagnosing.beginnings import Beginning, Beginnings, Goal, statement_start
-from twice.diagnosing.callables import DRAW
+from twice.diagnosing.callables import DRAW, WORLD
 from twice.diagnosing.moments import Moments, Operation
 from twice.diagnosing.observing import Observer
 from twice.diagnosing.paths import (
     frame_prefix,
     is_local,
     is_returned,
+    member_of,
     returned,
     under,
 )
 from twice.diagnosing.reading_lines import LineFacts, line_facts
 from twice.diagnosing.trace import SAMPLES_MAX, Sample
 
+_CONSTRUCTOR = ".__init__"
 _WAITING = frozenset(("result", "get", "wait", "as_completed", "join", "recv"))
 
 
@@ -60,6 +62,7 @@ class Slicer:
         start = statement_start(self._moments.a, operation)
         facts = line_facts(operation.place.file, operation.place.line)
         came = self._from_calls(operation, start)
+        came = came or self._from_making(begun, operation, start, facts)
         read = self._from_reads(operation, start, facts, begun.moment)
         if not came and not read:
             came = self._from_threads(operation, start, facts, begun.moment)
@@ -92,6 +95,38 @@ class Slicer:
                 if under(each, path):
                     return [Goal(each, number)]
         return []
+
+    def _from_making(
+        self, begun: Beginning, operation: Operation, start: int, facts: LineFacts | None
+    ) -> list[Goal]:
+        """The members of an object that the statement made, in the frame that made it.
+
+        A constructor returns nothing, and what it made has another path once it is bound or tracked.
+        At its return the new object hangs on the constructor's own locals, and on nothing older.
+        Only a member of the same name is sure to be what differs; any other will do where the
+        statement reads nothing else from the world.
+        """
+        flow, lane, depth = self._moments.a, operation.lane, operation.depth + 1
+        numbers = [
+            number
+            for index in range(start + 1, operation.index + 1)
+            if flow.depth(lane, index) == depth
+            and flow.position(lane, index).event == "return"
+            and flow.position(lane, index).function.endswith(_CONSTRUCTOR)
+            and (number := self._exact(lane, index)) is not None
+        ][-SAMPLES_MAX:]
+        self._observer.look(numbers)
+        other: list[Goal] = []
+        for number in numbers:
+            position = flow.position(lane, self._moments.all[number].a)
+            prefix = frame_prefix(depth, position.function)
+            for path in sorted(self._observer.differing(number) or ()):
+                member = member_of(path) if path.startswith(prefix) else ""
+                if member and begun.path.endswith(member):
+                    return [Goal(path, number)]
+                if member:
+                    other.append(Goal(path, number))
+        return [] if facts is None or WORLD & set(facts.tags) else other
 
     def _from_threads(
         self, operation: Operation, start: int, facts: LineFacts | None, until: int
