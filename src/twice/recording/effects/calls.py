@@ -25,7 +25,7 @@ from twice.recording.effects.layer import EffectLayer
 _RETURNED, _RAISED = "returned", "raised"
 
 
-class EffectFailed(RuntimeError):  # noqa: N818
+class EffectFailed(RuntimeError):
     """Stands in replay for an exception whose type is not loaded."""
 
 
