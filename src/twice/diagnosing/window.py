@@ -41,7 +41,7 @@ class WindowInputs:
     """Inputs of a window: what a branch substituted stays, everything else is the program's own."""
 
     def __init__(self, record: RunRecord) -> None:
-        self._recorded = RecordedInputs(record.inputs_from, lambda *_: None)
+        self._recorded = RecordedInputs(record.input_frames, lambda *_: None)
         self._left = False
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:

@@ -28,16 +28,18 @@ class InputEvent:
         name: what it is called.
         value: the value the program got.
         substituted: whether a branch put it there instead of what the thunk gave.
+        encoded: the journal frame, where it is known already; empty otherwise.
     """
 
     tick: int
     name: str
     value: Any
     substituted: bool = False
+    encoded: bytes = b""
 
     def payload(self) -> bytes:
         """The journal frame."""
-        return encode((self.name, self.substituted, self.value))
+        return self.encoded or encode((self.name, self.substituted, self.value))
 
 
 def read_input(tick: int, payload: bytes | bytearray | memoryview) -> InputEvent:
@@ -80,7 +82,7 @@ class RecordedInputs:
     """The record's value is the input; the thunk must give the same.
 
     Args:
-        events: opens the recorded inputs at a count.
+        frames: opens the recorded inputs at a count, as (tick, journal frame).
         differs: called with (tick, name, recorded, replayed) when the thunk gave something else.
 
     Raises:
@@ -89,40 +91,51 @@ class RecordedInputs:
 
     def __init__(
         self,
-        events: Callable[[int], Iterator[InputEvent]],
+        frames: Callable[[int], Iterator[tuple[int, bytes]]],
         differs: Callable[[int, str, Any, Any], None],
     ) -> None:
-        self._open = events
-        self._events = events(0)
+        self._open = frames
+        self._frames = frames(0)
         self._differs = differs
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
-        """The recorded input, compared with what the thunk returned."""
-        event = self.serve(tick, name, value)
-        if event.substituted or encode(event.value) == encode(value):
-            return event if event.substituted else InputEvent(tick, name, value)
-        self._differs(tick, name, event.value, value)
+        """The recorded input, compared with what the thunk returned.
+
+        Frames are compared as bytes; a recorded value is decoded only where they differ.
+        """
+        encoded = encode((name, False, value))
+        frame = next(self._frames, None)
+        if frame == (tick, encoded):
+            return InputEvent(tick, name, value, encoded=encoded)
+        event = _expected(tick, name, frame)
+        if not event.substituted:
+            self._differs(tick, name, event.value, value)
         return event
 
     def serve(self, tick: int, name: str, value: Any) -> InputEvent:
         """The recorded input."""
         del value
-        event = next(self._events, None)
-        if event is None or (event.tick, event.name) != (tick, name):
-            recorded = "no more inputs" if event is None else f"{event.name!r} at tick {event.tick}"
-            raise InputMismatch(
-                f"The program asks for the input {name!r} at tick {tick}; the record holds "
-                f"{recorded}.",
-                "Expected the same inputs in the same order.",
-                "The program takes another path than it did: twice diagnose names where.",
-                tick=tick,
-                name=name,
-            )
-        return event
+        return _expected(tick, name, next(self._frames, None))
 
     def seek(self, count: int) -> None:
         """Continue after that many inputs."""
-        self._events = self._open(count)
+        self._frames = self._open(count)
+
+
+def _expected(tick: int, name: str, frame: tuple[int, bytes] | None) -> InputEvent:
+    """The recorded input, when it is the one that is asked for."""
+    if frame is not None:
+        event = read_input(*frame)
+        if (event.tick, event.name) == (tick, name):
+            return event
+    recorded = "no more inputs" if frame is None else f"{event.name!r} at tick {event.tick}"
+    raise InputMismatch(
+        f"The program asks for the input {name!r} at tick {tick}; the record holds {recorded}.",
+        "Expected the same inputs in the same order.",
+        "The program takes another path than it did: twice diagnose names where.",
+        tick=tick,
+        name=name,
+    )
 
 
 class BranchInputs:

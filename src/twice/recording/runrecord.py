@@ -108,13 +108,14 @@ class RunRecord:
 
     def inputs(self, *, tick: int | None = None) -> list[InputEvent]:
         """Inputs in order; of one tick, when given. Answered from the record alone."""
-        return [event for event in self.inputs_from(0) if tick is None or event.tick == tick]
+        frames = self.input_frames(0)
+        return [read_input(at, payload) for at, payload in frames if tick is None or at == tick]
 
-    def inputs_from(self, count: int) -> Iterator[InputEvent]:
-        """Inputs after the first ``count``."""
+    def input_frames(self, count: int) -> Iterator[tuple[int, bytes]]:
+        """Inputs after the first ``count``, as (tick, journal frame)."""
         for at, frame in enumerate(self.reader.frames(kinds=[INPUT])):
             if at >= count:
-                yield read_input(frame.tick, frame.payload)
+                yield frame.tick, bytes(frame.payload)
 
     def strict_reads(self, count: int = 0) -> Iterator[Event]:
         """Reads of the world by user code, after the first ``count``, in order."""

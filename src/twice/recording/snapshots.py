@@ -127,6 +127,7 @@ def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
             "effects": {
                 "reads": cursors.effects["reads"],
                 "asked": bytes(cursors.effects["asked"]).hex(),  # type: ignore[call-overload]
+                "unfolded": bytes(cursors.effects.get("unfolded", b"")).hex(),  # type: ignore[call-overload]
                 "lenient": _by_number(cursors.effects.get("lenient", {})),
             },
             "inputs": cursors.inputs,
@@ -207,6 +208,7 @@ def load(reader: RecordReader, number: int) -> Captured:
             effects={
                 "reads": cursors["effects"]["reads"],
                 "asked": bytes.fromhex(cursors["effects"]["asked"]),
+                "unfolded": bytes.fromhex(cursors["effects"].get("unfolded", "")),
                 **_lenient_cursors(cursors["effects"]),
             },
             inputs=cursors["inputs"],

@@ -101,7 +101,7 @@ def recorded_inputs(
     record: RunRecord, differs: Callable[[int, str, Any, Any], None]
 ) -> RecordedInputs:
     """The record's inputs, compared with what the thunks give."""
-    return RecordedInputs(record.inputs_from, differs)
+    return RecordedInputs(record.input_frames, differs)
 
 
 def resume_at(record: RunRecord, number: int) -> Resume:

@@ -20,11 +20,11 @@ from collections.abc import Callable, Sequence
 from sys import _getframe
 from threading import current_thread, get_ident
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from twice.errors import StreamOffThread
 from twice.foundation.digests import Algorithm, short_digest
-from twice.foundation.encoding import encode
+from twice.foundation.encoding import decode, encode
 from twice.recording.effects.events import (
     LENIENT,
     STRICT,
@@ -191,6 +191,7 @@ class EffectLayer:
         return {
             "reads": self._strict_reads,
             "asked": self._ask_chain,
+            "unfolded": encode((bytes(self._asked), list(self._arguments))),
             "lenient": dict(self._lenient_reads),
         }
 
@@ -198,6 +199,8 @@ class EffectLayer:
         """Put cursors and question digest back; a live source keeps going with the world.
 
         A state without ``lenient`` (the end of an earlier loop) leaves those cursors alone.
+        ``unfolded`` are questions asked since the last compare-point, which the digest of the next
+        one will hold.
         """
         self.flush()
         reads, asked = state["reads"], state["asked"]
@@ -209,8 +212,8 @@ class EffectLayer:
         if lenient is not None:
             self._lenient_reads = dict(lenient)
         self._ask_chain = asked
-        self._asked.clear()
-        self._arguments.clear()
+        unfolded: Any = decode(state["unfolded"]) if state.get("unfolded") else (b"", [])  # type: ignore[arg-type]
+        self._asked[:], self._arguments[:] = unfolded
         self._strict_reads = reads
 
     def manifest(self) -> dict[str, object]:
