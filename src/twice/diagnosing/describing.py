@@ -163,15 +163,16 @@ def _values(leaf: Beginning, observer: Observer, moments: Moments) -> _Values:
         prefix = frame_prefix(leaf.operation.depth, leaf.operation.place.function)
         owners = (resolve(name, prefix, sample)[0] for name in facts.iterates)
         wanted += [owner for owner in owners if owner is not None and owner != leaf.path]
-    shown = {side: observer.show(side, points[side], tuple(wanted)) for side in points}
+    shown = observer.show(points, tuple(wanted))
     one, two = (shown[side].get(leaf.path, Shown()) for side in points)
     text_a, text_b = one.text, two.text
     apart = first_difference(one, two)
     if apart is not None and apart[2] > _LONG:
         index = apart[0]
         items = f"{leaf.path}@{index}"
+        of_item = observer.show(points, (items,))
         text_a, text_b = (
-            _item_text(observer.show(side, points[side], (items,)), items, apart) for side in points
+            _item_text(of_item[side].get(items), shown[side][leaf.path], apart) for side in points
         )
     return _Values(
         a=text_a,
@@ -182,10 +183,11 @@ def _values(leaf: Beginning, observer: Observer, moments: Moments) -> _Values:
     )
 
 
-def _item_text(shown: dict[str, Shown], path: str, apart: tuple[int, int, int]) -> str:
+def _item_text(item: Shown | None, whole: Shown, apart: tuple[int, int, int]) -> str:
     index, count, total = apart
-    text = shown[path].text if path in shown else "?"
-    return f"[{index}] = {text} ({count} of {total} differ)"
+    if item is None:  # in a trace that was written down, items have no texts of their own
+        return f"{whole.text} ({count} of {total} differ, [{index}] first)"
+    return f"[{index}] = {item.text} ({count} of {total} differ)"
 
 
 def _kind(leaf: Beginning, values: _Values) -> str:

@@ -28,14 +28,16 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from twice.diagnosing.beginnings import Beginning, Goal
 from twice.diagnosing.describing import at, candidates_of, describe, place_of, same_statement
 from twice.diagnosing.located import Located, Unlocated
 from twice.diagnosing.moments import Flow, Moments, same_flow
-from twice.diagnosing.observing import ANY, Observer, Search
+from twice.diagnosing.observing import ANY, Held, Observer, Search
 from twice.diagnosing.paths import is_local, plain, under
 from twice.diagnosing.slicing import Slicer
+from twice.diagnosing.together import together
 from twice.diagnosing.trace import FlowPlan, Plan, Trace
 
 _CANDIDATES_MAX = 24
@@ -47,7 +49,11 @@ TraceCall = Callable[[str, int, Plan], Trace]
 
 
 def locate(
-    trace: TraceCall, *, tracked: Sequence[str] | None = None, repeats: int = 2
+    trace: TraceCall,
+    *,
+    tracked: Sequence[str] | None = None,
+    repeats: int = 2,
+    held: Held | None = None,
 ) -> Located | Unlocated:
     """Finds the first operation whose result stays different.
 
@@ -59,19 +65,23 @@ def locate(
         repeats: executions per side that are compared with each other, so that what differs within a
             side is left out; 1 when the two sides are executions of one side that does not
             reproduce itself: nothing is left out, and what agrees is looked at again.
+        held: side -> the events whose state was written down, where nothing can be executed again:
+            what lies between them is named as a gap, never guessed.
 
     Returns:
         The operation, or why none could be named and what would tell more.
     """
     linecache.checkcache()  # sources may have been written anew since this process last read them
-    result, unstable = _attempt(trace, tracked, repeats, insist=0 if repeats > 1 else _INSIST)
+    insist = 0 if repeats > 1 else _INSIST
+    result, unstable = _attempt(trace, tracked, repeats, insist, held)
     if not unstable:
         return result
 
     def one_side(side: str, repeat: int, plan: Plan) -> Trace:
         return trace(unstable, 2 * repeat + (side == "b"), plan)
 
-    again, _ = _attempt(one_side, tracked, 1, insist=_INSIST)
+    alone = None if held is None else dict.fromkeys(("a", "b"), held[unstable])
+    again, _ = _attempt(one_side, tracked, 1, _INSIST, alone)
     told = (
         f"Side {unstable} does not reproduce itself: two executions of it were compared.",
         *again.evidence,
@@ -91,15 +101,20 @@ def locate(
 
 
 def _attempt(
-    trace: TraceCall, tracked: Sequence[str] | None, repeats: int, *, insist: int
+    trace: TraceCall,
+    tracked: Sequence[str] | None,
+    repeats: int,
+    insist: int,
+    held: Held | None,
 ) -> tuple[Located | Unlocated, str]:
     """One localisation, and the side that does not reproduce itself, if that was in the way."""
-    flows = {
-        side: [Flow(side, trace(side, repeat, FlowPlan())) for repeat in range(repeats)]
-        for side in ("a", "b")
-    }
+    asked = [(side, repeat) for side in ("a", "b") for repeat in range(repeats)]
+    traces = together([partial(trace, side, repeat, FlowPlan()) for side, repeat in asked])
+    flows: dict[str, list[Flow]] = {"a": [], "b": []}
+    for (side, _), traced in zip(asked, traces, strict=True):
+        flows[side].append(Flow(side, traced))
     moments = Moments(flows["a"][0], flows["b"][0])
-    observer = Observer(trace, moments, repeats, insist=insist)
+    observer = Observer(trace, moments, repeats, insist=insist, held=held)
     observer.executions = 2 * repeats
     search = _Locator(observer, moments, tracked)
     for side, executed in flows.items():
@@ -145,7 +160,9 @@ class _Locator:
                 return result
         return self._unlocated("What differs between the sides also differs within a side.", ())
 
-    def _follow(self, goals: list[str], differing: frozenset[str], last: int) -> Located | None:
+    def _follow(
+        self, goals: list[str], differing: frozenset[str], last: int
+    ) -> Located | Unlocated | None:
         """Candidates, the way back, the result; None when it rested on noise."""
         paths = [*goals, *(path for path in sorted(differing) if path not in goals)]
         paths = paths[:_CANDIDATES_MAX]
@@ -160,6 +177,9 @@ class _Locator:
         noisy = self._observer.check_noise(number for number in around if number is not None)
         if noisy and self._observer.differs(leaf.moment, leaf.path) is not True:
             return None
+        before = self._moments.previous(leaf.moment)
+        if before is not None and self._observer.differing(before) is None:
+            return self._gap(leaf)
         self._second_opinion(whole, leaf)
         return describe(
             chain,
@@ -229,6 +249,19 @@ class _Locator:
         if self._observer.noise:
             names = ", ".join(sorted(map(plain, self._observer.noise))[:8])
             self.evidence.append(f"Left out, because it differs within a side: {names}.")
+
+    def _gap(self, leaf: Beginning) -> Unlocated:
+        """The difference begins where nothing was seen."""
+        first = self._moments.all[leaf.moment]
+        low = self._observer.last_seen(leaf.moment)
+        since = self._moments.all[0 if low is None else low]
+        here = self._moments.a.position(first.lane, first.a)
+        there = self._moments.a.position(since.lane, since.a)
+        return self._unlocated(
+            f"{plain(leaf.path)} begins to differ between {there.file}:{there.line} and"
+            f" {here.file}:{here.line}, where no state was seen.",
+            ("write traces with more events, or of a shorter tick",),
+        )
 
     def _nothing_lasts(self) -> Unlocated:
         seen = [number for number in range(len(self._moments)) if self._observer.differing(number)]

@@ -80,6 +80,10 @@ class Flow:
         """Where an event stands."""
         return self.trace.positions[self.lanes[lane].places[index]]
 
+    def has(self, lane: str, index: int) -> bool:
+        """Whether there is such an event."""
+        return lane in self.lanes and 0 <= index < len(self.lanes[lane].places)
+
     def depth(self, lane: str, index: int) -> int:
         """Depth of the frame on top at an event, from 0; -1 outside user code."""
         return self.lanes[lane].depths[index] - 1

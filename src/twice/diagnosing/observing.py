@@ -18,13 +18,17 @@ Invariant: a sample whose event does not stand where the flow said is dropped, a
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from twice.diagnosing.moments import Flow, Moments
+from twice.diagnosing.together import together
 from twice.diagnosing.trace import SAMPLES_MAX, Plan, Point, Sample, SamplePlan, Shown, Trace
 
 TraceCall = Callable[[str, int, Plan], Trace]
+Values = dict[str, Shown]
+Held = Mapping[str, frozenset[Point]]
 EXECUTIONS_MAX = 160
 """Executions of the window after which nothing more is looked at."""
 ANY = "*"
@@ -52,6 +56,19 @@ class Search:
     settled: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One execution that samples."""
+
+    side: str
+    repeat: int
+    points: tuple[Point, ...]
+    show: tuple[str, ...] = ()
+
+    def call(self) -> tuple[str, int, Plan]:
+        return self.side, self.repeat, SamplePlan(self.points, self.show)
+
+
 class Observer:
     """Samples both sides, keeps what was seen, and searches.
 
@@ -61,13 +78,22 @@ class Observer:
         repeats: executions per side that are compared with each other for noise; 1 for none.
         insist: how often a moment that agrees is looked at again. For sides that are executions of one
             side that does not reproduce itself: they may agree by chance.
+        held: side -> the only events that can be seen, where traces were written down; None where
+            the window can be executed again.
     """
 
     def __init__(
-        self, trace: TraceCall, moments: Moments, repeats: int, *, insist: int = 0
+        self,
+        trace: TraceCall,
+        moments: Moments,
+        repeats: int,
+        *,
+        insist: int = 0,
+        held: Held | None = None,
     ) -> None:
         self._trace, self.moments, self._repeats = trace, moments, repeats
         self._insist = insist
+        self._held = held
         self._flows: dict[str, Flow] = {"a": moments.a, "b": moments.b}
         self._samples: dict[str, dict[Point, Sample]] = {"a": {}, "b": {}}
         self._lost: set[tuple[str, Point]] = set()
@@ -86,15 +112,14 @@ class Observer:
     def look(self, numbers: Iterable[int], *, noise: bool = False) -> None:
         """Sees to it that both sides have been sampled at these moments."""
         wanted = list(dict.fromkeys(numbers))
-        for side in ("a", "b"):
-            self.look_at(side, [self._point(side, number) for number in wanted], noise=noise)
+        self._look_at(
+            {side: [self._point(side, number) for number in wanted] for side in ("a", "b")}, noise
+        )
         fresh = [each for each in wanted if each not in self._looked and not self._is_lost(each)]
         for attempt in range(1, self._insist + 1):
             agreeing = [number for number in fresh if not self.differing(number)]
-            points = tuple(self._point("b", number) for number in agreeing)
-            for start in range(0, len(points), SAMPLES_MAX):
-                chunk = points[start : start + SAMPLES_MAX]
-                self._samples["b"].update(self._execute("b", attempt, chunk))
+            for chunk in _chunks(self._point("b", number) for number in agreeing):
+                self._samples["b"].update(self._execute(_Asked("b", attempt, chunk)))
             for number in agreeing:
                 self._paths.pop(number, None)
         self._looked.update(fresh)
@@ -102,33 +127,55 @@ class Observer:
 
     def look_at(self, side: str, points: Iterable[Point], *, noise: bool = False) -> None:
         """Sees to it that a side has been sampled at these events, 64 to an execution."""
-        wanted = list(dict.fromkeys(points))
-        missing = [
-            point
-            for point in wanted
-            if point not in self._samples[side] and (side, point) not in self._lost
-        ]
-        for start in range(0, len(missing), SAMPLES_MAX):
-            chunk = tuple(missing[start : start + SAMPLES_MAX])
-            found = self._execute(side, 0, chunk)
-            self._samples[side].update(found)
-            self._lost.update((side, point) for point in chunk if point not in found)
-            if noise:
-                self._find_noise(side, chunk, found)
+        self._look_at({side: points}, noise)
+
+    def _look_at(self, wanted: Mapping[str, Iterable[Point]], noise: bool) -> None:
+        """Samples what was not sampled yet, all executions that this takes together."""
+        asked: list[_Asked] = []
+        for side, points in wanted.items():
+            missing = [
+                point
+                for point in dict.fromkeys(points)
+                if point not in self._samples[side] and (side, point) not in self._lost
+            ]
+            if self._held is not None:
+                unseen = [point for point in missing if point not in self._held[side]]
+                self._lost.update((side, point) for point in unseen)
+                missing = [point for point in missing if point in self._held[side]]
+            asked += [
+                _Asked(side, repeat, chunk)
+                for chunk in _chunks(missing)
+                for repeat in range(self._repeats if noise else 1)
+            ]
+        for each, found in zip(asked, self._execute_all(asked), strict=True):
+            if each.repeat:
+                self._note_noise(each.side, found)
+            else:
+                self._samples[each.side].update(found)
+                self._lost.update((each.side, point) for point in each.points if point not in found)
 
     def check_noise(self, numbers: Iterable[int]) -> bool:
         """Compares each side with itself at these moments; True when new noise was found."""
         before = len(self.noise)
-        for side in ("a", "b"):
-            points = tuple(dict.fromkeys(self._point(side, number) for number in numbers))
-            for start in range(0, len(points), SAMPLES_MAX):
-                self._find_noise(side, points[start : start + SAMPLES_MAX], self._samples[side])
+        around = list(numbers)
+        asked = [
+            _Asked(side, repeat, chunk)
+            for side in ("a", "b")
+            for chunk in _chunks(dict.fromkeys(self._point(side, number) for number in around))
+            for repeat in range(1, self._repeats)
+        ]
+        for each, found in zip(asked, self._execute_all(asked), strict=True):
+            self._note_noise(each.side, found)
         return len(self.noise) > before
 
-    def show(self, side: str, point: Point, paths: tuple[str, ...]) -> dict[str, Shown]:
-        """Values at an event, as a report needs them."""
-        found = self._execute(side, 0, (point,), show=paths)
-        return dict(found[point].shown) if point in found else {}
+    def show(self, points: Mapping[str, Point], paths: tuple[str, ...]) -> dict[str, Values]:
+        """Values at one event of each side, as a report needs them, by side."""
+        asked = [_Asked(side, 0, (point,), paths) for side, point in points.items()]
+        shown: dict[str, Values] = {}
+        for each, found in zip(asked, self._execute_all(asked), strict=True):
+            sample = found.get(each.points[0])
+            shown[each.side] = {} if sample is None else dict(sample.shown)
+        return shown
 
     def differing(self, number: int) -> frozenset[str] | None:
         """Paths that differ at a moment, noise left out; None when it was not or cannot be seen."""
@@ -140,6 +187,11 @@ class Observer:
             return None
         self._paths[number] = frozenset(path for path in _apart(a, b) if path not in self.noise)
         return self._paths[number]
+
+    def last_seen(self, before: int) -> int | None:
+        """The last moment before one at which both sides were seen, or None."""
+        place = bisect_left(self._seen, before)
+        return self._seen[place - 1] if place else None
 
     def masked(self, number: int) -> list[str]:
         """Paths that differ at a moment and are left out because they differ within a side too."""
@@ -189,7 +241,8 @@ class Observer:
                 break
         first = 0 if search.low is None else bisect_left(where, search.low) + 1
         between = where[first : bisect_left(where, search.high)]
-        search.settled = len(between) <= len(self._lost) and all(map(self._is_lost, between))
+        may_be_lost = self._held is not None or len(between) <= len(self._lost)
+        search.settled = may_be_lost and all(map(self._is_lost, between))
         return search.settled
 
     def _between(self, search: Search, budget: int) -> list[int]:
@@ -243,35 +296,42 @@ class Observer:
                     wanted[number] = None
         return wanted
 
-    def _execute(
-        self, side: str, repeat: int, points: tuple[Point, ...], show: tuple[str, ...] = ()
-    ) -> dict[Point, Sample]:
-        if self.executions >= EXECUTIONS_MAX:
+    def _execute(self, asked: _Asked) -> dict[Point, Sample]:
+        return self._execute_all([asked])[0]
+
+    def _execute_all(self, asked: Sequence[_Asked]) -> list[dict[Point, Sample]]:
+        """What was seen in some executions that do not depend on each other."""
+        allowed = asked[: max(0, EXECUTIONS_MAX - self.executions)]
+        if len(allowed) < len(asked):
             self.caveats["the search ended at its bound of executions; it may go on"] = None
-            return {}
-        self.executions += 1
-        trace = self._trace(side, repeat, SamplePlan(points, show))
+        self.executions += len(allowed)
+        traces = together([partial(self._trace, *each.call()) for each in allowed])
+        seen = [self._seen_in(each, trace) for each, trace in zip(allowed, traces, strict=True)]
+        return seen + [{} for _ in asked[len(allowed) :]]
+
+    def _seen_in(self, asked: _Asked, trace: Trace) -> dict[Point, Sample]:
         for caveat in trace.caveats:
             self.caveats[caveat] = None
-        flow = self._flows[side]
-        found: dict[Point, Sample] = {}
-        for sample in trace.samples:
-            if sample.position == flow.position(sample.lane, sample.index):
-                found[sample.lane, sample.index] = sample
-        if len(found) < len(points):
+        flow = self._flows[asked.side]
+        found = {
+            (sample.lane, sample.index): sample
+            for sample in trace.samples
+            if flow.has(sample.lane, sample.index)
+            and sample.position == flow.position(sample.lane, sample.index)
+        }
+        if len(found) < len(asked.points) and self._held is None:
             self.caveats[
-                f"side {side}: some events did not come again at the same place when it was re-executed"
+                f"side {asked.side}: some events did not come again at the same place when it was"
+                " re-executed"
             ] = None
         return found
 
-    def _find_noise(self, side: str, points: tuple[Point, ...], seen: dict[Point, Sample]) -> None:
-        for repeat in range(1, self._repeats):
-            again = self._execute(side, repeat, points)
-            for point, sample in again.items():
-                first = seen.get(point)
-                if first is not None and (apart := _apart(first, sample)):
-                    self.noise = {**dict.fromkeys(apart, side), **self.noise}
-                    self._paths.clear()
+    def _note_noise(self, side: str, again: Mapping[Point, Sample]) -> None:
+        for point, sample in again.items():
+            first = self._samples[side].get(point)
+            if first is not None and (apart := _apart(first, sample)):
+                self.noise = {**dict.fromkeys(apart, side), **self.noise}
+                self._paths.clear()
 
     def _point(self, side: str, number: int) -> Point:
         moment = self.moments.all[number]
@@ -282,7 +342,16 @@ class Observer:
         return self.moments.a.depth(moment.lane, moment.a)
 
     def _is_lost(self, number: int) -> bool:
-        return any((side, self._point(side, number)) in self._lost for side in ("a", "b"))
+        points = [(side, self._point(side, number)) for side in ("a", "b")]
+        if self._held is not None and any(at not in self._held[side] for side, at in points):
+            return True
+        return any(each in self._lost for each in points)
+
+
+def _chunks(points: Iterable[Point]) -> list[tuple[Point, ...]]:
+    """The points of each execution."""
+    held = tuple(points)
+    return [held[start : start + SAMPLES_MAX] for start in range(0, len(held), SAMPLES_MAX)]
 
 
 def _apart(one: Sample, two: Sample) -> list[str]:

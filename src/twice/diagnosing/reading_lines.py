@@ -15,7 +15,9 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from twice.diagnosing.callables import ITERATION, MATMUL, SEEDED, SEEDING_METHODS, tags_of
@@ -70,11 +72,11 @@ def line_facts(file: str, line: int, source: str | None = None) -> LineFacts | N
     """Facts about the statement at a line, or None when there is no readable source.
 
     Args:
-        file: source path, read through ``linecache``.
+        file: source path, read through ``linecache`` unless ``given_sources`` holds.
         line: line number from 1.
         source: the text, when the caller has it and the file may have changed.
     """
-    text = source if source is not None else "".join(linecache.getlines(file))
+    text = source if source is not None else _text(file)
     module = _parse(text)
     if module is None:
         return None
@@ -104,16 +106,29 @@ def line_facts(file: str, line: int, source: str | None = None) -> LineFacts | N
     )
 
 
-def code_text(file: str, line: int) -> str | None:
-    """The source line, stripped, or None."""
-    return linecache.getline(file, line).strip() or None
+@contextmanager
+def given_sources(texts: Mapping[str, str]) -> Iterator[None]:
+    """Read lines from these texts alone, by path; files of this machine are not looked at."""
+    held = _GIVEN.set(texts)
+    try:
+        yield
+    finally:
+        _GIVEN.reset(held)
+
+
+_GIVEN: ContextVar[Mapping[str, str] | None] = ContextVar("given_sources", default=None)
+
+
+def _text(file: str) -> str:
+    given = _GIVEN.get()
+    return "".join(linecache.getlines(file)) if given is None else given.get(file, "")
 
 
 @functools.lru_cache(maxsize=64)
 def _parse(text: str) -> ast.Module | None:
     try:
         return ast.parse(text) if text else None
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
