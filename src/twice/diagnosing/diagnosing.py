@@ -28,7 +28,7 @@ from twice.diagnosing.comparing import (
 )
 from twice.diagnosing.concluding import blind_spots, entering, operation_of, reads_that_differ
 from twice.diagnosing.divergence import Divergence, Result
-from twice.diagnosing.executions import BEFORE_ALL, Executed, Side, Window
+from twice.diagnosing.executions import BEFORE_ALL, Side, Window, reproduced
 from twice.diagnosing.experiments import (
     Factor,
     factors_between,
@@ -401,25 +401,3 @@ def _environment(a: RunRecord, b: RunRecord) -> Sequence[Any]:
         Fingerprint.from_json(a.identity["environment"]),
         Fingerprint.from_json(b.identity["environment"]),
     )
-
-
-def reproduced(side: Side, window: Window) -> tuple[Executed, bool]:
-    """Execute a side until it reproduces its own point: from the top, else from where it was put back.
-
-    A branch that reproduces itself only from its snapshot is a run that restoring changed.
-
-    Returns:
-        The execution that counts, and whether it reproduces the recorded digests. ``side.start`` is
-        left at what worked, or at the top.
-    """
-    executed = side.execute(window, None)
-    holds = side.reproduces(executed, window.last)
-    fork = side.fork_snapshot()
-    if holds or fork is None:
-        return executed, holds
-    side.start = fork
-    resumed = side.execute(window, None)
-    if side.reproduces(resumed, window.last):
-        return resumed, True
-    side.start = None
-    return executed, False

@@ -139,6 +139,28 @@ class Side:
         return all(executed.digests.get(name) == digest for name, digest in recorded.items())
 
 
+def reproduced(side: Side, window: Window) -> tuple[Executed, bool]:
+    """Execute a side until it reproduces its own point: from the top, else from where it was put back.
+
+    A branch that reproduces itself only from its snapshot is a run that restoring changed.
+
+    Returns:
+        The execution that counts, and whether it reproduces the recorded digests. ``side.start`` is
+        left at what worked, or at the top.
+    """
+    executed = side.execute(window, None)
+    holds = side.reproduces(executed, window.last)
+    fork = side.fork_snapshot()
+    if holds or fork is None:
+        return executed, holds
+    side.start = fork
+    resumed = side.execute(window, None)
+    if side.reproduces(resumed, window.last):
+        return resumed, True
+    side.start = None
+    return executed, False
+
+
 def _executed(message: Mapping[str, Any]) -> Executed:
     if message["kind"] != "window":
         raise ProgramFailed(
