@@ -16,7 +16,8 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from operator import is_
+from itertools import compress
+from operator import is_not
 from typing import Any, cast
 
 import numpy as np
@@ -117,8 +118,9 @@ class Attributes:
         if list(held) != self._names:
             self._names, self._values = list(held), [NO_STATE] * len(held)
             self._settled, self._moving = {}, []
-        if not all(map(is_, held.values(), self._values)):
-            self._settle(held)
+        changed = list(compress(self._names, map(is_not, held.values(), self._values)))
+        if changed:
+            self._settle(held, changed)
         if not self._moving:
             return self._settled
         state = dict(self._settled)
@@ -135,23 +137,26 @@ class Attributes:
             state[name] = plain(value, name, self._where, seen)
         return state
 
-    def _settle(self, held: Mapping[str, Any]) -> None:
+    def _settle(self, held: Mapping[str, Any], changed: Sequence[str]) -> None:
         """Sort what changed since: no state, values that cannot change, and the rest."""
-        for at, (name, value) in enumerate(zip(self._names, held.values(), strict=True)):
-            if value is self._values[at]:
-                continue
-            self._values[at] = value
+        self._values = list(held.values())
+        # A new dict: the one before may be in somebody's hands.
+        self._settled = dict(self._settled)
+        for name in changed:
+            value = held[name]
             self._settled.pop(name, None)
-            if name in self._moving:
-                self._moving.remove(name)
             if name in self._left_out:
                 continue
+            is_moving = False
             if _is_immutable(value):
                 if name not in self._at_first or not _is_unchanged(value, self._at_first[name]):
                     self._settled[name] = value
-            elif is_state(value) or isinstance(value, np.ndarray):
-                self._moving.append(name)
-        self._moving.sort(key=self._names.index)
+            else:
+                is_moving = isinstance(value, np.ndarray) or is_state(value)
+            if is_moving and name not in self._moving:
+                self._moving = [each for each in self._names if each in {*self._moving, name}]
+            elif not is_moving and name in self._moving:
+                self._moving.remove(name)
 
     def put(self, state: Mapping[str, Any]) -> None:
         """Put back what ``read`` gave; what it left out becomes what it was at first.
