@@ -66,11 +66,13 @@ def events(record: RunRecord) -> list[Row]:
         numbers, names = columns.names(record.reader.points, first, last)
         ticks = columns.ticks(record.reader.points, first, last)
         for number, name in enumerate(names):
-            here = ticks[(numbers == number) & (ticks >= 0)]
-            _add(counts, f"points: {name}", here, record.ticks)
+            at = ticks[(numbers == number) & (ticks >= 0)]
+            _add(counts, f"points: {name}", at, record.ticks)
+    ticks_of: dict[str, list[int]] = {}
     for frame in record.reader.frames(list(_FRAMES)):
-        here = np.array([max(frame.tick, 0)], np.int64)
-        _add(counts, _FRAMES[frame.kind], here, record.ticks)
+        ticks_of.setdefault(_FRAMES[frame.kind], []).append(max(frame.tick, 0))
+    for name, here in ticks_of.items():
+        _add(counts, name, np.array(here, np.int64), record.ticks)
     before = np.array([entry.tick for entry in record.reader.snapshots], np.int64)
     _add(counts, "snapshots", before, record.ticks)
     rows = []
