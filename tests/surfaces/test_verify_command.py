@@ -145,3 +145,16 @@ def test_one_or_three_records_are_wrong_use(recorded_swarm: Path) -> None:
     for given in (["a.twice"], ["a.twice"] * 3, []):
         done = cli("diagnose", *given, cwd=recorded_swarm)
         assert (done.returncode, done.stderr[:9]) == (2, "E-USE-001")
+
+
+def test_traces_are_compared_without_the_records(swarm: Path) -> None:
+    for name in "ab":
+        made = cli("trace", f"{name}.twice", "--tick", 120, "-o", f"{name}.trace", cwd=swarm)
+        assert made.returncode == 0, made.stderr
+        (swarm / f"{name}.twice").unlink()
+
+    done = cli("diagnose", "--traces", "a.trace", "b.trace", "--json", cwd=swarm)
+    told = json.loads(done.stdout)
+
+    assert (done.returncode, told["result"], told["compare_point"]["tick"]) == (1, "localised", 120)
+    assert cli("diagnose", "a", "--traces", "a.trace", "b.trace", cwd=swarm).returncode == 2

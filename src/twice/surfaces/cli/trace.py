@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from twice.surfaces.cli.deriving import add_output, derived
-from twice.surfaces.cli.showing import add_json, print_json
+from twice.surfaces.cli.showing import Doing, add_json, print_json
 
 FORMAT = "twice.traced/1"
 
@@ -29,8 +29,8 @@ def run(options: argparse.Namespace) -> int:
     """Trace to a temporary name, then rename."""
     from twice.diagnosing.tracefiles import write_trace
 
-    with derived(options.out, options.record, force=options.force) as partial:
-        write_trace(options.record, options.tick, partial)
+    with derived(options.out, options.record, force=options.force) as partial, Doing() as doing:
+        write_trace(options.record, options.tick, partial, progress=doing)
     if options.json:
         told = {"record": str(options.record), "tick": options.tick, "out": str(options.out)}
         print_json({"format": FORMAT, **told})
