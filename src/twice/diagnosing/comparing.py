@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from twice.foundation.encoding import decode
 from twice.foundation.equivalence import equivalence_from_json
+from twice.foundation.seeds import Seed
 from twice.recording.record import Point, first_difference
 from twice.recording.runrecord import RunRecord
+from twice.recording.setup import Setup
 from twice.recording.sink import VALUE
 
 
@@ -73,7 +75,36 @@ class Parting:
     shorter: str | None = None
 
 
-def input_differences(a: RunRecord, b: RunRecord) -> list[InputDifference]:
+class Identified(Protocol):
+    """What knows its inputs: a record, or a trace file."""
+
+    @property
+    def setup(self) -> Setup:
+        """Program, seed, configuration, class and policies."""
+        ...
+
+    @property
+    def seed(self) -> Seed:
+        """The master seed."""
+        ...
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The configuration."""
+        ...
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The document that the record opens with."""
+        ...
+
+    @property
+    def ending(self) -> dict[str, Any] | None:
+        """How the run ended, or None when the record is torn."""
+        ...
+
+
+def input_differences(a: Identified, b: Identified) -> list[InputDifference]:
     """Differences of seed, configuration, code, class or policies, in a fixed order."""
     found = []
     if a.setup.seed != b.setup.seed:
@@ -98,7 +129,7 @@ def _given(config: Mapping[str, Any], key: str) -> str:
     return repr(config[key]) if key in config else "(absent)"
 
 
-def _code_differences(a: RunRecord, b: RunRecord) -> Iterator[InputDifference]:
+def _code_differences(a: Identified, b: Identified) -> Iterator[InputDifference]:
     """Source files that both runs loaded, with other contents; files only one loaded are evidence."""
     files_a, files_b = _files(a), _files(b)
     entry_a, entry_b = a.identity["code"]["files"], b.identity["code"]["files"]
@@ -111,11 +142,11 @@ def _code_differences(a: RunRecord, b: RunRecord) -> Iterator[InputDifference]:
             yield InputDifference(f"code {name}", files_a[name], files_b[name])
 
 
-def _files(record: RunRecord) -> dict[str, str]:
+def _files(record: Identified) -> dict[str, str]:
     return {**record.identity["code"]["files"], **(record.ending or {}).get("files", {})}
 
 
-def _rule_differences(a: RunRecord, b: RunRecord) -> Iterator[InputDifference]:
+def _rule_differences(a: Identified, b: Identified) -> Iterator[InputDifference]:
     if a.setup.predicate != b.setup.predicate:
         yield InputDifference("class", a.setup.predicate.sentence(), b.setup.predicate.sentence())
     policies_a: Any = a.setup.to_json()["policies"]

@@ -20,6 +20,8 @@ from twice.diagnosing.objectfacts import attributes, class_facts, derives
 from twice.diagnosing.statehash import short_hash
 from twice.diagnosing.trace import Shown
 
+EVERYTHING = "*"
+"""Asks for every path; values with many items then come without their items."""
 _ITEMS = 8
 _NESTING = 3
 _TEXT_MAX = 80
@@ -27,6 +29,7 @@ _ATTRIBUTES = 4
 _PLAIN = (int, float, bool)
 _CELLS_MAX = 4096  # items of a list that are compared one by one
 _CELLS_BYTES_MAX = 1 << 22  # of an array
+_FEW, _FEW_BYTES = 64, 1 << 12  # the same, where every value of many events is kept
 
 
 def short(value: object, *, width: int = 120) -> str:
@@ -39,11 +42,14 @@ def show(paths: Iterable[str], objects: Mapping[str, object]) -> dict[str, Shown
     """The values at some paths; ``path@7`` is item 7 of a list or of a flat array.
 
     Args:
-        paths: what is wanted; a path that holds nothing is left out.
+        paths: what is wanted; a path that holds nothing is left out; ``EVERYTHING`` alone for all.
         objects: path -> live object.
     """
+    wanted = list(paths)
+    if wanted == [EVERYTHING]:
+        return {path: _shown(value, _FEW, _FEW_BYTES) for path, value in objects.items()}
     shown: dict[str, Shown] = {}
-    for path in paths:
+    for path in wanted:
         owner, at, number = path.rpartition("@")
         if path in objects:
             shown[path] = _shown(objects[path])
@@ -69,7 +75,9 @@ def first_difference(one: Shown, two: Shown) -> tuple[int, int, int] | None:
     return (apart[0], len(apart), total) if apart else None
 
 
-def _shown(value: object) -> Shown:
+def _shown(
+    value: object, cells_max: int = _CELLS_MAX, cells_bytes_max: int = _CELLS_BYTES_MAX
+) -> Shown:
     facts = class_facts(type(value))
     kind = "stream" if librarystate.is_stream(value) else "value"
     if derives(facts, set) or derives(facts, frozenset):
@@ -79,13 +87,13 @@ def _shown(value: object) -> Shown:
         items = list(value)
     elif type(value) is dict:
         items = list(dict.items(value))
-    if items is not None:
-        cells = [_item_digest(item) for item in items[:_CELLS_MAX]]
+    if items is not None and (len(items) <= cells_max or cells_max == _CELLS_MAX):
+        cells = [_item_digest(item) for item in items[:cells_max]]
         return Shown(short(value), b"".join(sorted(cells)), kind, 8, b"".join(cells))
     if "numpy.ndarray" in facts.lineage:
         numpy: Any = sys.modules["numpy"]
         plain = numpy.ndarray.view(value, numpy.ndarray)
-        if not plain.dtype.hasobject and plain.nbytes <= _CELLS_BYTES_MAX:
+        if not plain.dtype.hasobject and plain.nbytes <= cells_bytes_max:
             return Shown(short(value), b"", kind, plain.itemsize, plain.tobytes())
     return Shown(short(value), b"", kind)
 

@@ -46,15 +46,17 @@ class SamplePlan:
     """Asks for the full state at chosen events.
 
     Args:
-        points: lane and index of each event, at most 64.
-        show: paths whose values are wanted; ``path@7`` is item 7 of a list or of a flat array.
+        points: lane and index of each event, at most 64 unless all are shown.
+        show: paths whose values are wanted; ``path@7`` is item 7 of a list or of a flat array; ``*``
+            alone shows every path, for a trace that is written down.
     """
 
     points: tuple[Point, ...]
     show: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        assert len(self.points) <= SAMPLES_MAX, "a sample plan asks for at most 64 events"
+        few = len(self.points) <= SAMPLES_MAX or self.show == ("*",)
+        assert few, "a sample plan asks for at most 64 events"
 
 
 Plan = FlowPlan | SamplePlan
