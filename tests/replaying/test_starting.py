@@ -85,21 +85,23 @@ def test_a_program_that_is_gone_is_refused(tmp_path: Path) -> None:
         verify(path, informational=True)
 
 
-def test_a_checkout_that_was_moved_is_found_from_inside(
+def test_a_checkout_that_was_moved_is_found_from_inside_or_beside_its_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    path = walking(here)
+    path = walking(here, out=tmp_path / "a.twice")
     with RunRecord.open(path) as record:
         assert record.setup.program.target == "program.py"
     monkeypatch.chdir(tmp_path)
     shutil.move(here, tmp_path / "there")
     with pytest.raises(ProgramChanged, match="is gone"):
-        verify(tmp_path / "there" / "a.twice")
+        verify(path)
+    shutil.copy(path, tmp_path / "there" / "a.twice")
+    assert verify(tmp_path / "there" / "a.twice").result == "PASS"
     monkeypatch.chdir(tmp_path / "there")
-    assert verify("a.twice").result == "PASS"
+    assert verify(path).result == "PASS"
 
 
 def test_rules_that_this_version_does_not_know_are_refused(tmp_path: Path) -> None:
