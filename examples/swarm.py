@@ -1,7 +1,7 @@
 """A swarm that drifts, is pushed by a policy, and scatters: the smallest complete program.
 
-    twice record examples/swarm.py:main --seed 42 --set n=1000 --set ticks=500 -o a.twice
-    twice verify a.twice
+twice record examples/swarm.py:main --seed 42 --set n=1000 --set ticks=500 -o a.twice
+twice verify a.twice
 """
 
 from __future__ import annotations

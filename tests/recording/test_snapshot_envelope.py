@@ -25,7 +25,9 @@ def labelled(content: bytes) -> str:
 
 def envelopes() -> list[Any]:
     with twice.open(GOLDEN) as record:
-        return [json.loads(record.reader.envelope(at)) for at in range(len(record.reader.snapshots))]
+        return [
+            json.loads(record.reader.envelope(at)) for at in range(len(record.reader.snapshots))
+        ]
 
 
 def test_every_envelope_follows_the_schema() -> None:

@@ -15,7 +15,7 @@ _i64 = Struct("<q").unpack_from
 _f64 = Struct("<d").unpack_from
 
 
-class Malformed(Exception):  # noqa: N818  # becomes DecodingRefused, with the position
+class Malformed(Exception):  # becomes DecodingRefused, with the position
     """The bytes are not a canonical form."""
 
 

@@ -28,7 +28,7 @@ from twice.foundation.encoding.scalars import LEAVES
 Put = Callable[[Buffer], object]
 
 
-class Odd(Exception):  # noqa: N818  # a sign to the caller, not an error
+class Odd(Exception):  # a sign to the caller, not an error
     """Something that the reference walk must judge: a cycle, too deep a key."""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from twice.errors import EncodingRefused
 
 
-class Refusal(Exception):  # noqa: N818  # not an error a caller sees
+class Refusal(Exception):  # not an error a caller sees
     """A value without a canonical form.
 
     Args:
