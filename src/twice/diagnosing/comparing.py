@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from twice.errors import RecordTorn
 from twice.foundation.encoding import decode
 from twice.foundation.equivalence import equivalence_from_json
 from twice.foundation.seeds import Seed
@@ -255,3 +256,18 @@ def _values(record: RunRecord) -> Iterator[tuple[int, str, Any, Any]]:
         name, within, value = fields
         rows.append((frame.point, name, within, value))
     yield from sorted(rows, key=lambda row: row[1])
+
+
+def require_whole(a: RunRecord, b: RunRecord) -> None:
+    """Agreement of torn records says nothing about the part that is missing.
+
+    Raises:
+        RecordTorn: E-RECORD-003.
+    """
+    torn = [str(record.path) for record in (a, b) if not record.complete]
+    if torn:
+        raise RecordTorn(
+            f"{' and '.join(torn)} is torn; as far as both records go, they agree.",
+            "Expected two records that were closed, to say that the runs are the same.",
+            "Record again, or look at what there is: twice show RECORD",
+        )

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from twice.diagnosing.attribution import Observations, attribute
@@ -25,6 +26,7 @@ from twice.diagnosing.comparing import (
     input_differences,
     parting,
     point_ref,
+    require_whole,
 )
 from twice.diagnosing.concluding import blind_spots, entering, operation_of, reads_that_differ
 from twice.diagnosing.divergence import Divergence, Result
@@ -38,11 +40,13 @@ from twice.diagnosing.experiments import (
 )
 from twice.diagnosing.fields import fields_between
 from twice.diagnosing.located import Located, Unlocated
-from twice.diagnosing.locating import locate
+from twice.diagnosing.locating import TraceCall
+from twice.diagnosing.opening import Tracer, locate_opening_earlier
 from twice.diagnosing.paths import STREAMS
 from twice.diagnosing.sampled import compare_samples
+from twice.diagnosing.together import together
 from twice.diagnosing.trace import Plan, Trace
-from twice.errors import ProgramFailed, RecordTorn, TwiceError
+from twice.errors import ProgramFailed, TwiceError
 from twice.foundation.difference import FieldDifference
 from twice.foundation.fingerprint import Fingerprint
 from twice.foundation.fingerprint import differences as environment_differences
@@ -140,7 +144,7 @@ class _Funnel:
         alone = samples_alone(a.setup.predicate)
         where = Parting(None, None) if alone else parting(a, b)
         if where.at is None:
-            _require_whole(a, b)
+            require_whole(a, b)
             sampled = compare_samples(a, b)
             if sampled is not None:
                 verdict = self._verdict(sampled.result, inputs=inputs)
@@ -190,8 +194,9 @@ class _Funnel:
         window = Window(max(last - 1, BEFORE_ALL), last)
         try:
             self._progress("executing both runs again")
-            one, one_holds = reproduced(self._a, window)
-            two, two_holds = reproduced(self._b, window)
+            (one, one_holds), (two, two_holds) = together(
+                [partial(reproduced, side, window) for side in (self._a, self._b)]
+            )
         except ProgramFailed as error:
             found.caveats.append(f"a run could not be executed again: {error.happened}")
             return found
@@ -215,17 +220,28 @@ class _Funnel:
             else:
                 found.evidence.append("no differing surrounding moves the parting on its own")
         tracked = self._tracked(where)
-        located: Located | Unlocated | None = None
-        for opening in self._openings(window):
+        self._take(self._located(window, partial(self._tracer, pair), tracked, 2, found), found)
+
+    def _located(
+        self,
+        window: Window,
+        tracer: Tracer,
+        tracked: Sequence[str],
+        repeats: int,
+        found: _Found,
+    ) -> Located | Unlocated | None:
+        """The operation, in a window that opens as early as it takes."""
+
+        def tell(opening: Window) -> None:
             self._progress(f"tracing from after compare-point {opening.first}")
-            try:
-                located = locate(self._tracer(opening, pair), tracked=tracked)
-            except TwiceError as error:
-                found.caveats.append(f"tracing stopped: {error.happened} {error.expected}")
-                return
-            if isinstance(located, Located) and not located.before_window:
-                break
-        self._take(located, found)
+
+        try:
+            return locate_opening_earlier(
+                self._openings(window), tracer, tracked=tracked, repeats=repeats, progress=tell
+            )
+        except TwiceError as error:
+            found.caveats.append(f"tracing stopped: {error.happened} {error.expected}")
+            return None
 
     def _openings(self, window: Window) -> list[Window]:
         """The same window, opened earlier and earlier, at last before everything."""
@@ -233,9 +249,7 @@ class _Funnel:
         firsts = [max(window.last - back, earliest) for back in (*_OPENINGS, window.last + 1)]
         return [replace(window, first=first) for first in dict.fromkeys(firsts)]
 
-    def _tracer(
-        self, window: Window, pair: Surroundings | None
-    ) -> Callable[[str, int, Plan], Trace]:
+    def _tracer(self, pair: Surroundings | None, window: Window) -> TraceCall:
         """What ``locate`` calls: one execution of one side under one plan."""
 
         def trace(side: str, repeat: int, plan: Plan) -> Trace:
@@ -284,7 +298,7 @@ class _Funnel:
             f"compare-point {window.last}"
         )
 
-        def tracer(opening: Window) -> Callable[[str, int, Plan], Trace]:
+        def tracer(opening: Window) -> TraceCall:
             def trace(_: str, __: int, plan: Plan) -> Trace:
                 executed = side.execute(opening, plan)
                 assert executed.trace is not None, "an execution under a plan gives a trace"
@@ -292,16 +306,8 @@ class _Funnel:
 
             return trace
 
-        located: Located | Unlocated | None = None
-        for opening in self._openings(window):
-            self._progress(f"comparing run {side.label} with itself")
-            try:
-                located = locate(tracer(opening), tracked=self._tracked(where), repeats=1)
-            except TwiceError as error:
-                found.caveats.append(f"tracing stopped: {error.happened} {error.expected}")
-                return found
-            if isinstance(located, Located) and not located.before_window:
-                break
+        self._progress(f"comparing run {side.label} with itself")
+        located = self._located(window, tracer, self._tracked(where), 1, found)
         self._take(located, found)
         return found
 
@@ -370,21 +376,6 @@ class _Funnel:
             environment=[row.to_json() for row in _environment(a, b)],
             caveats=[*torn, *caveats],
             next=_next(result, a, b),
-        )
-
-
-def _require_whole(a: RunRecord, b: RunRecord) -> None:
-    """Agreement of torn records says nothing about the part that is missing.
-
-    Raises:
-        RecordTorn: E-RECORD-003.
-    """
-    torn = [str(record.path) for record in (a, b) if not record.complete]
-    if torn:
-        raise RecordTorn(
-            f"{' and '.join(torn)} is torn; as far as both records go, they agree.",
-            "Expected two records that were closed, to say that the runs are the same.",
-            "Record again, or look at what there is: twice show RECORD",
         )
 
 
