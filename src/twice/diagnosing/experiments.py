@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from twice.diagnosing.executions import Side, Window
+from twice.diagnosing.executions import Executed, Side, Window
+from twice.diagnosing.together import together
 from twice.recording.surroundings import Surroundings, differences, swap
 
 
@@ -54,9 +56,13 @@ def swapped_one_by_one(
         factors: what to try.
     """
     recorded = a.record.reader.points.point(window.last).digests
+
+    def execute(factor: Factor) -> Executed:
+        return a.execute(window, None, swap(a.surroundings, b.surroundings, factor.name))
+
     tried = []
-    for factor in factors:
-        executed = a.execute(window, None, swap(a.surroundings, b.surroundings, factor.name))
+    executions = together([partial(execute, factor) for factor in factors])
+    for factor, executed in zip(factors, executions, strict=True):
         flips = not executed.reached or _moved(executed.digests, recorded, columns)
         tried.append(Factor(factor.name, factor.a, factor.b, flips))
     return tried

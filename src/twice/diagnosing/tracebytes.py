@@ -10,13 +10,13 @@ read; opening one executes nothing.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import struct
 from pathlib import Path
 from typing import Any
 
 from twice.errors import DecodingRefused, TraceRefused
+from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import decode, encode
 
 MAGIC = b"\x89twtrace\r\n\x1a\n\x00\x00\x00\x00"
@@ -38,7 +38,7 @@ def seal(value: object) -> bytes:
     raw = encode(value)
     stored = zstandard.ZstdCompressor(level=_LEVEL).compress(raw)
     head = _HEAD.pack(MAGIC, VERSION, 0, len(stored), len(raw))
-    return head + hashlib.sha256(head + stored).digest() + stored
+    return head + _check(head + stored) + stored
 
 
 def unseal(path: str | os.PathLike[str]) -> Any:
@@ -59,10 +59,14 @@ def unseal(path: str | os.PathLike[str]) -> Any:
     stored = data[_HEAD.size + _CHECK :]
     if len(stored) != size:
         raise refused(path, f"is torn: {len(stored)} bytes of {size} are there")
-    check = hashlib.sha256(data[: _HEAD.size] + stored).digest()
+    check = _check(data[: _HEAD.size] + stored)
     if zero or check != data[_HEAD.size : _HEAD.size + _CHECK]:
         raise refused(path, "was changed: its checksum does not hold")
     return _opened(path, stored, raw_size)
+
+
+def _check(data: bytes) -> bytes:
+    return digest_bytes(data, Algorithm.SHA256).raw
 
 
 def _opened(path: str | os.PathLike[str], stored: bytes, raw_size: int) -> Any:
