@@ -1,5 +1,7 @@
 """The process that executes one window of a run: ``python -m twice.diagnosing``.
 
+As a zygote it forks one such process whenever it is asked to.
+
 Invariant: it sends one answer, a traced window or the leaves before a tick, and ends.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from twice.diagnosing import zygote
 from twice.diagnosing.executions import plan_from_message
 from twice.diagnosing.window import (
     InspectControl,
@@ -40,9 +43,16 @@ def inspect_here(job: Mapping[str, Any], channel: Channel) -> None:
         execute(session, dict)
 
 
+def zygote_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Fork for every job that follows."""
+    del job
+    zygote.serve_forks(channel, handle)
+
+
 HANDLERS: dict[str, Callable[[Mapping[str, Any], Channel], None]] = {
     "inspect": inspect_here,
     "trace": trace_here,
+    zygote.ACTION: zygote_here,
 }
 
 

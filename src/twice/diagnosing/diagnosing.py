@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -90,8 +91,9 @@ def diagnose(
         for record in (record_a, record_b):
             if record.complete:
                 record.reader.check()
-        funnel = _Funnel(record_a, record_b, progress or (lambda _: None), confirm=confirm)
-        return funnel.run(anyway=anyway, lines=lines)
+        doing = progress or (lambda _: None)
+        with closing(_Funnel(record_a, record_b, doing, confirm=confirm)) as funnel:
+            return funnel.run(anyway=anyway, lines=lines)
 
 
 def diagnose_failure(
@@ -133,6 +135,11 @@ class _Funnel:
         self._a, self._b = Side("a", a), Side("b", b)
         self._progress = progress
         self._confirm = confirm
+
+    def close(self) -> None:
+        """End the processes that the sides keep."""
+        self._a.close()
+        self._b.close()
 
     def run(self, *, anyway: bool, lines: bool) -> Divergence:
         """Identity first, then logs, then executions."""
@@ -253,13 +260,10 @@ class _Funnel:
         """What ``locate`` calls: one execution of one side under one plan."""
 
         def trace(side: str, repeat: int, plan: Plan) -> Trace:
-            del repeat
-            if side == "a":
-                executed = self._a.execute(window, plan)
-            elif pair is not None:
-                executed = self._a.execute(window, plan, pair)
-            else:
-                executed = self._b.execute(window, plan)
+            of = self._b if side == "b" and pair is None else self._a
+            given = pair if side == "b" else None
+            # noise is what differs from another process, not from another fork of one
+            executed = of.execute(window, plan, given, fresh=repeat > 0)
             assert executed.trace is not None, "an execution under a plan gives a trace"
             return executed.trace
 

@@ -54,7 +54,7 @@ class ChildProcess:
         self.channel, theirs = pair()
         self._files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]  # noqa: SIM115
         for file in self._files:
-            _append_only(file)
+            append_only(file)
         self._process = subprocess.Popen(
             [sys.executable, "-m", module, str(theirs.fileno())],
             env={**environ, NESTED: "1"},
@@ -183,7 +183,7 @@ def _pass_on(data: bytes, target: Any) -> None:
         target.flush()
 
 
-def _append_only(file: IO[bytes]) -> None:
+def append_only(file: IO[bytes]) -> None:
     """Let every write go to the end, whoever of the child's descendants makes it."""
     import fcntl
 

@@ -1,0 +1,163 @@
+"""One process per surroundings that has everything loaded, and forks for every execution.
+
+Starting an interpreter and loading twice and numpy takes four fifths of a short execution. A zygote does
+it once, before the user's program is loaded; each execution is a fork of it, with standard output,
+error and line to the parent of its own.
+
+A fork has the addresses of its zygote. So what depends on addresses repeats itself from fork to fork,
+and two forks of one zygote are no evidence that a run reproduces itself: whoever looks for noise, or
+asks whether a side reproduces its record, executes in a fresh process.
+
+Not for: processes with more than one thread (a library that starts threads when loaded is left for
+the forks to load), and not for other systems than Linux: there every execution is a fresh process.
+
+Invariant: a zygote never loads the user's program, and it ends with its parent, its forks before it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from twice.errors import ProgramFailed
+from twice.recording.launch import ChildProcess, append_only, revived
+from twice.recording.serving import Handler, serve
+from twice.recording.wire import Channel, pair
+
+ACTION = "zygote"
+_HANDED_OVER = 3  # the line to the parent, standard output, standard error
+
+
+class Zygote:
+    """The parent's side.
+
+    Args:
+        module: what executes jobs, with ``python -m``; it answers ``ACTION`` with ``serve_forks``.
+        environ: its whole environment.
+        cwd: its working folder.
+
+    Attributes:
+        fit: whether it may fork; if not, every execution needs a fresh process.
+    """
+
+    def __init__(self, module: str, environ: Mapping[str, str], *, cwd: str | None) -> None:
+        self.fit = False
+        self._process: ChildProcess | None = None
+        self._lock = threading.Lock()
+        if not sys.platform.startswith("linux"):
+            return
+        self._process = ChildProcess(module, environ, cwd=cwd)
+        self._control = socket.socket(fileno=os.dup(self._process.channel.fileno()))
+        with suppress(ProgramFailed):
+            self.fit = bool(self._process.ask({"action": ACTION})["fit"])
+
+    def ask(self, job: Mapping[str, object]) -> dict[str, Any] | None:
+        """The answer of a fork, or None when it gave none and a fresh process should be asked.
+
+        Raises:
+            TwiceError: the error that the fork reports.
+        """
+        channel, theirs = pair()
+        try:
+            with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+                append_only(out)
+                append_only(errors)
+                handed = [theirs.fileno(), out.fileno(), errors.fileno()]
+                with self._lock:
+                    socket.send_fds(self._control, [b"f"], handed)
+                theirs.close()
+                channel.send(job)
+                message = channel.receive()
+        except (BrokenPipeError, ConnectionResetError):
+            return None
+        finally:
+            theirs.close()
+            channel.close()
+        if message is not None and message.get("kind") == "error":
+            raise revived(message)
+        return message
+
+    def close(self) -> None:
+        """End it and what it forked."""
+        self.fit = False
+        if self._process is not None:
+            self._control.close()
+            self._process.close()
+            self._process = None
+
+
+def serve_forks(channel: Channel, handle: Handler) -> None:
+    """The zygote's side: load what every execution loads, then fork whenever asked.
+
+    Args:
+        channel: to the parent.
+        handle: what a fork does with the job that it receives.
+    """
+    _load()
+    fit = _threads() == 1
+    channel.send({"kind": ACTION, "fit": fit})
+    if not fit:
+        return
+    control = socket.socket(fileno=os.dup(channel.fileno()))
+    forks: list[int] = []
+    try:
+        while True:
+            asked, handed, _, _ = socket.recv_fds(control, 1, _HANDED_OVER)
+            if not asked:
+                return
+            fork = os.fork()
+            if fork == 0:
+                forks.clear()
+                control.close()
+                _become(handed, channel.fileno())
+                serve(handle)
+            for descriptor in handed:
+                os.close(descriptor)
+            forks = [*_running(forks), fork]
+    finally:
+        for fork in _running(forks):
+            os.kill(fork, signal.SIGKILL)
+            os.waitpid(fork, 0)
+
+
+def _become(handed: list[int], line: int) -> None:
+    """Give a fork its own line and output, at the numbers that a fresh process has them at."""
+    for descriptor, number in zip(handed, (line, 1, 2), strict=True):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+
+
+def _running(forks: list[int]) -> list[int]:
+    """The forks that have not ended; those that have are reaped."""
+    return [fork for fork in forks if os.waitpid(fork, os.WNOHANG) == (0, 0)]
+
+
+def _load() -> None:
+    """Load numpy's generators, as every session does, unless that starts threads here."""
+    trial = os.fork()
+    if trial == 0:
+        code = 1
+        try:
+            import numpy.random
+
+            code = int(_threads() != 1)
+        finally:
+            os._exit(code)
+    if os.waitstatus_to_exitcode(os.waitpid(trial, 0)[1]) == 0:
+        import numpy.random  # noqa: F401
+
+
+def _threads() -> int:
+    """Threads of this process, those of libraries too; 0 when that cannot be told."""
+    try:
+        return len(list(Path("/proc/self/task").iterdir()))
+    except OSError:
+        return 0
