@@ -117,8 +117,12 @@ def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
         ballot.add(
             Channel.RNG, 5.0, f"the position of a generator differs after it: {located.name}"
         )
+    elif tags.DRAW in present and located.guard is not None:
+        ballot.add(Channel.RNG, 5.0, "one run alone draws there")
     elif tags.DRAW in present:
         ballot.add(Channel.RNG, 2.0, "the line draws from a generator")
+    elif tags.SEEDING in present and (located.guard is not None or not present & tags.WORLD):
+        ballot.add(Channel.RNG, 4.0, "the line derives seeds from something that differs")
     if located.iterates and located.kind == "order":
         what = ", ".join(located.iterates)
         ballot.add(Channel.CONCURRENCY, 4.5, f"the order in which {what} is iterated differs")
@@ -181,17 +185,15 @@ def _resumed(seen: Observations, ballot: _Ballot) -> None:
     """The second run was restored: what restoring left out, or did besides."""
     located = seen.located
     present = set(located.tags) if located is not None else set()
-    reseeds = bool(present & {tags.SEEDING, tags.UNSEEDED}) or (
-        located is not None and located.kind == "stream position"
-    )
+    reseeds = bool(present & {tags.SEEDING, tags.UNSEEDED})
     if reseeds:
         where = located.function if located is not None else "restore"
         ballot.add(Channel.REPLAY, 6.0, f"restoring seeds a generator again, in {where}")
     if seen.blind_spots:
         paths = ", ".join(seen.blind_spots[:3])
-        ballot.add(
-            Channel.SNAPSHOT, 5.0, f"state that state() leaves out differs after restoring: {paths}"
-        )
+        weight = 1.0 if reseeds else 5.0  # a generator that is seeded again differs, of course
+        sentence = f"state that state() leaves out differs after restoring: {paths}"
+        ballot.add(Channel.SNAPSHOT, weight, sentence)
     ballot.add(Channel.SNAPSHOT, 1.0, "the second run was restored from a snapshot of the first")
 
 

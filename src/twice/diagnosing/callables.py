@@ -88,6 +88,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("torch.linalg.", MATMUL),
 )
 METHODS: dict[str, str] = {
+    "spawn": SEEDING,
     "dot": MATMUL,
     "sum": SUM,
     "mean": SUM,

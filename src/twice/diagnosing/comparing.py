@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from twice.errors import RecordTorn
 from twice.foundation.encoding import decode
 from twice.foundation.equivalence import equivalence_from_json
+from twice.foundation.fingerprint import Fingerprint, differences
 from twice.foundation.seeds import Seed
 from twice.recording.record import Point, first_difference
 from twice.recording.runrecord import RunRecord
@@ -159,6 +160,15 @@ def _rule_differences(a: Identified, b: Identified) -> Iterator[InputDifference]
         other = b.identity["behaviours"].get(name)
         if other != number:
             yield InputDifference(f"rule {name}", str(number), str(other))
+
+
+def environments_apart(a: RunRecord, b: RunRecord) -> list[dict[str, str | None]]:
+    """How two records' environments differ: evidence, never a reason to refuse."""
+    found = differences(
+        Fingerprint.from_json(a.identity["environment"]),
+        Fingerprint.from_json(b.identity["environment"]),
+    )
+    return [difference.to_json() for difference in found]
 
 
 def parting(a: RunRecord, b: RunRecord) -> Parting:

@@ -5,12 +5,14 @@ Invariant: the operation that is named is one that ran inside a traced window.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from twice.diagnosing.callables import SEEDING, UNSEEDED
 from twice.diagnosing.divergence import OperationFound
 from twice.diagnosing.located import Located
-from twice.diagnosing.reading_lines import line_facts
+from twice.diagnosing.reading_lines import function_lines, line_facts
 from twice.diagnosing.window import OBJECT
 from twice.foundation.difference import FieldDifference
 from twice.recording.effects.ops import OPS
@@ -56,6 +58,35 @@ def entering(located: Located) -> Located:
         tags=facts.tags if facts else (),
         iterates=facts.iterates if facts else (),
     )
+
+
+def reseeding(located: Located, restores: Mapping[str, Any]) -> Located:
+    """A run that was put back and then draws other numbers, because restoring seeds a generator.
+
+    The line in ``restore`` that seeds is the operation: what draws afterwards only shows it.
+
+    Args:
+        located: where the difference enters.
+        restores: component -> file and first line of its ``restore``.
+    """
+    for name in sorted(restores):
+        if not any(path.startswith(f"{OBJECT}{name}") for path in located.untracked):
+            continue
+        file, first = restores[name]
+        for line in function_lines(file, first):
+            facts = line_facts(file, line)
+            if facts is not None and {SEEDING, UNSEEDED} & set(facts.tags):
+                return replace(
+                    located,
+                    file=file,
+                    line=line,
+                    function=f"{name}: restore",
+                    code=facts.code,
+                    calls=facts.calls,
+                    tags=facts.tags,
+                    iterates=facts.iterates,
+                )
+    return located
 
 
 def blind_spots(located: Located) -> list[str]:

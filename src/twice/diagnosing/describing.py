@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twice.diagnosing.beginnings import Beginning
-from twice.diagnosing.callables import WORLD, tags_of
+from twice.diagnosing.callables import DRAW, SEEDING, WORLD, tags_of
 from twice.diagnosing.located import Candidate, Located, Place
 from twice.diagnosing.moments import Moments, Operation
 from twice.diagnosing.observing import Observer
@@ -85,7 +85,7 @@ def describe(
     operation, guard = leaf.operation, leaf.guard
     values = _values(leaf, observer, moments)
     kind = _kind(leaf, values)
-    if guard is not None and kind != "stream position":
+    if guard is not None and kind != "stream position" and not _draws(operation):
         branch = line_facts(guard.place.file, guard.place.line)
         if branch is not None and WORLD & set(branch.tags):
             behind = at(place_of(operation))
@@ -188,6 +188,12 @@ def _item_text(item: Shown | None, whole: Shown, apart: tuple[int, int, int]) ->
     if item is None:  # in a trace that was written down, items have no texts of their own
         return f"{whole.text} ({count} of {total} differ, [{index}] first)"
     return f"[{index}] = {item.text} ({count} of {total} differ)"
+
+
+def _draws(operation: Operation) -> bool:
+    """Whether an operation draws, or takes a child seed, wherever the generator lives."""
+    facts = line_facts(operation.place.file, operation.place.line)
+    return facts is not None and not {DRAW, SEEDING}.isdisjoint(facts.tags)
 
 
 def _kind(leaf: Beginning, values: _Values) -> str:

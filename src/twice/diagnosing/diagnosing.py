@@ -13,9 +13,9 @@ Invariant: every step is cheaper than guessing, and what could not be pinned dow
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -24,12 +24,19 @@ from twice.diagnosing.comparing import (
     InputDifference,
     Parting,
     PointRef,
+    environments_apart,
     input_differences,
     parting,
     point_ref,
     require_whole,
 )
-from twice.diagnosing.concluding import blind_spots, entering, operation_of, reads_that_differ
+from twice.diagnosing.concluding import (
+    blind_spots,
+    entering,
+    operation_of,
+    reads_that_differ,
+    reseeding,
+)
 from twice.diagnosing.divergence import Divergence, Result
 from twice.diagnosing.executions import BEFORE_ALL, Side, Window, reproduced
 from twice.diagnosing.experiments import (
@@ -49,8 +56,6 @@ from twice.diagnosing.together import together
 from twice.diagnosing.trace import Plan, Trace
 from twice.errors import ProgramFailed, TwiceError
 from twice.foundation.difference import FieldDifference
-from twice.foundation.fingerprint import Fingerprint
-from twice.foundation.fingerprint import differences as environment_differences
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings
 from twice.replaying.checking import Failure
@@ -125,6 +130,7 @@ class _Found:
     blind_spots: list[str]
     evidence: list[str]
     caveats: list[str]
+    restores: Mapping[str, Any] = field(default_factory=dict)
     non_reproducing: str | None = None
 
 
@@ -208,6 +214,8 @@ class _Funnel:
             found.caveats.append(f"a run could not be executed again: {error.happened}")
             return found
         found.fields = fields_between(one, two, where.columns)
+        if self._a.start is not None or self._b.start is not None:
+            found.restores = one.restores
         for side, holds in ((self._a, one_holds), (self._b, two_holds)):
             if not holds:
                 return self._non_reproducing(side, window, where, found)
@@ -287,6 +295,7 @@ class _Funnel:
     def _take(self, located: Located | Unlocated | None, found: _Found) -> None:
         if isinstance(located, Located):
             found.located = entering(located)
+            found.located = reseeding(found.located, found.restores)
             found.evidence += located.evidence
             found.caveats += located.caveats
             found.blind_spots = blind_spots(located)
@@ -377,7 +386,7 @@ class _Funnel:
             components=() if where is None else where.columns,
             reconverges=where is not None and where.reconverges,
             surroundings=[(factor.name, factor.a, factor.b) for factor in factors],
-            environment=[row.to_json() for row in _environment(a, b)],
+            environment=environments_apart(a, b),
             caveats=[*torn, *caveats],
             next=_next(result, a, b),
         )
@@ -389,10 +398,3 @@ def _next(result: Result, a: RunRecord, b: RunRecord) -> list[str]:
     if result in {"same", "within-tolerance"}:
         return [f"twice show {a.path}"]
     return [f"twice report {a.path} {b.path} -o report.html"]
-
-
-def _environment(a: RunRecord, b: RunRecord) -> Sequence[Any]:
-    return environment_differences(
-        Fingerprint.from_json(a.identity["environment"]),
-        Fingerprint.from_json(b.identity["environment"]),
-    )

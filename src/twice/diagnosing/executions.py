@@ -49,6 +49,7 @@ class Executed:
         digests: column -> 16 bytes at the closing point.
         states: component -> canonical form there.
         streams: stream -> its public state there.
+        restores: component -> file and first line of its ``restore``.
         trace: what was traced, or None without a plan.
         left_at: position of the first read that the record could not answer, or None.
     """
@@ -57,6 +58,7 @@ class Executed:
     digests: Mapping[str, bytes]
     states: Mapping[str, bytes]
     streams: Mapping[str, Any]
+    restores: Mapping[str, Any]
     trace: Trace | None
     left_at: int | None
 
@@ -205,6 +207,7 @@ def _executed(message: Mapping[str, Any]) -> Executed:
         digests=message["digests"],
         states=message["states"],
         streams=message["streams"],
+        restores=message["restores"],
         trace=Trace.from_bytes(raw) if raw else None,
         left_at=message["left_at"],
     )

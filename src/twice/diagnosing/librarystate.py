@@ -289,6 +289,12 @@ def _bit_generator(value: Any, _: ClassFacts) -> State:
     return State(values=(state,), keep=(state,))
 
 
+def _seed_sequence(value: Any, _: ClassFacts) -> State:
+    # How many children were spawned is state: every later child is another one.
+    fields = (value.entropy, value.spawn_key, value.pool_size, value.n_children_spawned)
+    return State(values=fields, keep=fields)
+
+
 def _generator(value: Any, _: ClassFacts) -> State:
     numpy: Any = sys.modules["numpy"]
     source = numpy.random.Generator.__dict__["bit_generator"].__get__(value)
@@ -358,6 +364,7 @@ _READERS: dict[str, Callable[[Any, ClassFacts], State]] = {
     "numpy.ndarray": _ndarray,
     "numpy.generic": _npscalar,
     "numpy.random.bit_generator.BitGenerator": _bit_generator,
+    "numpy.random.bit_generator.SeedSequence": _seed_sequence,
     "numpy.random._generator.Generator": _generator,
     "numpy.random.mtrand.RandomState": _random_state,
     "torch._C.TensorBase": _tensor,

@@ -127,7 +127,8 @@ class Offline:
 
     def _fields(self, columns: Sequence[str]) -> list[FieldDifference]:
         one, two = (
-            Executed(True, {}, file.states, file.streams, None, None) for _, file in self._files()
+            Executed(True, {}, file.states, file.streams, {}, None, None)
+            for _, file in self._files()
         )
         try:
             return fields_between(one, two, columns)

@@ -119,6 +119,17 @@ def given_sources(texts: Mapping[str, str]) -> Iterator[None]:
 _GIVEN: ContextVar[Mapping[str, str] | None] = ContextVar("given_sources", default=None)
 
 
+def function_lines(file: str, first: int) -> range:
+    """Lines of the function that begins at a line, decorators included; empty when there is none."""
+    module = _parse(_text(file))
+    for node in ast.walk(module) if module is not None else ():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            start = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            if start == first:
+                return range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
+    return range(0)
+
+
 def _text(file: str) -> str:
     given = _GIVEN.get()
     return "".join(linecache.getlines(file)) if given is None else given.get(file, "")

@@ -22,10 +22,11 @@ Invariant: every step leads to an operation that is not later than the one befor
 from __future__ import annotations
 
 from twice.diagnosing.beginnings import Beginning, Beginnings, Goal, statement_start
-from twice.diagnosing.callables import DRAW, WORLD
+from twice.diagnosing.callables import DRAW, SEEDING, WORLD
 from twice.diagnosing.moments import Moments, Operation
 from twice.diagnosing.observing import Observer
 from twice.diagnosing.paths import (
+    STREAMS,
     frame_prefix,
     is_local,
     is_returned,
@@ -54,7 +55,7 @@ class Slicer:
 
     def causes(self, begun: Beginning) -> list[Goal]:
         """What the operation took its difference from; empty when it is the first."""
-        if begun.before_window or self._is_extra_draw(begun):
+        if begun.before_window or self._is_draw(begun):
             return []
         operation = begun.guard or begun.operation
         if operation.depth < 0 or operation.side != "a":
@@ -70,12 +71,17 @@ class Slicer:
             goal for goal in (*came, *read) if goal.path != begun.path or is_returned(goal.path)
         ]
 
-    def _is_extra_draw(self, begun: Beginning) -> bool:
-        """Whether one side alone drew from a generator: then the draw is the operation, not its guard."""
-        if begun.guard is None or begun.guard is begun.operation:
+    def _is_draw(self, begun: Beginning) -> bool:
+        """Whether a draw that one side did not make, or made longer, is where a stream's position parts.
+
+        Then the draw is the operation: not its guard, and not what decided how much it draws. Taking a
+        child seed moves what later children get, like a draw does.
+        """
+        one_sided = begun.guard is not None and begun.guard is not begun.operation
+        if not one_sided and begun.path != STREAMS:
             return False
         facts = line_facts(begun.operation.place.file, begun.operation.place.line)
-        return facts is not None and DRAW in facts.tags
+        return facts is not None and not {DRAW, SEEDING}.isdisjoint(facts.tags)
 
     def _from_calls(self, operation: Operation, start: int) -> list[Goal]:
         """The first value that came back different from a function that the statement called."""

@@ -142,6 +142,7 @@ class WindowControl:
                 "digests": dict(digests),
                 "states": _states(self._session),
                 "streams": self._session.wiring.streams.snapshot(),
+                "restores": restore_functions(self._session),
                 "left_at": None if source is None else source.went_live(),
             }
         )
@@ -173,6 +174,16 @@ class InspectControl:
 
     def compared(self, value: object) -> None:
         """Go on."""
+
+
+def restore_functions(session: Session) -> dict[str, list[object]]:
+    """File and first line of every component's own ``restore``, by component."""
+    found: dict[str, list[object]] = {}
+    for name, component in session.points.components.items():
+        code = getattr(component.put, "__code__", None)
+        if code is not None and is_user_file(code.co_filename):
+            found[name] = [code.co_filename, code.co_firstlineno]
+    return found
 
 
 def roots_of(session: Session, compared: object) -> dict[str, object]:
