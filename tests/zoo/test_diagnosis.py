@@ -95,8 +95,22 @@ def _score(case: Case, shared: Path, folder: Path) -> Scored:
     return Scored(case, json.loads(known.read_text(encoding="utf-8")))
 
 
+# What diagnosis does not get right yet, with the reason. A case that comes right must leave this table,
+# and every one counts as wrong in the test of the whole zoo below.
+MISSED = {
+    "09_counter_seeds": "the branch that reads the environment is named, not the counter behind it",
+    "18_racing_threads": "the join is named at which the other thread's append shows, not the append",
+}
+
+
+def _judged(case: Case) -> Any:
+    reason = MISSED.get(case.name)
+    marks = [] if reason is None else [pytest.mark.xfail(strict=True, reason=reason)]
+    return pytest.param(case, marks=marks, id=case.name)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [_judged(case) for case in CASES])
 def test_the_case_is_diagnosed(case: Case, shared: Path, tmp_path: Path) -> None:
     if _lacks(case):
         pytest.skip(f"{case.name} needs {_lacks(case)}, which this machine does not have")

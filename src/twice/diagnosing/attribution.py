@@ -11,6 +11,7 @@ Invariant: a channel appears only with at least one observation, in words.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -129,6 +130,8 @@ def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
     elif located.iterates and _has(seen.factors, "hash seed"):
         what = ", ".join(located.iterates)
         ballot.add(Channel.CONCURRENCY, 3.0, f"the line iterates {what} under another hash seed")
+    if _WAITS_FOR_THREAD.search(located.code or ""):
+        ballot.add(Channel.CONCURRENCY, 4.0, "what another thread did meanwhile shows at this line")
     if located.thread not in {"", "MainThread", "main"}:
         ballot.add(Channel.CONCURRENCY, 5.0, f"the operation ran on the thread {located.thread!r}")
 
@@ -179,6 +182,9 @@ def _fields(seen: Observations, ballot: _Ballot) -> None:
 
 
 _FEW_ULPS = 4096
+_WAITS_FOR_THREAD = re.compile(
+    r"\.join\(\s*(timeout=.*)?\)"
+)  # of a thread: text is joined with an argument
 
 
 def _resumed(seen: Observations, ballot: _Ballot) -> None:

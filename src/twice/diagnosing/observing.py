@@ -102,6 +102,7 @@ class Observer:
         self._hints = moments.cheap_flips()
         self._paths: dict[int, frozenset[str]] = {}
         self.noise: dict[str, str] = {}  # path -> the side that differs from itself
+        self._passing: dict[tuple[str, Point], set[str]] = {}
         self.caveats: dict[str, None] = {}
         self.executions = 0
 
@@ -185,7 +186,12 @@ class Observer:
         a, b = (self.sample(side, self._point(side, number)) for side in ("a", "b"))
         if a is None or b is None:
             return None
-        self._paths[number] = frozenset(path for path in _apart(a, b) if path not in self.noise)
+        passing = self._passing.get(("a", self._point("a", number)), set()) | self._passing.get(
+            ("b", self._point("b", number)), set()
+        )
+        self._paths[number] = frozenset(
+            path for path in _apart(a, b) if path not in self.noise and path not in passing
+        )
         return self._paths[number]
 
     def last_seen(self, before: int) -> int | None:
@@ -330,7 +336,13 @@ class Observer:
         for point, sample in again.items():
             first = self._samples[side].get(point)
             if first is not None and (apart := _apart(first, sample)):
-                self.noise = {**dict.fromkeys(apart, side), **self.noise}
+                # With threads, a path may differ within a side in passing, because an event of one
+                # thread meets the other at another moment; what agrees at the end is no noise.
+                if len(self.moments.a.lanes) < 2 or point == self._point(
+                    side, len(self.moments) - 1
+                ):
+                    self.noise = {**dict.fromkeys(apart, side), **self.noise}
+                self._passing.setdefault((side, point), set()).update(apart)
                 self._paths.clear()
 
     def _point(self, side: str, number: int) -> Point:
