@@ -56,7 +56,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "socket": (
         (
             "recording/effects/", "recording/interception.py", "recording/launch.py",
-            "recording/wire.py", "recording/serving.py",
+            "recording/wire.py", "recording/serving.py", "diagnosing/zygote.py",
         ),
         "recording.wire for child processes, run.effects.net for programs",
     ),
