@@ -238,8 +238,8 @@ class Box:
         if tick == 2:
             self._flag = hash("abc") % 2  # guilty
         if tick == 5 and self._flag:
-            self.x += rng.random()
-        self.x += 1
+            self.x += 3
+        self.x += rng.integers(4)
 def main(run):
     rng = run.rng("r")
     box = run.track("box", Box())
