@@ -1,8 +1,8 @@
-"""Execute windows of runs in fresh processes, each in the surroundings it is asked for.
+"""Execute windows of runs in processes of their own, each in the surroundings it is asked for.
 
 One execution gives a trace (under a plan), the digests at the closing point and the components'
-states there. Executions are remembered: the same side, surroundings, window and plan are executed
-once.
+states there. It is a fresh process where it is evidence (does the side reproduce itself, what is
+noise?), and a fork of a loaded one where it only looks.
 
 Invariant: an execution never changes a record and never runs in the caller's surroundings.
 """
