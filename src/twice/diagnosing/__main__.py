@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from twice.diagnosing import zygote
-from twice.diagnosing.executions import plan_from_message
+from twice.diagnosing.trace import plan_from_json
 from twice.diagnosing.window import (
     InspectControl,
     WindowControl,
@@ -27,7 +27,7 @@ from twice.recording.wire import Channel
 
 def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute one window under one plan."""
-    plan = None if job["plan"] is None else plan_from_message(job["plan"])
+    plan = None if job["plan"] is None else plan_from_json(job["plan"])
     with RunRecord.open(job["record"]) as record:
         control = WindowControl(channel, job["first"], job["last"], plan)
         session = window_session(record, control, resume_for(record, job["snapshot"]))

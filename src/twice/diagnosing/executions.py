@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from twice.diagnosing.trace import FlowPlan, Plan, SamplePlan, Trace
+from twice.diagnosing.trace import Plan, Trace, plan_to_json
 from twice.diagnosing.zygote import Zygote
 from twice.errors import ProgramFailed
 from twice.recording.launch import ChildProcess
@@ -124,7 +124,7 @@ class Side:
             first=window.first,
             last=window.last,
             snapshot=self.start,
-            plan=None if plan is None else plan_message(plan),
+            plan=None if plan is None else plan_to_json(plan),
         )
         pinned = surroundings or self.surroundings
         message = None if fresh else self._forked(job, pinned)
@@ -211,17 +211,3 @@ def _executed(message: Mapping[str, Any]) -> Executed:
         trace=Trace.from_bytes(raw) if raw else None,
         left_at=message["left_at"],
     )
-
-
-def plan_message(plan: Plan) -> dict[str, object]:
-    """A plan as plain data."""
-    if isinstance(plan, FlowPlan):
-        return {"kind": "flow", "events_max": plan.events_max}
-    return {"kind": "sample", "points": plan.points, "show": plan.show}
-
-
-def plan_from_message(message: Mapping[str, Any]) -> Plan:
-    """Read back what ``plan_message`` wrote."""
-    if message["kind"] == "flow":
-        return FlowPlan(message["events_max"])
-    return SamplePlan(message["points"], message["show"])

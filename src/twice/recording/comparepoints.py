@@ -11,7 +11,7 @@ Invariant: equal states, positions and questions give equal points, on every pla
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from twice.errors import ComponentTaken, EncodingRefused
@@ -177,30 +177,9 @@ def _remembering(
     return read
 
 
-def unequal_columns(a: Taken, b: Taken) -> list[str]:
-    """Names of the columns in which two points differ, sorted; a missing column differs."""
-    names = sorted({*a.columns, *b.columns})
-    return [
-        name
-        for name in names
-        if name not in a.columns or name not in b.columns or a.column(name) != b.column(name)
-    ]
-
-
 def _named(error: EncodingRefused, where: str) -> EncodingRefused:
     """The same refusal, with the component in front of the path."""
     happened = f"In the component {where!r}: {error.happened}"
     return type(error)(
         happened, error.expected, error.remedy, **{**error.fields, "component": where}
     )
-
-
-def judge_all(_: str) -> bool:
-    """Every column is judged: what bit-exact does."""
-    return True
-
-
-def judge_only(names: Iterable[str]) -> Callable[[str], bool]:
-    """Only these columns are judged."""
-    kept = frozenset(names)
-    return lambda name: name in kept

@@ -171,6 +171,9 @@ class Verification:
         if self.restores is not None:
             failed = self.restores["failed"]
             lines.append(f"- restores: {self.restores['tested']} tested, {len(failed)} failed")
+            lines += [f"    - {entry['reason']}" for entry in failed]
+            missing = failed[0].get("missing", []) if failed else []
+            lines += [f"    - not put back: `{path}`" for path in missing]
         lines += [f"- environment: {len(self.environment)} differences from the recorded one"]
         lines += [f"    - {item.what}: {item.recorded} → {item.now}" for item in self.environment]
         lines += [f"- not covered: {self.seal}"]

@@ -17,9 +17,9 @@ import argparse
 from pathlib import Path
 
 from twice.diagnosing.diagnosing import diagnose_failure
+from twice.diagnosing.missing import explained_restores
 from twice.errors import UsageError
 from twice.foundation.classes import Predicate
-from twice.replaying.restoring import restores
 from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
 from twice.surfaces.cli.showing import Doing, Progress, add_json, print_json
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     if options.restores:
         with Progress("restoring") as progress:
             statement = statement.with_restores(
-                restores(
+                explained_restores(
                     options.record,
                     every=options.every,
                     informational=options.informational,
