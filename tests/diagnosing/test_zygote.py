@@ -12,7 +12,7 @@ import pytest
 
 from programs import recorded
 from twice.diagnosing.executions import BEFORE_ALL, Side, Window
-from twice.diagnosing.trace import FlowPlan, Sample, SamplePlan
+from twice.diagnosing.tracing.trace import FlowPlan, Sample, SamplePlan
 from twice.diagnosing.zygote import Zygote
 from twice.errors import ProgramFailed
 

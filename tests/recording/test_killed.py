@@ -37,7 +37,8 @@ def test_every_killed_recording_opens_and_its_prefix_replays(tmp_path: Path, see
             assert found == every[: len(found)]
             if not record.complete:
                 lengths[path] = len(found)
-                assert record.ending is None
+                # Killed between the ending and the index, it knows how it ended, and all of it.
+                assert record.ending is None or found == every
                 with pytest.raises(RecordTorn):
                     record.reader.check()
     assert lengths, "some were killed before they ended"

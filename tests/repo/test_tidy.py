@@ -29,7 +29,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "xxhash": (("foundation/digests.py",), "twice.foundation.digests"),
     "hmac": (("foundation/seeds.py",), "twice.foundation.seeds"),
     "pickle": ((), "twice.foundation.encoding"),
-    "marshal": (("diagnosing/collecting.py",), "twice.foundation.encoding"),
+    "marshal": (("diagnosing/tracing/collecting.py",), "twice.foundation.encoding"),
     "shelve": ((), "twice.foundation.encoding"),
     "dill": ((), "twice.foundation.encoding"),
     "cloudpickle": ((), "twice.foundation.encoding"),
@@ -44,7 +44,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "random": (
         (
             "recording/streams/", "recording/effects/", "recording/interception.py",
-            "recording/run.py", "diagnosing/librarystate.py",
+            "recording/run.py", "diagnosing/objects/librarystate.py",
         ),
         "a stream: run.rng(name)",
     ),

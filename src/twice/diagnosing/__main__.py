@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from twice.diagnosing import zygote
-from twice.diagnosing.trace import plan_from_json
+from twice.diagnosing.tracing.trace import plan_from_json
 from twice.diagnosing.window import (
     InspectControl,
     WindowControl,

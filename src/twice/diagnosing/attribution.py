@@ -15,10 +15,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from twice.diagnosing import callables as tags
 from twice.diagnosing.divergence import Attribution
 from twice.diagnosing.experiments import Factor
-from twice.diagnosing.located import Located
+from twice.diagnosing.locating import callables as tags
+from twice.diagnosing.locating.located import Located
 from twice.foundation.channels import Channel
 from twice.foundation.difference import FieldDifference
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from twice.diagnosing.callables import SEEDING, UNSEEDED
 from twice.diagnosing.divergence import OperationFound
-from twice.diagnosing.located import Located
-from twice.diagnosing.reading_lines import function_lines, line_facts
+from twice.diagnosing.locating.callables import SEEDING, UNSEEDED
+from twice.diagnosing.locating.located import Located
+from twice.diagnosing.locating.reading_lines import function_lines, line_facts
 from twice.diagnosing.window import OBJECT
 from twice.foundation.difference import FieldDifference
 from twice.recording.effects.ops import OPS

@@ -47,13 +47,13 @@ from twice.diagnosing.experiments import (
     with_factor,
 )
 from twice.diagnosing.fields import fields_between
-from twice.diagnosing.located import Located, Unlocated
-from twice.diagnosing.locating import TraceCall
+from twice.diagnosing.locating.located import Located, Unlocated
+from twice.diagnosing.locating.locating import TraceCall
 from twice.diagnosing.opening import Tracer, locate_opening_earlier
-from twice.diagnosing.paths import STREAMS
 from twice.diagnosing.sampled import compare_samples
 from twice.diagnosing.together import together
-from twice.diagnosing.trace import Plan, Trace
+from twice.diagnosing.tracing.paths import STREAMS
+from twice.diagnosing.tracing.trace import Plan, Trace
 from twice.errors import ProgramFailed, TwiceError
 from twice.foundation.difference import FieldDifference
 from twice.recording.runrecord import RunRecord

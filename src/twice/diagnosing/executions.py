@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from twice.diagnosing.trace import Plan, Trace, plan_to_json
+from twice.diagnosing.tracing.trace import Plan, Trace, plan_to_json
 from twice.diagnosing.zygote import Zygote
 from twice.errors import ProgramFailed
 from twice.recording.launch import ChildProcess

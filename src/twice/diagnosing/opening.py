@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from twice.diagnosing.executions import Window
-from twice.diagnosing.located import Located, Unlocated
-from twice.diagnosing.locating import TraceCall, locate
+from twice.diagnosing.locating.located import Located, Unlocated
+from twice.diagnosing.locating.locating import TraceCall, locate
 from twice.diagnosing.together import together
-from twice.diagnosing.trace import Sample, SamplePlan
+from twice.diagnosing.tracing.trace import Sample, SamplePlan
 
 Tracer = Callable[[Window], TraceCall]
 

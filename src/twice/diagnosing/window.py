@@ -16,10 +16,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from twice.diagnosing.anatomy import leaves
 from twice.diagnosing.executions import BEFORE_ALL
-from twice.diagnosing.trace import Plan
-from twice.diagnosing.tracing import Tracer
+from twice.diagnosing.restores.anatomy import leaves
+from twice.diagnosing.tracing.trace import Plan
+from twice.diagnosing.tracing.tracer import Tracer
 from twice.errors import EncodingRefused, InputMismatch
 from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _diagnosed(options: argparse.Namespace) -> Divergence:
     if options.traces is not None:
-        from twice.diagnosing.tracefiles import diagnose_traces
+        from twice.diagnosing.tracefiles.writing import diagnose_traces
 
         if options.records:
             raise _wrong(f"records and --traces together: {options.records[0]}")

@@ -27,7 +27,7 @@ def arrange(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Trace to a temporary name, then rename."""
-    from twice.diagnosing.tracefiles import write_trace
+    from twice.diagnosing.tracefiles.writing import write_trace
 
     with derived(options.out, options.record, force=options.force) as partial, Doing() as doing:
         write_trace(options.record, options.tick, partial, progress=doing)

@@ -17,7 +17,7 @@ import argparse
 from pathlib import Path
 
 from twice.diagnosing.diagnosing import diagnose_failure
-from twice.diagnosing.missing import explained_restores
+from twice.diagnosing.restores.missing import explained_restores
 from twice.errors import UsageError
 from twice.foundation.classes import Predicate
 from twice.replaying.statement import Verification

@@ -1,0 +1,236 @@
+"""Turns a way back into a result: place, name, kind, both values, candidates.
+
+For: everything a ``Located`` says beyond where the search ended. The values are asked for in one
+more execution of each side; of a long list or an array the first item that differs is shown.
+
+Not for: searching (``slicing``) or deciding (``locating``).
+
+Invariant: a text shown as a value was read at the moment at which the path first differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from twice.diagnosing.locating.beginnings import Beginning
+from twice.diagnosing.locating.callables import DRAW, SEEDING, WORLD, tags_of
+from twice.diagnosing.locating.located import Candidate, Located, Place
+from twice.diagnosing.locating.moments import Moments, Operation
+from twice.diagnosing.locating.observing import Observer
+from twice.diagnosing.locating.reading_lines import LineFacts, line_facts
+from twice.diagnosing.locating.slicing import resolve
+from twice.diagnosing.tracing.paths import (
+    STREAMS,
+    frame_prefix,
+    is_local,
+    is_returned,
+    plain,
+    under,
+)
+from twice.diagnosing.tracing.shortvalues import first_difference
+from twice.diagnosing.tracing.trace import Shown
+
+_LONG = 8  # items from which only the first that differs is shown
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """What differs, as text, and how."""
+
+    a: str
+    b: str
+    reordered: bool
+    is_stream: bool
+    walks_set: bool
+
+
+def place_of(operation: Operation) -> Place:
+    """The line of an operation with its source."""
+    at = operation.place
+    facts = line_facts(at.file, at.line)
+    return Place(at.file, at.line, at.function, facts.code if facts else None)
+
+
+def at(place: Place) -> str:
+    """A place as text."""
+    code = f": {place.code}" if place.code else ""
+    return f"{place.file}:{place.line} in {place.function}{code}"
+
+
+def same_statement(one: Operation, two: Operation) -> bool:
+    """Whether two operations are lines of one statement."""
+    if one.place.file != two.place.file:
+        return False
+    facts = line_facts(one.place.file, one.place.line)
+    return one.place.line == two.place.line or (
+        facts is not None and facts.first <= two.place.line <= facts.last
+    )
+
+
+def describe(
+    chain: list[Beginning],
+    candidates: tuple[Candidate, ...],
+    observer: Observer,
+    moments: Moments,
+    tracked: Sequence[str] | None,
+    evidence: list[str],
+    caveats: dict[str, None],
+) -> Located:
+    """The result for a way back whose last step is the operation.
+
+    Args:
+        chain: from the tracked difference to the operation.
+        candidates: beginnings of all differences that never heal.
+        observer: executes once more on each side for the values.
+        moments: the paired events.
+        tracked: names of the roots that are compared, or None.
+        evidence: what was observed so far; more is appended.
+        caveats: what was not seen.
+    """
+    leaf = chain[-1]
+    operation, guard = leaf.operation, leaf.guard
+    values = _values(leaf, observer, moments)
+    kind = _kind(leaf, values)
+    if guard is not None and kind != "stream position" and not _draws(operation):
+        branch = line_facts(guard.place.file, guard.place.line)
+        if branch is not None and WORLD & set(branch.tags):
+            behind = at(place_of(operation))
+            evidence.append(
+                f"The branch reads the world; what differs first is behind it: {behind}."
+            )
+            operation, guard, kind = guard, None, "flow"
+    differing = observer.differing(leaf.moment) or frozenset()
+    if leaf.before_window:
+        names = sorted(path for path in differing if not is_local(path)) or sorted(differing)
+        evidence.append(
+            f"{plain(leaf.path)} differs at the first event of the window: start earlier."
+            f" Differing there: {', '.join(map(plain, names[:8]))}."
+        )
+    if leaf.other is not None:
+        evidence.append(f"Side b ran something else there: {at(place_of(leaf.other))}.")
+    place = place_of(operation)
+    facts = line_facts(operation.place.file, operation.place.line)
+    return Located(
+        file=place.file,
+        line=place.line,
+        function=place.function,
+        code=place.code,
+        name=_name(leaf, facts),
+        kind=kind,
+        value_a=values.a,
+        value_b=values.b,
+        paths=tuple(sorted(differing)),
+        before_window=leaf.before_window,
+        untracked=_untracked(chain, tracked),
+        side="both" if operation is leaf.guard or leaf.guard is None else operation.side,
+        thread=operation.lane,
+        event=operation.index,
+        guard=None if guard is None else place_of(guard),
+        followed=tuple(place_of(begun.operation) for begun in chain),
+        candidates=candidates,
+        calls=facts.calls if facts else (),
+        tags=facts.tags if facts else (),
+        iterates=facts.iterates if facts else (),
+        seeds=facts.seeds if facts else (),
+        evidence=tuple(evidence),
+        caveats=tuple(sorted({**caveats, **observer.caveats})),
+        noise=tuple(sorted(observer.noise)),
+        non_reproducing="",
+        executions=observer.executions,
+    )
+
+
+def candidates_of(found: list[Beginning], chain: list[Beginning]) -> tuple[Candidate, ...]:
+    """Beginnings by place; those on the way back reach the tracked state."""
+    on_way = {(begun.operation.place, begun.moment) for begun in chain}
+    grouped: dict[tuple[Place, int, bool], list[str]] = {}
+    reaches: dict[tuple[Place, int, bool], bool] = {}
+    for begun in [*found, *chain]:
+        key = (place_of(begun.operation), begun.moment, begun.before_window)
+        paths = grouped.setdefault(key, [])
+        if begun.path not in paths:
+            paths.append(begun.path)
+        here = (begun.operation.place, begun.moment) in on_way
+        reaches[key] = reaches.get(key, False) or here
+    return tuple(
+        Candidate(place, tuple(paths), moment, reaches[place, moment, before], before)
+        for (place, moment, before), paths in sorted(grouped.items(), key=_by_moment)
+    )
+
+
+def _values(leaf: Beginning, observer: Observer, moments: Moments) -> _Values:
+    """Both values of the path, and what the line walks."""
+    moment = moments.all[leaf.moment]
+    points = {"a": (moment.lane, moment.a), "b": (moment.lane, moment.b)}
+    facts = line_facts(leaf.operation.place.file, leaf.operation.place.line)
+    sample = observer.sample("a", points["a"])
+    wanted = [leaf.path]
+    if facts is not None and sample is not None:
+        prefix = frame_prefix(leaf.operation.depth, leaf.operation.place.function)
+        owners = (resolve(name, prefix, sample)[0] for name in facts.iterates)
+        wanted += [owner for owner in owners if owner is not None and owner != leaf.path]
+    shown = observer.show(points, tuple(wanted))
+    one, two = (shown[side].get(leaf.path, Shown()) for side in points)
+    text_a, text_b = one.text, two.text
+    apart = first_difference(one, two)
+    if apart is not None and apart[2] > _LONG:
+        index = apart[0]
+        items = f"{leaf.path}@{index}"
+        of_item = observer.show(points, (items,))
+        text_a, text_b = (
+            _item_text(of_item[side].get(items), shown[side][leaf.path], apart) for side in points
+        )
+    return _Values(
+        a=text_a,
+        b=text_b,
+        reordered=one.unordered == two.unordered != b"",
+        is_stream=leaf.path == STREAMS or "stream" in {one.kind, two.kind},
+        walks_set=any(held.kind == "set" for path, held in shown["a"].items() if path != leaf.path),
+    )
+
+
+def _item_text(item: Shown | None, whole: Shown, apart: tuple[int, int, int]) -> str:
+    index, count, total = apart
+    if item is None:  # in a trace that was written down, items have no texts of their own
+        return f"{whole.text} ({count} of {total} differ, [{index}] first)"
+    return f"[{index}] = {item.text} ({count} of {total} differ)"
+
+
+def _draws(operation: Operation) -> bool:
+    """Whether an operation draws, or takes a child seed, wherever the generator lives."""
+    facts = line_facts(operation.place.file, operation.place.line)
+    return facts is not None and not {DRAW, SEEDING}.isdisjoint(facts.tags)
+
+
+def _kind(leaf: Beginning, values: _Values) -> str:
+    if values.is_stream:
+        return "stream position"
+    if values.reordered or values.walks_set:
+        return "order"
+    return "value" if leaf.guard is None else "flow"
+
+
+def _name(leaf: Beginning, facts: LineFacts | None) -> str:
+    if is_returned(leaf.path) and facts is not None:
+        reads = [name for name in facts.reads if tags_of(name, arguments=0, is_method=False)]
+        calls = [name for name in facts.calls if tags_of(name, arguments=1, is_method=True)]
+        named = [*calls, *reads, *facts.calls[-1:]]
+        return named[0] if named else plain(leaf.path)
+    return "stream positions" if leaf.path == STREAMS else plain(leaf.path)
+
+
+def _untracked(chain: list[Beginning], tracked: Sequence[str] | None) -> tuple[str, ...]:
+    if tracked is None:
+        return ()
+    held = (begun.path for begun in chain if not is_local(begun.path) and begun.path != STREAMS)
+    return tuple(
+        dict.fromkeys(path for path in held if not any(under(path, name) for name in tracked))
+    )
+
+
+def _by_moment(
+    item: tuple[tuple[Place, int, bool], list[str]],
+) -> tuple[int, bool, str, int]:
+    (place, moment, before), _ = item
+    return moment, not before, place.file, place.line

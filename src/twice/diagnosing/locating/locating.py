@@ -1,0 +1,309 @@
+"""Names the first operation whose result stays different between two executions of one window.
+
+For: the end of the funnel. Two sides disagree at a compare-point; the window before it is executed again,
+traced, on both sides and twice each.
+
+1. *Flow.* Every event of both sides, small. They are paired by code position (``alignment``).
+2. *State.* At the end of the window: which paths differ, less what differs between two executions of
+   the same side. For each, the start of the last run of differences that never heals, found by
+   looking at 64 events at a time (``observing``). These are the candidates.
+3. *Way back.* From the tracked state through what each operation read, to an operation that read
+   nothing different (``slicing``).
+
+A difference that closes again is harmless and never a candidate: a set is walked, but the result is
+sorted. Of a difference in flow alone, the first operation with a lasting result is named; when the
+branch itself reads the world (clock, environment, hash), the branch, unless what it guards is a draw:
+then the draw, whose stream position is what lasts.
+
+Tried and rejected: the first difference in the trace (blames canaries), digests by ``repr`` (blame
+function entry), one digest for all (blames whatever harmless thing stays alive).
+
+Not for: the reason (attribution), nor for choosing the window or the surroundings (the session).
+
+Invariant: a ``Located`` was observed on both sides at the moment before and the moment after.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from twice.diagnosing.locating.beginnings import Beginning, Goal
+from twice.diagnosing.locating.describing import (
+    at,
+    candidates_of,
+    describe,
+    place_of,
+    same_statement,
+)
+from twice.diagnosing.locating.located import Located, Unlocated
+from twice.diagnosing.locating.moments import Flow, Moments, same_flow
+from twice.diagnosing.locating.observing import ANY, Held, Observer, Search
+from twice.diagnosing.locating.slicing import Slicer
+from twice.diagnosing.together import together
+from twice.diagnosing.tracing.paths import is_local, plain, under
+from twice.diagnosing.tracing.trace import FlowPlan, Plan, Trace
+
+_CANDIDATES_MAX = 24
+_STEPS_MAX = 24
+_BREADTH_MAX = 8
+_INSIST = 3  # two executions of one side may agree by chance
+
+TraceCall = Callable[[str, int, Plan], Trace]
+
+
+def locate(
+    trace: TraceCall,
+    *,
+    tracked: Sequence[str] | None = None,
+    repeats: int = 2,
+    held: Held | None = None,
+) -> Located | Unlocated:
+    """Finds the first operation whose result stays different.
+
+    Args:
+        trace: executes the window of a side (``a`` or ``b``) for the n-th time under a plan, in
+            that side's own surroundings, and returns what was traced.
+        tracked: names of the roots that are compared (components, streams, output); None for every
+            root.
+        repeats: executions per side that are compared with each other, so that what differs within a
+            side is left out; 1 when the two sides are executions of one side that does not
+            reproduce itself: nothing is left out, and what agrees is looked at again.
+        held: side -> the events whose state was written down, where nothing can be executed again:
+            what lies between them is named as a gap, never guessed.
+
+    Returns:
+        The operation, or why none could be named and what would tell more.
+    """
+    linecache.checkcache()  # sources may have been written anew since this process last read them
+    insist = 0 if repeats > 1 else _INSIST
+    result, unstable = _attempt(trace, tracked, repeats, insist, held)
+    if not unstable:
+        return result
+
+    def one_side(side: str, repeat: int, plan: Plan) -> Trace:
+        return trace(unstable, 2 * repeat + (side == "b"), plan)
+
+    alone = None if held is None else dict.fromkeys(("a", "b"), held[unstable])
+    again, _ = _attempt(one_side, tracked, 1, _INSIST, alone)
+    told = (
+        f"Side {unstable} does not reproduce itself: two executions of it were compared.",
+        *again.evidence,
+    )
+    executions = result.executions + again.executions
+    if isinstance(again, Located):
+        seen = again.value_a != again.value_b  # they come from an execution of their own
+        return replace(
+            again,
+            value_a=again.value_a if seen else "",
+            value_b=again.value_b if seen else "",
+            evidence=told,
+            executions=executions,
+            non_reproducing=unstable,
+        )
+    return replace(again, evidence=told, executions=executions)
+
+
+def _attempt(
+    trace: TraceCall,
+    tracked: Sequence[str] | None,
+    repeats: int,
+    insist: int,
+    held: Held | None,
+) -> tuple[Located | Unlocated, str]:
+    """One localisation, and the side that does not reproduce itself, if that was in the way."""
+    asked = [(side, repeat) for side in ("a", "b") for repeat in range(repeats)]
+    traces = together([partial(trace, side, repeat, FlowPlan()) for side, repeat in asked])
+    flows: dict[str, list[Flow]] = {"a": [], "b": []}
+    for (side, _), traced in zip(asked, traces, strict=True):
+        flows[side].append(Flow(side, traced))
+    moments = Moments(flows["a"][0], flows["b"][0])
+    observer = Observer(trace, moments, repeats, insist=insist, held=held)
+    observer.executions = 2 * repeats
+    search = _Locator(observer, moments, tracked)
+    for side, executed in flows.items():
+        for flow in executed:
+            search.caveats.update(dict.fromkeys(flow.trace.caveats))
+        if any(not same_flow(executed[0], other) for other in executed[1:]):
+            search.evidence.append(
+                f"Side {side} does not go the same way twice in its own surroundings."
+            )
+    return search.run(), search.unstable
+
+
+class _Locator:
+    """One localisation: what was seen so far, and the way to a result."""
+
+    def __init__(self, observer: Observer, moments: Moments, tracked: Sequence[str] | None) -> None:
+        self._observer, self._moments, self._tracked = observer, moments, tracked
+        self._slicer = Slicer(observer, moments)
+        self.evidence: list[str] = []
+        self.caveats: dict[str, None] = {}
+        self.unstable = ""
+
+    def run(self) -> Located | Unlocated:
+        """Looks, searches, follows back."""
+        if len(self._moments) < 2:
+            return self._unlocated("The two sides have no event in common.", ())
+        last = len(self._moments) - 1
+        self._observer.look([0, last, *(last * step // 62 for step in range(1, 62))], noise=True)
+        self._tell_flow()
+        for _ in range(3):
+            differing = self._observer.differing(last)
+            if differing is None:
+                return self._unlocated("The end of the window could not be seen on both sides.", ())
+            goals = self._goals(differing)
+            masked = self._goals(frozenset(self._observer.masked(last)))
+            if masked and not goals:
+                self.unstable = self._observer.noise[masked[0]]
+                break
+            if not goals:
+                return self._nothing_lasts()
+            result = self._follow(goals, differing, last)
+            if result is not None:
+                return result
+        return self._unlocated("What differs between the sides also differs within a side.", ())
+
+    def _follow(
+        self, goals: list[str], differing: frozenset[str], last: int
+    ) -> Located | Unlocated | None:
+        """Candidates, the way back, the result; None when it rested on noise."""
+        paths = [*goals, *(path for path in sorted(differing) if path not in goals)]
+        paths = paths[:_CANDIDATES_MAX]
+        whole = Search(ANY, range(len(self._moments)), last)
+        self._observer.run([whole, *(Search(path, range(last + 1), last) for path in paths)])
+        found = self._slicer.beginnings([Goal(path, last) for path in paths])
+        started = [begun for begun in found if begun.path in goals]
+        first = min(started, key=_earliest)
+        chain = self._way_back(first)
+        leaf = chain[-1]
+        around = [leaf.moment, self._moments.previous(leaf.moment)]
+        noisy = self._observer.check_noise(number for number in around if number is not None)
+        if noisy and self._observer.differs(leaf.moment, leaf.path) is not True:
+            return None
+        before = self._moments.previous(leaf.moment)
+        if before is not None and self._observer.differing(before) is None:
+            return self._gap(leaf)
+        self._second_opinion(whole, leaf)
+        return describe(
+            chain,
+            candidates_of(found, chain),
+            self._observer,
+            self._moments,
+            self._tracked,
+            self.evidence,
+            self.caveats,
+        )
+
+    def _way_back(self, first: Beginning) -> list[Beginning]:
+        """From the tracked difference to the earliest operation that read nothing different."""
+        came_from: dict[tuple[str, int], Beginning | None] = {_key(first): None}
+        level, leaves = [first], list[Beginning]()
+        for _ in range(_STEPS_MAX):
+            asked: list[tuple[Beginning, Goal]] = []
+            for begun in level:
+                causes = self._slicer.causes(begun)[:_BREADTH_MAX]
+                if not causes:
+                    leaves.append(begun)
+                asked += [(begun, goal) for goal in causes]
+            if not asked:
+                break
+            level = []
+            reached = self._slicer.beginnings([goal for _, goal in asked])
+            for (asker, _), begun in zip(asked, reached, strict=True):
+                if _key(begun) not in came_from:
+                    came_from[_key(begun)] = asker
+                    level.append(begun)
+        if not leaves:
+            leaves = level or [first]
+            self.caveats["the way back was longer than is followed; it may go on"] = None
+        leaf = min(leaves, key=_earliest)
+        chain = [leaf]
+        parent = came_from[_key(leaf)]
+        while parent is not None:
+            chain.append(parent)
+            parent = came_from[_key(parent)]
+        chain.reverse()
+        return chain
+
+    def _goals(self, differing: frozenset[str]) -> list[str]:
+        roots = sorted(path for path in differing if not is_local(path))
+        if self._tracked is None:
+            return roots or sorted(differing)
+        return [path for path in roots if any(under(path, name) for name in self._tracked)]
+
+    def _second_opinion(self, whole: Search, leaf: Beginning) -> None:
+        if whole.high == leaf.moment:
+            self.evidence.append("No difference of any kind that lasts begins before it.")
+        elif whole.high < leaf.moment:
+            begun = self._slicer.beginnings([Goal(ANY, whole.until)])[0]
+            if not same_statement(begun.operation, leaf.operation):
+                self.evidence.append(
+                    "A difference that begins earlier stays alive beside it, and the tracked state was"
+                    f" not followed back to it: {at(place_of(begun.operation))}."
+                )
+
+    def _tell_flow(self) -> None:
+        only_a, only_b = self._moments.unpaired
+        if only_a or only_b:
+            self.evidence.append(
+                f"The sides went different ways: {only_a} events of side a and {only_b} of side b have"
+                " no counterpart."
+            )
+        if self._observer.noise:
+            names = ", ".join(sorted(map(plain, self._observer.noise))[:8])
+            self.evidence.append(f"Left out, because it differs within a side: {names}.")
+
+    def _gap(self, leaf: Beginning) -> Unlocated:
+        """The difference begins where nothing was seen."""
+        first = self._moments.all[leaf.moment]
+        low = self._observer.last_seen(leaf.moment)
+        since = self._moments.all[0 if low is None else low]
+        here = self._moments.a.position(first.lane, first.a)
+        there = self._moments.a.position(since.lane, since.a)
+        return self._unlocated(
+            f"{plain(leaf.path)} begins to differ between {there.file}:{there.line} and"
+            f" {here.file}:{here.line}, where no state was seen.",
+            ("write traces with more events, or of a shorter tick",),
+        )
+
+    def _nothing_lasts(self) -> Unlocated:
+        seen = [number for number in range(len(self._moments)) if self._observer.differing(number)]
+        if seen:
+            self.evidence.append(f"Something differed at {len(seen)} of the events looked at.")
+        left = sorted(self._observer.differing(len(self._moments) - 1) or ())
+        if left:
+            names = ", ".join(map(plain, left[:8]))
+            self.evidence.append(f"What still differs at the end is not tracked: {names}.")
+        return self._unlocated(
+            "The tracked state agrees at the end of the window.",
+            (
+                "trace a longer window, or the one before the next compare-point",
+                "track the state that the compare-point covers, if it lies outside the roots",
+                "swap differing surroundings one at a time and trace the pair that flips",
+            ),
+        )
+
+    def _unlocated(self, reason: str, experiments: tuple[str, ...]) -> Unlocated:
+        return Unlocated(
+            reason=reason,
+            evidence=tuple(self.evidence),
+            experiments=experiments
+            or (
+                "execute each side again and compare it with itself",
+                "start the window at an earlier compare-point",
+            ),
+            caveats=tuple(sorted({**self.caveats, **self._observer.caveats})),
+            noise=tuple(sorted(self._observer.noise)),
+            executions=self._observer.executions,
+        )
+
+
+def _key(begun: Beginning) -> tuple[str, int]:
+    return begun.path, begun.moment
+
+
+def _earliest(begun: Beginning) -> tuple[int, str]:
+    return begun.moment, begun.path

@@ -1,0 +1,400 @@
+"""Looks at the state of both sides at chosen moments, and finds where differences begin.
+
+For: spending executions well. Everything that was seen is kept; one execution answers for up to 64
+events, and the brackets of all searches share it, so that the beginnings of twenty differences cost
+about as many executions as that of one.
+
+A search halves by 64: it keeps the last moment at which a path agreed and the first after it at which
+it differs, and looks at events in between, those of the outermost frames first (locals vanish where
+a frame is left, so that is where differences heal), and those where the small digests flip.
+
+What differs between two executions of the *same* side is noise: its path is left out everywhere.
+
+Not for: deciding which difference is guilty (``slicing``, ``locating``).
+
+Invariant: a sample whose event does not stand where the flow said is dropped, and counted.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from twice.diagnosing.locating.moments import Flow, Moments
+from twice.diagnosing.together import together
+from twice.diagnosing.tracing.trace import (
+    SAMPLES_MAX,
+    Plan,
+    Point,
+    Sample,
+    SamplePlan,
+    Shown,
+    Trace,
+)
+
+TraceCall = Callable[[str, int, Plan], Trace]
+Values = dict[str, Shown]
+Held = Mapping[str, frozenset[Point]]
+EXECUTIONS_MAX = 160
+"""Executions of the window after which nothing more is looked at."""
+ANY = "*"
+"""Asks about the state as a whole: does any path differ?"""
+
+
+@dataclass(slots=True)
+class Search:
+    """Where does a path begin to differ for the last time before a moment?
+
+    Args:
+        path: the path, or ``ANY``.
+        where: numbers of the moments at which the path can be seen, rising.
+        until: number of a moment at which it differs.
+        low: the last moment before, at which it agreed; None when it never did.
+        high: the first moment of the run of differences.
+        settled: nothing is left to look at in between.
+    """
+
+    path: str
+    where: Sequence[int]
+    until: int
+    low: int | None = None
+    high: int = 0
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One execution that samples."""
+
+    side: str
+    repeat: int
+    points: tuple[Point, ...]
+    show: tuple[str, ...] = ()
+
+    def call(self) -> tuple[str, int, Plan]:
+        return self.side, self.repeat, SamplePlan(self.points, self.show)
+
+
+class Observer:
+    """Samples both sides, keeps what was seen, and searches.
+
+    Args:
+        trace: executes the window of a side under a plan.
+        moments: the paired events.
+        repeats: executions per side that are compared with each other for noise; 1 for none.
+        insist: how often a moment that agrees is looked at again. For sides that are executions of one
+            side that does not reproduce itself: they may agree by chance.
+        held: side -> the only events that can be seen, where traces were written down; None where
+            the window can be executed again.
+    """
+
+    def __init__(
+        self,
+        trace: TraceCall,
+        moments: Moments,
+        repeats: int,
+        *,
+        insist: int = 0,
+        held: Held | None = None,
+    ) -> None:
+        self._trace, self.moments, self._repeats = trace, moments, repeats
+        self._insist = insist
+        self._held = held
+        self._flows: dict[str, Flow] = {"a": moments.a, "b": moments.b}
+        self._samples: dict[str, dict[Point, Sample]] = {"a": {}, "b": {}}
+        self._lost: set[tuple[str, Point]] = set()
+        self._seen: list[int] = []
+        self._looked: set[int] = set()
+        self._hints = moments.cheap_flips()
+        self._paths: dict[int, frozenset[str]] = {}
+        self.noise: dict[str, str] = {}  # path -> the side that differs from itself
+        self._passing: dict[tuple[str, Point], set[str]] = {}
+        self.caveats: dict[str, None] = {}
+        self.executions = 0
+
+    def sample(self, side: str, point: Point) -> Sample | None:
+        """What was seen of a side at an event, or None."""
+        return self._samples[side].get(point)
+
+    def look(self, numbers: Iterable[int], *, noise: bool = False) -> None:
+        """Sees to it that both sides have been sampled at these moments."""
+        wanted = list(dict.fromkeys(numbers))
+        self._look_at(
+            {side: [self._point(side, number) for number in wanted] for side in ("a", "b")}, noise
+        )
+        fresh = [each for each in wanted if each not in self._looked and not self._is_lost(each)]
+        for attempt in range(1, self._insist + 1):
+            agreeing = [number for number in fresh if not self.differing(number)]
+            for chunk in _chunks(self._point("b", number) for number in agreeing):
+                self._samples["b"].update(self._execute(_Asked("b", attempt, chunk)))
+            for number in agreeing:
+                self._paths.pop(number, None)
+        self._looked.update(fresh)
+        self._seen = sorted([*self._seen, *fresh])
+
+    def look_at(self, side: str, points: Iterable[Point], *, noise: bool = False) -> None:
+        """Sees to it that a side has been sampled at these events, 64 to an execution."""
+        self._look_at({side: points}, noise)
+
+    def _look_at(self, wanted: Mapping[str, Iterable[Point]], noise: bool) -> None:
+        """Samples what was not sampled yet, all executions that this takes together."""
+        asked: list[_Asked] = []
+        for side, points in wanted.items():
+            missing = [
+                point
+                for point in dict.fromkeys(points)
+                if point not in self._samples[side] and (side, point) not in self._lost
+            ]
+            if self._held is not None:
+                unseen = [point for point in missing if point not in self._held[side]]
+                self._lost.update((side, point) for point in unseen)
+                missing = [point for point in missing if point in self._held[side]]
+            asked += [
+                _Asked(side, repeat, chunk)
+                for chunk in _chunks(missing)
+                for repeat in range(self._repeats if noise else 1)
+            ]
+        for each, found in zip(asked, self._execute_all(asked), strict=True):
+            if each.repeat:
+                self._note_noise(each.side, found)
+            else:
+                self._samples[each.side].update(found)
+                self._lost.update((each.side, point) for point in each.points if point not in found)
+
+    def changed(self, side: str, before: Point, after: Point) -> frozenset[str]:
+        """Paths whose value was another at the later of two events of one side.
+
+        A side that does not reproduce itself holds other values in every execution, so there both
+        events are seen in one.
+        """
+        seen = self._samples[side]
+        if self._insist:
+            seen = self._execute(_Asked(side, 0, (before, after)))
+        one, two = seen.get(before), seen.get(after)
+        return frozenset() if one is None or two is None else frozenset(_apart(one, two))
+
+    def check_noise(self, numbers: Iterable[int]) -> bool:
+        """Compares each side with itself at these moments; True when new noise was found."""
+        before = len(self.noise)
+        around = list(numbers)
+        asked = [
+            _Asked(side, repeat, chunk)
+            for side in ("a", "b")
+            for chunk in _chunks(dict.fromkeys(self._point(side, number) for number in around))
+            for repeat in range(1, self._repeats)
+        ]
+        for each, found in zip(asked, self._execute_all(asked), strict=True):
+            self._note_noise(each.side, found)
+        return len(self.noise) > before
+
+    def show(self, points: Mapping[str, Point], paths: tuple[str, ...]) -> dict[str, Values]:
+        """Values at one event of each side, as a report needs them, by side."""
+        asked = [_Asked(side, 0, (point,), paths) for side, point in points.items()]
+        shown: dict[str, Values] = {}
+        for each, found in zip(asked, self._execute_all(asked), strict=True):
+            sample = found.get(each.points[0])
+            shown[each.side] = {} if sample is None else dict(sample.shown)
+        return shown
+
+    def differing(self, number: int) -> frozenset[str] | None:
+        """Paths that differ at a moment, noise left out; None when it was not or cannot be seen."""
+        known = self._paths.get(number)
+        if known is not None:
+            return known
+        a, b = (self.sample(side, self._point(side, number)) for side in ("a", "b"))
+        if a is None or b is None:
+            return None
+        passing = self._passing.get(("a", self._point("a", number)), set()) | self._passing.get(
+            ("b", self._point("b", number)), set()
+        )
+        self._paths[number] = frozenset(
+            path for path in _apart(a, b) if path not in self.noise and path not in passing
+        )
+        return self._paths[number]
+
+    def last_seen(self, before: int) -> int | None:
+        """The last moment before one at which both sides were seen, or None."""
+        place = bisect_left(self._seen, before)
+        return self._seen[place - 1] if place else None
+
+    def masked(self, number: int) -> list[str]:
+        """Paths that differ at a moment and are left out because they differ within a side too."""
+        a, b = (self.sample(side, self._point(side, number)) for side in ("a", "b"))
+        return [] if a is None or b is None else sorted(set(_apart(a, b)) & self.noise.keys())
+
+    def differs(self, number: int, path: str) -> bool | None:
+        """Whether a path differs at a moment; None when that is not known."""
+        paths = self.differing(number)
+        if paths is None:
+            return None
+        return bool(paths) if path == ANY else path in paths
+
+    def run(self, searches: list[Search], rounds: int = 12) -> None:
+        """Carries searches to their end, sharing executions among them."""
+        checked: set[int] = set()
+        for _ in range(rounds):
+            wanted: dict[int, None] = {}
+            brackets = {
+                (search.low, search.high, len(search.where)): search
+                for search in searches
+                if not self._settle(search)
+            }
+            share = max(4, SAMPLES_MAX // max(1, len(brackets)))
+            for search in brackets.values():
+                for number in self._between(search, share):
+                    if len(wanted) < SAMPLES_MAX:
+                        wanted[number] = None
+            if not wanted:
+                wanted = self._recheck(searches, checked)
+                if not wanted:
+                    return
+            self.look(wanted)
+
+    def _settle(self, search: Search) -> bool:
+        """Puts the bracket where what was seen says; True when nothing is left in between."""
+        where = search.where
+        search.low, search.high = None, search.until
+        for number in reversed(self._seen[: bisect_left(self._seen, search.until)]):
+            place = bisect_left(where, number)
+            if place == len(where) or where[place] != number:
+                continue
+            if self.differs(number, search.path):
+                search.high = number
+            else:
+                search.low = number
+                break
+        first = 0 if search.low is None else bisect_left(where, search.low) + 1
+        between = where[first : bisect_left(where, search.high)]
+        may_be_lost = self._held is not None or len(between) <= len(self._lost)
+        search.settled = may_be_lost and all(map(self._is_lost, between))
+        return search.settled
+
+    def _between(self, search: Search, budget: int) -> list[int]:
+        """Moments to look at inside a bracket."""
+        first = 0 if search.low is None else bisect_left(search.where, search.low) + 1
+        inside = [
+            number
+            for number in search.where[first : bisect_left(search.where, search.high)]
+            if self.differs(number, search.path) is None and not self._is_lost(number)
+        ]
+        if len(inside) <= budget:
+            return inside
+        chosen = {inside[0]: None, inside[-1]: None}
+        for hints in (self._hints_in(inside), self._outermost(inside)):
+            for number in _spread(hints, budget // 2 - 1):
+                chosen[number] = None
+        for number in _spread(inside, budget - len(chosen)):
+            chosen[number] = None
+        return list(chosen)
+
+    def _hints_in(self, inside: list[int]) -> list[int]:
+        low = bisect_left(self._hints, inside[0])
+        high = bisect_left(self._hints, inside[-1])
+        held = set(inside)
+        return [each for hint in self._hints[low:high] for each in (hint - 1, hint) if each in held]
+
+    def _outermost(self, inside: list[int]) -> list[int]:
+        depths = {number: self._depth(number) for number in inside}
+        shallow = min(depths.values())
+        return [number for number in inside if depths[number] == shallow]
+
+    def _recheck(self, searches: list[Search], checked: set[int]) -> dict[int, None]:
+        """Once per beginning that was found: moments after it, where the difference may have healed."""
+        wanted: dict[int, None] = {}
+        fresh = [search for search in searches if search.high not in checked]
+        share = max(4, SAMPLES_MAX // max(1, len(fresh)))
+        for search in fresh:
+            checked.add(search.high)
+            first, last = (
+                bisect_left(search.where, search.high),
+                bisect_left(search.where, search.until),
+            )
+            after = [
+                number
+                for number in search.where[first + 1 : last]
+                if self.differs(number, search.path) is None and not self._is_lost(number)
+            ]
+            picked = [] if not after else _spread(self._outermost(after), share // 2)
+            for number in (*picked, *_spread(after, share - len(picked))):
+                if len(wanted) < SAMPLES_MAX:
+                    wanted[number] = None
+        return wanted
+
+    def _execute(self, asked: _Asked) -> dict[Point, Sample]:
+        return self._execute_all([asked])[0]
+
+    def _execute_all(self, asked: Sequence[_Asked]) -> list[dict[Point, Sample]]:
+        """What was seen in some executions that do not depend on each other."""
+        allowed = asked[: max(0, EXECUTIONS_MAX - self.executions)]
+        if len(allowed) < len(asked):
+            self.caveats["the search ended at its bound of executions; it may go on"] = None
+        self.executions += len(allowed)
+        traces = together([partial(self._trace, *each.call()) for each in allowed])
+        seen = [self._seen_in(each, trace) for each, trace in zip(allowed, traces, strict=True)]
+        return seen + [{} for _ in asked[len(allowed) :]]
+
+    def _seen_in(self, asked: _Asked, trace: Trace) -> dict[Point, Sample]:
+        for caveat in trace.caveats:
+            self.caveats[caveat] = None
+        flow = self._flows[asked.side]
+        found = {
+            (sample.lane, sample.index): sample
+            for sample in trace.samples
+            if flow.has(sample.lane, sample.index)
+            and sample.position == flow.position(sample.lane, sample.index)
+        }
+        if len(found) < len(asked.points) and self._held is None:
+            self.caveats[
+                f"side {asked.side}: some events did not come again at the same place when it was"
+                " re-executed"
+            ] = None
+        return found
+
+    def _note_noise(self, side: str, again: Mapping[Point, Sample]) -> None:
+        for point, sample in again.items():
+            first = self._samples[side].get(point)
+            if first is not None and (apart := _apart(first, sample)):
+                # With threads, a path may differ within a side in passing, because an event of one
+                # thread meets the other at another moment; what agrees at the end is no noise.
+                if len(self.moments.a.lanes) < 2 or point == self._point(
+                    side, len(self.moments) - 1
+                ):
+                    self.noise = {**dict.fromkeys(apart, side), **self.noise}
+                self._passing.setdefault((side, point), set()).update(apart)
+                self._paths.clear()
+
+    def _point(self, side: str, number: int) -> Point:
+        moment = self.moments.all[number]
+        return moment.lane, moment.a if side == "a" else moment.b
+
+    def _depth(self, number: int) -> int:
+        moment = self.moments.all[number]
+        return self.moments.a.depth(moment.lane, moment.a)
+
+    def _is_lost(self, number: int) -> bool:
+        points = [(side, self._point(side, number)) for side in ("a", "b")]
+        if self._held is not None and any(at not in self._held[side] for side, at in points):
+            return True
+        return any(each in self._lost for each in points)
+
+
+def _chunks(points: Iterable[Point]) -> list[tuple[Point, ...]]:
+    """The points of each execution."""
+    held = tuple(points)
+    return [held[start : start + SAMPLES_MAX] for start in range(0, len(held), SAMPLES_MAX)]
+
+
+def _apart(one: Sample, two: Sample) -> list[str]:
+    paths = dict.fromkeys((*one.digests, *two.digests))
+    return [path for path in paths if one.digests.get(path) != two.digests.get(path)]
+
+
+def _spread(numbers: list[int], count: int) -> list[int]:
+    """At most ``count`` of the numbers, evenly spread."""
+    if len(numbers) <= count:
+        return numbers
+    if count <= 0:
+        return []
+    return [numbers[(2 * step + 1) * len(numbers) // (2 * count)] for step in range(count)]
