@@ -25,7 +25,7 @@ INTRODUCTION = """\
 # Benchmarks
 
 Written by `python benchmarks/report.py` from `benchmarks/results/*.jsonl`; do not edit it by hand.
-`python benchmarks/run_all.py` measures everything anew (`pip install -e '.[bench]'` first) and writes
+`python benchmarks/run_all.py` measures everything anew (`pip install -e '.[bench,gymnasium,mujoco]'` first) and writes
 this page; each file in this folder also runs alone.
 
 Figures are medians with the lowest and highest round. Times are CPU time unless a table says
