@@ -24,16 +24,15 @@ import enum
 import importlib.metadata
 import json
 import pickle
-import platform
 import random
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import cbor2
+import measuring
 import msgspec
 import numpy as np
 import orjson
@@ -188,29 +187,9 @@ def measure(name: str, state: object, rounds: int) -> list[dict[str, object]]:
 
 def conditions() -> dict[str, object]:
     """What the figures depend on: machine, Python, commit, versions."""
-    cpu = next(
-        (
-            line.split(":")[1].strip()
-            for line in _lines("/proc/cpuinfo")
-            if line.startswith("model name")
-        ),
-        platform.processor(),
-    )
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False,
-        cwd=Path(__file__).parent,
-    ).stdout.strip()  # fmt: skip
     peers = ("blake3", "cbor2", "msgspec", "numpy", "orjson", "rfc8785")
-    return {
-        "machine": f"{platform.system()} {platform.machine()} {cpu}",
-        "python": platform.python_version(),
-        "commit": commit,
-        "versions": {peer: importlib.metadata.version(peer) for peer in peers},
-    }
-
-
-def _lines(path: str) -> list[str]:
-    return Path(path).read_text("utf-8").splitlines() if Path(path).exists() else []
+    versions = {peer: importlib.metadata.version(peer) for peer in peers}
+    return measuring.conditions() | {"versions": versions}
 
 
 def main() -> None:

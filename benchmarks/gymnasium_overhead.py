@@ -60,9 +60,11 @@ def main() -> None:
     chosen = measuring.options("gymnasium", __doc__.splitlines()[0], rounds=7)
     steps = 20 if chosen.small else 2000
     for env in ENVIRONMENTS:
-        measuring.tell("gymnasium", per_step(env, chosen.rounds, steps), chosen.output)
+        measuring.tell("gymnasium_overhead", per_step(env, chosen.rounds, steps), chosen.output)
     for env in ENVIRONMENTS:
-        measuring.tell("gymnasium", replay(env, min(chosen.rounds, 3), steps), chosen.output)
+        measuring.tell(
+            "gymnasium_overhead", replay(env, min(chosen.rounds, 3), steps), chosen.output
+        )
 
 
 if __name__ == "__main__":

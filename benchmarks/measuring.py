@@ -45,16 +45,23 @@ def spread(samples: Sequence[float], digits: int = 3) -> dict[str, object]:
 
 def conditions() -> dict[str, object]:
     """What the figures depend on."""
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"],
-        capture_output=True, text=True, check=False, cwd=FOLDER,
-    ).stdout.strip()  # fmt: skip
+    commit = _git("describe", "--always")
+    # The results that are being written are no change of what is measured.
+    if _git("status", "--porcelain", "--", ":/", ":(exclude,top)benchmarks/results"):
+        commit += "-dirty"
     return {
         "machine": f"{platform.system()} {platform.machine()} {_processor()}, {os.cpu_count()} cores",
         "load": round(os.getloadavg()[0], 1),
         "python": platform.python_version(),
         "commit": commit,
     }
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], capture_output=True, text=True, check=False, cwd=FOLDER
+    )
+    return done.stdout.strip()
 
 
 def _processor() -> str:

@@ -22,19 +22,17 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import json
-import os
-import platform
 import random
 import shutil
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import measuring
 import numpy as np
 
 from twice.recording.record import RecordReader, RecordWriter, first_difference
@@ -344,21 +342,9 @@ def snapshot(folder: Path, rounds: int) -> Lines:
 
 def conditions() -> dict[str, object]:
     """What the figures depend on: machine, Python, commit, versions."""
-    info = Path("/proc/cpuinfo")
-    names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
-    cpu = names[0].split(":")[1].strip() if names else platform.processor()
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False,
-        cwd=Path(__file__).parent,
-    ).stdout.strip()  # fmt: skip
     peers = ("blake3", "mcap", "numpy", "xxhash", "zstandard")
-    return {
-        "machine": f"{platform.system()} {platform.machine()} {cpu}, {os.cpu_count()} cores",
-        "python": platform.python_version(),
-        "commit": commit,
-        "versions": {peer: importlib.metadata.version(peer) for peer in peers}
-        | {"sqlite": sqlite3.sqlite_version},
-    }
+    versions = {peer: importlib.metadata.version(peer) for peer in peers}
+    return measuring.conditions() | {"versions": versions | {"sqlite": sqlite3.sqlite_version}}
 
 
 def main() -> None:

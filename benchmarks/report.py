@@ -138,12 +138,16 @@ def _guessed(line: Line) -> Line:
 
 
 def latest(benchmark: str) -> list[Line]:
-    """The last line of each figure, in the order in which the figures first came."""
+    """The last line of each figure and Python, in the order in which the figures first came."""
     path = measuring.RESULTS / f"{benchmark}.jsonl"
     if not path.exists():
         return []
     lines = [named(json.loads(text)) for text in path.read_text("utf-8").splitlines()]
-    return list({str(line["figure"]): line for line in lines}.values())
+    return list({(str(line["figure"]), _python(line)): line for line in lines}.values())
+
+
+def _python(line: Line) -> str:
+    return ".".join(str(line["python"]).split(".")[:2])
 
 
 def verdict(goal: Goal) -> tuple[str, Line | None]:
@@ -193,11 +197,11 @@ def _spread(line: Line) -> str:
 def _table(benchmark: str) -> Iterator[str]:
     found = latest(benchmark)
     yield f"## {benchmark}\n"
-    yield "| figure | median | unit | lowest .. highest, or ratio | load | commit |\n|---|---|---|---|---|---|"
+    yield "| figure | median | unit | lowest .. highest, or ratio | Python | load | commit |\n|---|---|---|---|---|---|---|"
     for line in found:
         yield (
             f"| {line['figure']} | {line['value']} | {line['unit']} | {_spread(line)} "
-            f"| {line.get('load', '')} | {line['commit']} |"
+            f"| {_python(line)} | {line.get('load', '')} | {line['commit']} |"
         )
     conditions = sorted({f"{line['machine']}, Python {line['python']}" for line in found})
     yield f"\nTaken on: {'; '.join(conditions)}.\n"
