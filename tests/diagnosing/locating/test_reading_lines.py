@@ -6,6 +6,7 @@ import textwrap
 
 import pytest
 
+from twice.diagnosing.locating.callables import DRAWS
 from twice.diagnosing.locating.reading_lines import line_facts
 
 SOURCE = textwrap.dedent(
@@ -37,6 +38,7 @@ SOURCE = textwrap.dedent(
                 return e
             with open("f") as h:
                 pass
+        def g(self, m): self.rank = 2 * (m @ self.rank)
     """
 ).lstrip()
 
@@ -65,6 +67,7 @@ def at(fragment):
         ("pop()", {"iterates": ("names",), "tags": ("iteration",)}),
         ("while", {"kind": "While", "tags": ("draw", "draw from a shared generator")}),
         ("except", {"kind": "ExceptHandler", "reads": ("ValueError",)}),
+        ("def g", {"kind": "Assign", "reads": ("m", "self.rank"), "tags": ("matmul",)}),
         ("with open", {"assigns": ("h",), "calls": ("open",), "reads": ("open",)}),
     ],
 )
@@ -77,6 +80,11 @@ def test_a_header_ends_before_its_body():
     facts = at("for n in")
     assert facts.first == facts.last
     assert at("out = [").last == at("out = [").first + 1
+
+
+def test_no_name_of_a_draw_is_a_single_letter():
+    assert all(len(name) > 3 for name in DRAWS)
+    assert "betavariate" in DRAWS
 
 
 def test_no_source_is_no_facts():

@@ -103,7 +103,7 @@ DRAWS = frozenset(
         *("beta", "gamma", "getrandbits", "randbytes", "bytes", "rand", "randn"),
         *("random_sample", "lognormal", "laplace", "multivariate_normal", "geometric"),
         *("dirichlet", "triangular", "vonmises", "multinomial", "standard_exponential"),
-        *("betavariate"),
+        "betavariate",
     )
 )
 SEEDED = frozenset(

@@ -34,6 +34,7 @@ _VALUES = (
     *(ast.Yield, ast.YieldFrom, ast.Await, ast.Lambda),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)  # with a body on the same line
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -82,6 +83,7 @@ def line_facts(file: str, line: int, source: str | None = None) -> LineFacts | N
         return None
     chain = _chain(module, line)
     here = [node for node in chain if _span(node)[0] <= line <= _span(node)[1]]
+    here = [node for node in here if not isinstance(node, _DEFINITIONS)] or here
     if not here:
         return None
     imports = _imports(module)
