@@ -52,7 +52,7 @@ from twice.diagnosing.locating.locating import TraceCall
 from twice.diagnosing.opening import Tracer, locate_opening_earlier
 from twice.diagnosing.sampled import compare_samples
 from twice.diagnosing.together import together
-from twice.diagnosing.tracing.paths import STREAMS
+from twice.diagnosing.tracing.paths import FLOW, STREAMS
 from twice.diagnosing.tracing.trace import Plan, Trace
 from twice.errors import ProgramFailed, TwiceError
 from twice.foundation.difference import FieldDifference
@@ -64,6 +64,7 @@ from twice.replaying.starting import source_changes
 
 Progress = Callable[[str], None]
 _OPENINGS = (1, 4, 32, 256)
+_NO_COLUMN = frozenset({"(end)", "(order)"})  # the points themselves are not the same
 _RESERVED = frozenset({"effects", "inputs", "output", "streams"})
 
 
@@ -283,6 +284,8 @@ class _Funnel:
         for column in where.columns:
             if column == "streams":
                 names.append(STREAMS)
+            elif column in _NO_COLUMN:
+                names.append(FLOW)
             elif column in _RESERVED or column in self._components():
                 names.append(column)
             else:

@@ -21,6 +21,7 @@ from twice.diagnosing.locating.observing import Observer
 from twice.diagnosing.locating.reading_lines import LineFacts, line_facts
 from twice.diagnosing.locating.slicing import resolve
 from twice.diagnosing.tracing.paths import (
+    FLOW,
     STREAMS,
     frame_prefix,
     is_local,
@@ -161,6 +162,8 @@ def candidates_of(found: list[Beginning], chain: list[Beginning]) -> tuple[Candi
 
 def _values(leaf: Beginning, observer: Observer, moments: Moments) -> _Values:
     """Both values of the path, and what the line walks."""
+    if leaf.path == FLOW:
+        return _Values(*_ways(leaf, moments), reordered=False, is_stream=False, walks_set=False)
     moment = moments.all[leaf.moment]
     points = {"a": (moment.lane, moment.a), "b": (moment.lane, moment.b)}
     facts = line_facts(leaf.operation.place.file, leaf.operation.place.line)
@@ -190,6 +193,23 @@ def _values(leaf: Beginning, observer: Observer, moments: Moments) -> _Values:
     )
 
 
+def _ways(leaf: Beginning, moments: Moments) -> tuple[str, str]:
+    """What either side did next."""
+    moment = moments.all[leaf.moment]
+    told = []
+    for flow, index in ((moments.a, moment.a + 1), (moments.b, moment.b + 1)):
+        place = flow.position(moment.lane, index)
+        told.append(
+            f"goes on at line {place.line}"
+            if place.event == "line"
+            else _NEXT.get(place.event, "goes on in {}").format(place.function)
+        )
+    return told[0], told[1]
+
+
+_NEXT = {"return": "leaves {}", "stop": "takes the compare-point"}
+
+
 def _item_text(item: Shown | None, whole: Shown, apart: tuple[int, int, int]) -> str:
     index, count, total = apart
     if item is None:  # in a trace that was written down, items have no texts of their own
@@ -204,6 +224,8 @@ def _draws(operation: Operation) -> bool:
 
 
 def _kind(leaf: Beginning, values: _Values) -> str:
+    if leaf.path == FLOW:
+        return "flow"
     if values.is_stream:
         return "stream position"
     if values.reordered or values.walks_set:
@@ -217,13 +239,15 @@ def _name(leaf: Beginning, facts: LineFacts | None) -> str:
         calls = [name for name in facts.calls if tags_of(name, arguments=1, is_method=True)]
         named = [*calls, *reads, *facts.calls[-1:]]
         return named[0] if named else plain(leaf.path)
-    return "stream positions" if leaf.path == STREAMS else plain(leaf.path)
+    named_so = {STREAMS: "stream positions", FLOW: "the way on"}
+    return named_so.get(leaf.path) or plain(leaf.path)
 
 
 def _untracked(chain: list[Beginning], tracked: Sequence[str] | None) -> tuple[str, ...]:
     if tracked is None:
         return ()
-    held = (begun.path for begun in chain if not is_local(begun.path) and begun.path != STREAMS)
+    places = (begun.path for begun in chain if begun.path not in {STREAMS, FLOW})
+    held = (path for path in places if not is_local(path))
     return tuple(
         dict.fromkeys(path for path in held if not any(under(path, name) for name in tracked))
     )

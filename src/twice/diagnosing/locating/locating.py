@@ -43,7 +43,7 @@ from twice.diagnosing.locating.moments import Flow, Moments, same_flow
 from twice.diagnosing.locating.observing import ANY, Held, Observer, Search
 from twice.diagnosing.locating.slicing import Slicer
 from twice.diagnosing.together import together
-from twice.diagnosing.tracing.paths import is_local, plain, under
+from twice.diagnosing.tracing.paths import FLOW, is_local, plain, under
 from twice.diagnosing.tracing.trace import FlowPlan, Plan, Trace
 
 _CANDIDATES_MAX = 24
@@ -67,7 +67,7 @@ def locate(
         trace: executes the window of a side (``a`` or ``b``) for the n-th time under a plan, in
             that side's own surroundings, and returns what was traced.
         tracked: names of the roots that are compared (components, streams, output); None for every
-            root.
+            root. ``FLOW`` alone asks for the branch after which the sides never met again.
         repeats: executions per side that are compared with each other, so that what differs within a
             side is left out; 1 when the two sides are executions of one side that does not
             reproduce itself: nothing is left out, and what agrees is looked at again.
@@ -160,7 +160,7 @@ class _Locator:
                 self.unstable = self._observer.noise[masked[0]]
                 break
             if not goals:
-                return self._nothing_lasts()
+                return self._parted(last) or self._nothing_lasts()
             result = self._follow(goals, differing, last)
             if result is not None:
                 return result
@@ -187,6 +187,21 @@ class _Locator:
         if before is not None and self._observer.differing(before) is None:
             return self._gap(leaf)
         self._second_opinion(whole, leaf)
+        return self._described(chain, found)
+
+    def _parted(self, last: int) -> Located | None:
+        """Where the sides went different ways for good, though all that is compared agrees."""
+        end, before = self._moments.all[last], self._moments.previous(last)
+        if before is None or FLOW not in (self._tracked or ()):
+            return None
+        common = self._moments.all[before]
+        if end.a - common.a == 1 and end.b - common.b == 1:
+            return None
+        branch = self._moments.a.running_after(end.lane, common.a)
+        chain = self._way_back(Beginning(FLOW, before, branch))
+        return self._described(chain, [])
+
+    def _described(self, chain: list[Beginning], found: list[Beginning]) -> Located:
         return describe(
             chain,
             candidates_of(found, chain),

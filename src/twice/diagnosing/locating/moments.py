@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from twice.diagnosing.locating.alignment import align
 from twice.diagnosing.tracing.trace import Lane, Position, Trace
 
+_STOP = (1 << 64) - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -262,7 +264,10 @@ def same_flow(one: Flow, two: Flow) -> bool:
 
 def _keys(lane: Lane, positions: Sequence[Position], keys: dict[Position, int]) -> array[int]:
     numbers = [keys.setdefault(place, len(keys)) << 32 for place in positions]
-    return array("Q", [numbers[p] | d for p, d in zip(lane.places, lane.depths, strict=True)])
+    held = array("Q", [numbers[p] | d for p, d in zip(lane.places, lane.depths, strict=True)])
+    if held and positions[lane.places[-1]].event == "stop":
+        held[-1] = _STOP  # the point that closes the window, wherever a side came to it
+    return held
 
 
 def _by_order(pair: tuple[int, Moment]) -> int:

@@ -3,7 +3,8 @@
 For: one spelling. A root keeps the name its owner gave it (``swarm``), a member follows it
 (``swarm.cache``, ``swarm['lr']``), a global of the user's is ``module:name``, a local stands in its
 frame (``<2 Swarm.step>order``: third user frame from the outside), and a value that leaves a frame is
-``<2 Swarm.step>(returned)``.
+``<2 Swarm.step>(returned)``. Which of the objects under a root a local is stands under the local as
+``<2 Swarm.step>bird.(which)``: two birds may hold the same values.
 
 Invariant: the path of a local names its frame's depth and function, so no two frames on one stack share
 a path.
@@ -12,7 +13,10 @@ a path.
 from __future__ import annotations
 
 STREAMS = "(positions)"
+FLOW = "(flow)"
+"""No place: the way that a side goes on, where nothing it holds differs."""
 _RETURNED = "(returned)"
+_WHICH = ".(which)"
 
 
 def frame_prefix(depth: int, function: str) -> str:
@@ -23,6 +27,21 @@ def frame_prefix(depth: int, function: str) -> str:
 def returned(depth: int, function: str) -> str:
     """The path of the value that a frame returns or yields."""
     return frame_prefix(depth, function) + _RETURNED
+
+
+def which(path: str) -> str:
+    """The path that tells which object a local is."""
+    return path + _WHICH
+
+
+def is_which(path: str) -> bool:
+    """Whether a path tells which object a local is, and not what that object holds."""
+    return path.endswith(_WHICH)
+
+
+def subject(path: str) -> str:
+    """The path of the object that a path speaks of."""
+    return path.removesuffix(_WHICH)
 
 
 def is_local(path: str) -> bool:
@@ -42,6 +61,7 @@ def depth_of(path: str) -> int:
 
 def plain(path: str) -> str:
     """The path as a person writes it: the frame is left out."""
+    path = subject(path)
     if not is_local(path):
         return path
     return "the returned value" if is_returned(path) else _tail(path)
