@@ -23,7 +23,7 @@ from twice.recording.cadence import RateGuard
 from twice.recording.comparepoints import ComparePoints, Taken
 from twice.recording.components import Component
 from twice.recording.config import Config
-from twice.recording.inputs import INPUT
+from twice.recording.inputs import INPUT, LiveInputs
 from twice.recording.judging import judged_by
 from twice.recording.keeping import KeptTicks
 from twice.recording.setup import Setup
@@ -381,6 +381,7 @@ class Session:
     def disown(self) -> None:
         """In a forked child: nothing is written, served or compared any more."""
         self.muted = True
+        self.wiring.inputs = LiveInputs()
         self.wiring.layer.disown()
         self.wiring.sink.disown()
 

@@ -376,3 +376,60 @@ def test_an_installed_package_is_strict_when_it_is_opted_in(tmp_path: Path) -> N
         with recorded(tmp_path, source, strict_packages=packages, force=True) as record:
             assert manifest(record.path, how) == {"clock.time": 1}
             assert verify(record.path).result == "PASS"
+
+
+NESTED = """
+    import os, time
+    import twice
+
+    @twice.effect
+    def inner(value):
+        return value + time.perf_counter()
+
+    @twice.effect
+    def device(value):
+        return [value, inner(value), time.time(), os.urandom(4)]
+
+    def main(run):
+        seen = run.track("seen", [])
+        for tick in run.ticks(3):
+            seen += device(tick)
+            seen += [time.time(), run.effects.call("own", lambda: run.effects.clock.time())]
+"""
+
+
+def test_what_an_effect_reads_itself_is_part_of_its_result(tmp_path: Path) -> None:
+    statement = verified(tmp_path, NESTED)
+    assert (statement.result, statement.manifest_matches) == ("PASS", True)
+    assert manifest(statement.path, "strict") == {"call": 6, "clock.time": 3}
+    assert manifest(statement.path, "ungoverned") == {}
+
+
+def test_a_forked_child_asks_the_world_and_not_the_record(tmp_path: Path) -> None:
+    statement = verified(
+        tmp_path,
+        """
+        import os, time
+        import twice
+
+        @twice.effect
+        def model(value):
+            return value
+
+        def main(run):
+            codes = run.track("codes", [])
+            for tick in run.ticks(3):
+                child = os.fork()
+                if not child:
+                    answers = [model(tick + 10), run.input("other", lambda: 5), time.time()]
+                    answers.append(run.effects.clock.time())
+                    os._exit(int(answers[:2] == [tick + 10, 5]))
+                codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+                codes.append([model(tick), run.input("own", lambda: tick)])
+        """,
+    )
+    assert (statement.result, statement.failure) == ("PASS", None)
+    with RunRecord.open(statement.path) as record:
+        final = record.reader.points
+        assert len(final) == 5
+        assert [event.value for event in record.inputs()] == [0, 1, 2]

@@ -4,8 +4,9 @@ Recording, the function runs and its result (or the exception it raised) is writ
 it does not run. Arguments are compared by the digest of their canonical form, so a call with other
 arguments is a divergence. Results must have a canonical form.
 
-What it does not cover: changes that the function makes to its arguments or to the rest of the
-program; in replay they do not happen.
+What the function itself reads from the world (the clock, other effects) is part of its result and
+not recorded besides. What it does not cover: changes that the function makes to its arguments or to
+the rest of the program; in replay they do not happen.
 
 Invariant: in replay the function is not called.
 """
@@ -40,7 +41,12 @@ def governed_call(
     """
     layer.require_main(ops.CALL)
     arguments = (name, _arguments_digest(name, args, kwargs))
-    outcome = layer.read(ops.CALL, lambda: _outcome(name, function, args, kwargs), arguments)
+
+    def live() -> tuple[str, Any]:
+        with layer.within_call():
+            return _outcome(name, function, args, kwargs)
+
+    outcome = layer.read(ops.CALL, live, arguments)
     assert isinstance(outcome, tuple), "a call's outcome is how it ended and with what"
     how, value = outcome
     if how == _RETURNED:

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from sys import _getframe
 from threading import current_thread, get_ident
 from types import CodeType, FrameType
@@ -65,6 +66,8 @@ class EffectLayer:
         self.live = isinstance(source, LiveSource)
         self.thread = get_ident()
         self.active = True
+        self._calls = 0
+        self._disowned = False
         self._journal = journal
         self._opted_in = opted_in
         # By identity: hashing a code object reads all of its instructions. The code is kept, so
@@ -90,6 +93,8 @@ class EffectLayer:
         Raises:
             EffectMismatch: E-EFFECT-001, in replay, when the record answers another question.
         """
+        if self._calls:
+            return live()
         value = self.source.strict(op, arguments, live)
         self.note(op.number, value if arguments is None else (arguments, value))
         return value
@@ -112,13 +117,27 @@ class EffectLayer:
         """Whether this thread is the one whose reads are governed."""
         return self.active and get_ident() == self.thread
 
+    @contextmanager
+    def within_call(self) -> Iterator[None]:
+        """Govern nothing while a declared effect runs: what it reads is part of its one result.
+
+        In replay it does not run, so nobody would ask for those reads again.
+        """
+        was, self.active = self.active, False
+        self._calls += 1
+        try:
+            yield
+        finally:
+            self._calls -= 1
+            self.active = was and not self._disowned
+
     def require_main(self, op: Op) -> None:
         """Refuse an effect that is asked for by name on a thread without an actor.
 
         Raises:
             StreamOffThread: E-RNG-003.
         """
-        if self.active and get_ident() != self.thread:
+        if (self.active or self._calls) and get_ident() != self.thread:
             raise StreamOffThread(
                 f"{op.name} was asked for on the thread {current_thread().name!r}.",
                 "Expected the run's own thread: other threads have no declared actor yet.",
@@ -128,6 +147,8 @@ class EffectLayer:
 
     def count_ungoverned(self, op: Op) -> None:
         """Count a read that went to the world because no actor owns its thread."""
+        if self._calls and get_ident() == self.thread:
+            return
         self.ungoverned[op.number] = self.ungoverned.get(op.number, 0) + 1
 
     def is_strict(self, code: CodeType) -> bool:
@@ -226,8 +247,9 @@ class EffectLayer:
         }
 
     def disown(self) -> None:
-        """In a forked child: forget what was buffered and govern nothing more."""
-        self.active = False
+        """In a forked child: forget what was buffered, serve and govern nothing more."""
+        self.active, self._disowned = False, True
+        self.source = LiveSource()
         self.strict_reads.take()
         self.lenient_reads.take()
 
