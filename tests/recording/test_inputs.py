@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from programs import names, recorded, verified
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
@@ -68,3 +70,28 @@ def test_decisions_are_points_where_that_is_the_granularity(tmp_path: Path) -> N
             (-1, "start"), (0, "input:push"), (0, "input:kind"), (1, "input:push"),
         ]  # fmt: skip
         assert verify(record.path).result == "PASS"
+
+
+@pytest.mark.parametrize("caught", ["Exception", "BaseException"])
+def test_an_input_that_was_not_asked_for_fails_although_the_program_catches_it(
+    tmp_path: Path, caught: str
+) -> None:
+    with recorded(
+        tmp_path,
+        f"""
+        from pathlib import Path
+
+        def main(run):
+            for tick in run.ticks(3):
+                if tick == 1 and Path({str(tmp_path / "later")!r}).exists():
+                    try:
+                        run.input("extra", lambda: 1)
+                    except {caught}:
+                        pass
+        """,
+    ) as record:
+        (tmp_path / "later").touch()
+        statement = verify(record.path)
+    assert (statement.result, statement.exit_code) == ("FAIL", 1)
+    assert statement.failure is not None
+    assert (statement.failure.name, statement.failure.tick) == ("input:extra", 1)

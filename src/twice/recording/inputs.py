@@ -83,10 +83,11 @@ class RecordedInputs:
 
     Args:
         frames: opens the recorded inputs at a count, as (tick, journal frame).
-        differs: called with (tick, name, recorded, replayed) when the thunk gave something else.
+        differs: called with (tick, name, recorded, replayed) when the thunk gave something else, or
+            when another input is asked for.
 
     Raises:
-        InputMismatch: E-EFFECT-003, from ``settle``, when another input is asked for.
+        InputMismatch: E-EFFECT-003, from ``settle`` and ``serve``, when another input is asked for.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class RecordedInputs:
         frame = next(self._frames, None)
         if frame == (tick, encoded):
             return InputEvent(tick, name, value, encoded=encoded)
-        event = _expected(tick, name, frame)
+        event = self._expected(tick, name, frame)
         if not event.substituted:
             self._differs(tick, name, event.value, value)
         return event
@@ -115,27 +116,30 @@ class RecordedInputs:
     def serve(self, tick: int, name: str, value: Any) -> InputEvent:
         """The recorded input."""
         del value
-        return _expected(tick, name, next(self._frames, None))
+        return self._expected(tick, name, next(self._frames, None))
 
     def seek(self, count: int) -> None:
         """Continue after that many inputs."""
         self._frames = self._open(count)
 
+    def _expected(self, tick: int, name: str, frame: tuple[int, bytes] | None) -> InputEvent:
+        """The recorded input, when it is the one that is asked for.
 
-def _expected(tick: int, name: str, frame: tuple[int, bytes] | None) -> InputEvent:
-    """The recorded input, when it is the one that is asked for."""
-    if frame is not None:
-        event = read_input(*frame)
-        if (event.tick, event.name) == (tick, name):
+        It is told before it is raised: a program may catch the error, and it has happened all the
+        same.
+        """
+        event = None if frame is None else read_input(*frame)
+        if event is not None and (event.tick, event.name) == (tick, name):
             return event
-    recorded = "no more inputs" if frame is None else f"{event.name!r} at tick {event.tick}"
-    raise InputMismatch(
-        f"The program asks for the input {name!r} at tick {tick}; the record holds {recorded}.",
-        "Expected the same inputs in the same order.",
-        "The program takes another path than it did: twice diagnose names where.",
-        tick=tick,
-        name=name,
-    )
+        recorded = "no more inputs" if event is None else f"{event.name!r} at tick {event.tick}"
+        self._differs(tick, name, recorded, f"{name!r} at tick {tick}")
+        raise InputMismatch(
+            f"The program asks for the input {name!r} at tick {tick}; the record holds {recorded}.",
+            "Expected the same inputs in the same order.",
+            "The program takes another path than it did: twice diagnose names where.",
+            tick=tick,
+            name=name,
+        )
 
 
 class BranchInputs:
