@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from programs import names, verified
+from programs import names, recorded, verified
 from twice.foundation.classes import Predicate
 from twice.recording.runrecord import RunRecord
+from twice.replaying.verifying import verify
 
 # The process id is a difference that no one governs: another number in every process.
 DRIFTING = """
@@ -131,3 +132,49 @@ def test_judging_by_another_class_than_the_recorded_one(tmp_path: Path) -> None:
     assert statement.result == "FAIL"
     again = verify(statement.path, predicate=Predicate.parse(["logical"], "host"))
     assert again.result == "PASS"
+
+
+LOOSER = """
+    from pathlib import Path
+    from twice.foundation.equivalence import Abs
+
+    LATER = Path({later!r}).exists()
+    WITHIN = Abs(1e9 if LATER else 0.1)
+
+    def main(run):
+        {track}
+        for tick in run.ticks(2):
+            {body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("track", "body"),
+    [
+        ("pass", 'run.compare("level", 5.0 * LATER, within=WITHIN)'),
+        ('level = run.track("level", [0.0], equivalence=WITHIN)', "level[0] = 5.0 * LATER"),
+    ],
+)
+def test_a_program_cannot_loosen_its_tolerance_after_the_fact(
+    tmp_path: Path, track: str, body: str
+) -> None:
+    later = tmp_path / "later"
+    source = LOOSER.format(later=str(later), track=track, body=body)
+    with recorded(tmp_path, source) as record:
+        assert verify(record.path).result == "PASS"
+        later.touch()
+        statement = verify(record.path)
+    assert statement.result == "FAIL"
+    assert statement.failure is not None
+    assert statement.failure.columns == ("level",)
+
+
+def test_a_value_that_is_called_like_a_column_is_compared_by_the_logical_class(
+    tmp_path: Path,
+) -> None:
+    statement = drifting(
+        tmp_path,
+        compare='run.compare("streams", level.drift)',
+        predicate=Predicate.parse(["logical"]),
+    )
+    assert statement.result == "FAIL"
