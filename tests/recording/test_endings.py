@@ -260,6 +260,28 @@ def test_interrupting_a_verification_is_no_verdict(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.glob("*.json")) == []
 
 
+def test_a_program_that_raises_its_own_interrupt_is_held_to_that(tmp_path: Path) -> None:
+    later = tmp_path / "later"
+    with recorded(
+        tmp_path,
+        f"""
+        from pathlib import Path
+
+        def main(run):
+            for tick in run.ticks(3):
+                pass
+            if not Path({str(later)!r}).exists():
+                raise KeyboardInterrupt
+        """,
+    ) as record:
+        assert verify(record.path).result == "PASS"
+        later.touch()
+        statement = verify(record.path)
+    assert statement.result == "FAIL"
+    assert statement.failure is not None
+    assert statement.failure.name == "ending"
+
+
 @pytest.mark.parametrize("leaving", ["sys.exit(5)", "os._exit(5)", "raise ValueError", "return"])
 def test_a_child_that_the_program_forks_does_not_touch_the_record(
     tmp_path: Path, leaving: str

@@ -239,7 +239,7 @@ def _ending_differs(
 ) -> Failure | None:
     """Whether the program ended otherwise than it did; a torn record does not know how it did."""
     recorded = record.ending
-    if recorded is None or recorded.get("how") in {"torn", "interrupted"}:
+    if recorded is None or recorded.get("how") == "torn" or "interrupted_at_point" in recorded:
         return None
     exception = recorded.get("exception")
     was = (recorded["how"], recorded["exit_code"], exception["type"] if exception else None)
