@@ -134,3 +134,31 @@ def test_a_captured_file_counts_bytes_and_lines_once() -> None:
         assert (captured.digest, captured.size) == (whole, 8)
         captured.restart(b"")
         assert captured.digest == nothing
+
+
+def test_a_descriptor_that_points_elsewhere_for_a_while_or_is_closed_does_no_harm(
+    tmp_path: Path,
+) -> None:
+    statement = verified(
+        tmp_path,
+        """
+        import os, sys, tempfile
+
+        def main(run):
+            print("before", flush=True)
+            kept = os.dup(1)
+            for tick in run.ticks(4):
+                if tick == 1:
+                    with open(tempfile.mktemp(), "w") as file:
+                        os.dup2(file.fileno(), 1)
+                    print("elsewhere" * 99, flush=True)
+                if tick == 2:
+                    os.dup2(kept, 1)
+                    print("after", flush=True)
+                if tick == 3:
+                    os.close(1)
+        """,
+    )
+    assert (statement.result, statement.failure) == ("PASS", None)
+    with RunRecord.open(statement.path) as record:
+        assert record.printed()[0] == b"before\nafter\n"

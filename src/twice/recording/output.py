@@ -26,11 +26,13 @@ class CapturedFile:
     """Follows one file that grows.
 
     Args:
-        descriptor: an open descriptor of the file, readable; its offset is not used.
+        descriptor: an open descriptor of the file, readable; its offset is not used, and what it
+            points to later does not matter.
     """
 
     def __init__(self, descriptor: int, algorithm: Algorithm) -> None:
-        self._descriptor = descriptor
+        # The program may close the descriptor, or point it elsewhere for a while.
+        self._descriptor = os.dup(descriptor)
         self._algorithm = algorithm
         self._offset = 0
         self.restart(b"")
