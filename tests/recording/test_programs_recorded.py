@@ -178,3 +178,21 @@ def test_the_streams_and_global_generators_that_were_used_are_named(tmp_path: Pa
         statement = verify(record.path)
     assert statement.result == "PASS"
     assert any("global generators" in caveat for caveat in statement.caveats)
+
+
+def test_a_function_sees_no_arguments_of_the_process_that_executes_it(tmp_path: Path) -> None:
+    with recorded(
+        tmp_path,
+        """
+        import argparse, sys
+
+        def main(run):
+            argparse.ArgumentParser().parse_args()
+            seen = run.track("seen", list(sys.argv))
+            for tick in run.ticks(2):
+                seen.append(tick)
+            print(sys.argv)
+        """,
+    ) as record:
+        assert verify(record.path).result == "PASS"
+        assert record.printed()[0].decode() == f"{[str(tmp_path / 'program.py')]}\n"

@@ -106,6 +106,8 @@ def _call(program: Program, run: Run) -> int:
         sys.path.insert(0, str(path.parent))
         runpy.run_path(str(path), run_name="__main__")
         return 0
+    # How the session's process was started is none of the program's business, and differs by mode.
+    sys.argv = [str(program.path()) if program.kind == "function" else program.target]
     function = load(program)
     function(run)
     return 0
