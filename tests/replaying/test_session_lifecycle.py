@@ -350,3 +350,27 @@ def test_seeking_into_a_later_loop_passes_over_the_earlier_ones(tmp_path: Path) 
         with branch(record.path, at=16, inputs={"push": 50.0}, out=tmp_path / "b.twice") as left:
             assert chains(left)[:16] == chains(record)[:16]
         assert verify(tmp_path / "b.twice").result == "PASS"
+
+
+def test_a_branch_holds_what_the_library_read_right_before_its_snapshot(tmp_path: Path) -> None:
+    with recorded(
+        tmp_path,
+        """
+        import logging
+        import time
+
+        def main(run):
+            seen = run.track("seen", [])
+            for tick in run.ticks(2):
+                seen.append(tick)
+            time.time()
+            logging.getLogger("x").warning("between the loops")
+            for tick in run.ticks(2):
+                seen.append(tick)
+        """,
+        cadence=Cadence("tick", 2),
+    ) as parent:
+        with branch(parent.path, at=2, out=tmp_path / "b.twice") as record:
+            assert list(record.lenient_reads()) == list(parent.lenient_reads())
+            assert record.ending["effects"] == parent.ending["effects"]
+        assert verify(tmp_path / "b.twice").result == "PASS"

@@ -82,10 +82,16 @@ class _Copied:
     def reaches(self, cursors: Cursors) -> bool:
         """Whether everything that the cursors count has been copied."""
         reads: Any = cursors.effects["reads"]
+        lenient: Any = cursors.effects.get("lenient", {})
         return (
             self._frames[INPUT] >= cursors.inputs
             and self._frames[LOOP] >= cursors.loop
             and self.reads["strict"].total() >= reads
+            and all(
+                self.reads["lenient"][OPS[number].name] >= count
+                for number, count in lenient.items()
+                if number in OPS
+            )
         )
 
 
