@@ -53,6 +53,31 @@ def test_a_folder_that_is_not_there_is_named(name: str, swarm: Path) -> None:
     assert not (swarm / "nowhere").exists()
 
 
+@pytest.mark.parametrize("out", ["notes.txt/out", "n" * 300], ids=["in a file", "too long"])
+@pytest.mark.parametrize("name", [*DERIVING, "trace"])
+def test_a_place_that_takes_no_file_and_gives_none_up_is_one_error(
+    name: str, out: str, swarm: Path
+) -> None:
+    (swarm / "notes.txt").write_text("mine")
+    deriving = {**DERIVING, "trace": ("trace", "a.twice", "--tick", 3)}
+
+    done = cli(*deriving[name], "-o", out, cwd=swarm)
+
+    assert (done.returncode, done.stderr[:12]) == (2, "E-OUTPUT-002"), done.stderr
+    assert "Traceback" not in done.stderr
+    assert (swarm / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", DERIVING)
+def test_a_pipe_is_never_replaced_by_a_file(name: str, swarm: Path) -> None:
+    os.mkfifo(swarm / "pipe")
+
+    done = cli(*DERIVING[name], "-o", "pipe", "--force", cwd=swarm)
+
+    assert (done.returncode, done.stderr[:12]) == (2, "E-OUTPUT-002"), done.stderr
+    assert (swarm / "pipe").is_fifo()
+
+
 def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
     def half(partial: Path) -> None:
         partial.write_text("half")

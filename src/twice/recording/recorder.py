@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from twice.errors import OutputExists, SeedMissing, TwiceError
+from twice.errors import OutputExists, OutputUnwritable, SeedMissing, TwiceError
 from twice.foundation.seeds import Seed
 from twice.recording import active
 from twice.recording.describing import describe_ending
@@ -152,16 +152,25 @@ def record_program(
 
 
 def refuse_existing(out: Path, *, force: bool) -> None:
-    """Refuse to replace a file that nobody said may go.
+    """Refuse to replace a file that nobody said may go, and a device whatever was said.
 
     Raises:
-        OutputExists: E-OUTPUT-001.
+        OutputExists: E-OUTPUT-001. OutputUnwritable: E-OUTPUT-002, for a device or a pipe.
     """
-    if out.exists() and not force:
+    if not os.path.exists(out):  # noqa: PTH110  (Path.exists raises where a name is too long)
+        return
+    if not force:
         raise OutputExists(
             f"{out} is there already.",
             "Expected a path that is free.",
-            "Choose another with -o, or replace it with --force.",
+            "Choose another with -o, or replace it with --force (in Python: force=True).",
+            path=str(out),
+        )
+    if not (out.is_file() or out.is_dir()):
+        raise OutputUnwritable(
+            f"{out} cannot be replaced: it is not a regular file.",
+            "Expected the path of a file, or one that is free.",
+            "Choose another path with -o.",
             path=str(out),
         )
 

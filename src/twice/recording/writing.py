@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,8 @@ def record_here(job: Mapping[str, Any], channel: Channel) -> None:
         ending = execute(session, lambda: describe_ending(session))
     except TwiceError:
         if session.tick < 0:
-            Path(job["out"]).unlink(missing_ok=True)  # Nothing of the run came to pass.
+            with suppress(OSError):  # Nothing of the run came to pass.
+                Path(job["out"]).unlink()
         raise
     if writer.failure is not None:
         raise writer.failure  # The program caught it and went on; what followed is not recorded.

@@ -113,7 +113,7 @@ class BranchingSession:
             self._child = None
             BranchingSession.open_count -= 1
         if self._outcome is None:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 self._partial.unlink()
 
     def _command(
@@ -190,9 +190,8 @@ def branch(
             with start_child(record, show=show) as child:
                 ended = child.ask({**job, "until": None})
         finally:
-            Path(str(job["partial"])).unlink(
-                missing_ok=True
-            )  # Gone already when it came to an end.
+            with contextlib.suppress(OSError):  # Gone already when it came to an end.
+                Path(str(job["partial"])).unlink()
     if ended["branch"]["unused"]:
         Path(out).unlink()
         names = ", ".join(ended["branch"]["unused"])

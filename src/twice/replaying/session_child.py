@@ -166,7 +166,7 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
             held = session
             ending = execute(held, lambda: _ending_of(held, copied, inputs, source))
         except TwiceError as error:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 partial.unlink()
             channel.send(error_message(error))
             os._exit(2)
@@ -212,7 +212,7 @@ def _refuse_prefix(
     channel: Channel, writer: RecordWriter, partial: Path, failure: Failure
 ) -> NoReturn:
     writer.abandon()
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(OSError):
         partial.unlink()
     error = ReplayRefused(
         f"The run does not replay up to the fork: {failure.name} of tick {failure.tick} differs "

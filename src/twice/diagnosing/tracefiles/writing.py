@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from twice.diagnosing.divergence import Divergence
@@ -211,4 +212,5 @@ def _write(target: Path, data: bytes) -> None:
             path=str(target),
         ) from error
     finally:
-        partial_path.unlink(missing_ok=True)
+        with suppress(OSError):  # A folder that takes no files gives none up either.
+            partial_path.unlink()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from twice.errors import OutputUnwritable
@@ -43,7 +44,13 @@ class BlockLog:
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str], header: Header, identity: bytes, *, force: bool
+        cls,
+        path: str | os.PathLike[str],
+        header: Header,
+        identity: bytes,
+        *,
+        force: bool,
+        hold: bool = False,
     ) -> BlockLog:
         """A new file with its header and identity; none is left when they cannot be written.
 
@@ -52,6 +59,7 @@ class BlockLog:
             header: what it starts with.
             identity: the first block, as RFC 8785.
             force: replace an old file.
+            hold: leave the old file there until ``publish``.
 
         Raises:
             OutputExists: E-OUTPUT-001, when the file is there and ``force`` is not given.
@@ -61,7 +69,7 @@ class BlockLog:
         chain = Chain(header.algorithm, packed)
         block, checksum = Sealer(chain, chain.start).seal(Kind.IDENTITY, b"", identity)
         row = row_of(len(packed), Kind.IDENTITY, b"")
-        sink = _started(path, [packed + block], force=force)
+        sink = _started(path, [packed + block], force=force, hold=hold)
         return cls(sink, chain, [row], checksum)
 
     @classmethod
@@ -131,6 +139,18 @@ class BlockLog:
             self.failure = error
             raise
 
+    def publish(self) -> None:
+        """Take the place of the old file, where one was to be replaced.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the folder does not take it.
+        """
+        self._sink.publish()
+
+    def withdraw(self) -> None:
+        """Close the file and take it away, unless it has taken the place of an old one."""
+        self._sink.withdraw()
+
     def close(self) -> None:
         """Close the file without writing."""
         self._sink.close()
@@ -143,14 +163,17 @@ class BlockLog:
             raise
 
 
-def _started(path: str | os.PathLike[str], chunks: Iterable[bytes], *, force: bool) -> Sink:
-    """A new file with these bytes; none is left when they cannot be written."""
+def _started(
+    path: str | os.PathLike[str], chunks: Iterable[bytes], *, force: bool, hold: bool = False
+) -> Sink:
+    """A new file with these bytes; none is left, and no old one lost, when they cannot be written."""
     sink = Sink.create(path, force=force)
     try:
         for chunk in chunks:
             sink.append(chunk)
     except BaseException:
         sink.close()
-        Path(path).unlink(missing_ok=True)
+        with suppress(OSError):
+            Path(path).unlink()
         raise
     return sink

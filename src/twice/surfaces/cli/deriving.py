@@ -9,7 +9,7 @@ import argparse
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from twice.errors import OutputUnwritable, UsageError
@@ -29,13 +29,21 @@ def refuse_own_source(out: Path, *sources: Path) -> None:
         UsageError: E-USE-001.
     """
     for source in sources:
-        if out.exists() and source.exists() and out.samefile(source):
+        if _is_same(out, source):
             raise UsageError(
                 f"{out} is the file that is read.",
                 "Expected another path for the output: what was recorded is never replaced by it.",
                 "Choose one with -o.",
                 path=str(out),
             )
+
+
+def _is_same(out: Path, source: Path) -> bool:
+    """Whether both are one file; a path that cannot be looked at is another one."""
+    try:
+        return out.samefile(source)
+    except OSError:
+        return False
 
 
 @contextmanager
@@ -67,10 +75,11 @@ def derived(out: Path, *sources: Path, force: bool) -> Iterator[Path]:
             path=str(out),
         ) from error
     finally:
-        if partial.is_dir():
-            shutil.rmtree(partial, ignore_errors=True)
-        else:
-            partial.unlink(missing_ok=True)
+        with suppress(OSError):  # A place that takes no files gives none up either.
+            if partial.is_dir():
+                shutil.rmtree(partial, ignore_errors=True)
+            else:
+                partial.unlink()
 
 
 def _move(partial: Path, out: Path) -> None:
