@@ -42,6 +42,36 @@ def test_a_script_is_recorded_by_output_and_exit_code_and_its_verdict_says_so(
         assert len(record.ending["files"]) == 2
 
 
+def test_a_program_that_says_why_it_exits_is_heard_and_its_traceback_is_its_own(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "p.py").write_text(
+        "import sys\n"
+        "def leaves(run):\n    sys.exit('no more fish')\n"
+        "def breaks(run):\n    raise ValueError('torn net')\n"
+    )
+    left = cli("record", "p.py:leaves", "--seed", 7, "-o", "l.twice", cwd=tmp_path)
+    broke = cli("record", "p.py:breaks", "--seed", 7, "-o", "b.twice", cwd=tmp_path)
+
+    assert (left.returncode, broke.returncode) == (1, 1)
+    assert left.stderr.startswith("no more fish\n")
+    assert "(exit, exit code 1)" in left.stderr
+    assert broke.stderr.startswith("Traceback (most recent call last):\n  File")
+    assert "p.py" in broke.stderr.splitlines()[1]
+    assert "executing.py" not in broke.stderr
+
+
+def test_a_record_that_holds_little_is_said_to_when_it_is_made(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text("def main(run):\n    run.track('net', [1])\n")
+    script = cli("record", "p.py", "--seed", 7, "-o", "s.twice", cwd=tmp_path)
+    still = cli("record", "p.py:main", "--seed", 7, "-o", "m.twice", cwd=tmp_path)
+
+    assert (script.returncode, still.returncode) == (0, 0)
+    assert "note: a plain script" in script.stderr
+    assert "p.py:main" in script.stderr
+    assert "note: run.ticks() was not used" in still.stderr
+
+
 def test_a_module_is_recorded_and_found_again_from_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

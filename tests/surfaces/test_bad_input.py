@@ -51,6 +51,24 @@ def streams(run):
 def nameless(run):
     run.rng("")
 
+def text(run):
+    list(run.ticks("three"))
+
+def constant(run):
+    run.input("push", 3)
+
+def opaque(run):
+    run.input("push", object)
+
+def none():
+    pass
+
+async def later(run):
+    list(run.ticks(2))
+
+def lazy(run):
+    yield from run.ticks(2)
+
 def spent(run):
     list(run.ticks(2))
     run.track("part", Part(object()))
@@ -64,6 +82,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     at = tmp_path_factory.mktemp("input")
     (at / "p.py").write_text(WALK + PROGRAM)
     (at / "broken.py").write_text("def main(run:\n")
+    (at / "latin.py").write_bytes(b"def main(run): print('caf\xe9')\n")
     (at / "notes.txt").write_text("buy milk\n" * 100)
     (at / "empty.twice").touch()
     (at / "folder.twice").mkdir()
@@ -120,6 +139,19 @@ BAD_RECORDINGS = {
     "config is a folder": ([*RECORD, "--config", "folder.twice"], "E-CONFIG-001", "folder.twice"),
     "state without a form": (["record", "p.py:unencodable", "--seed", "1"],
                              "E-ENCODE-001", "'part'", "odd", "object"),
+    "input without a form": (["record", "p.py:opaque", "--seed", "1"],
+                             "E-ENCODE-001", "'push'", "object"),
+    "input that is a value": (["record", "p.py:constant", "--seed", "1"], "E-USE-001", "'push'"),
+    "ticks that are text": (["record", "p.py:text", "--seed", "1"], "E-TICK-001", "'three'"),
+    "program without a run": (["record", "p.py:none", "--seed", "1"], "E-PROGRAM-001", "p.py:none"),
+    "program that is async": (["record", "p.py:later", "--seed", "1"], "E-PROGRAM-001", "async"),
+    "program that yields": (["record", "p.py:lazy", "--seed", "1"], "E-PROGRAM-001", "yield"),
+    "program that is a class": (["record", "p.py:Part", "--seed", "1"], "E-PROGRAM-001", "class"),
+    "program without its name": (["record", "p.py:", "--seed", "1"], "E-PROGRAM-001", "'p.py:'"),
+    "program in another coding": (["record", "latin.py:main", "--seed", "1"],
+                                  "E-PROGRAM-001", "latin.py"),
+    "arguments of a function": (["record", "p.py:main", "n=3", "--seed", "1"],
+                                "E-USE-001", "n=3", "--set"),
     "component twice": (["record", "p.py:twins", "--seed", "1"], "E-TRACK-002", "'part'"),
     "stream twice": (["record", "p.py:streams", "--seed", "1"], "E-RNG-001", "'walk'"),
     "stream without a name": (["record", "p.py:nameless", "--seed", "1"], "E-SEED-002", "''"),

@@ -86,7 +86,7 @@ def execute(
         except SystemExit as error:
             ending = {"how": "exit", "exit_code": _exit_code(error)}
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
-            traceback.print_exc()
+            _print_theirs(error)
             ending = failed("exception", error, 1)
         interrupts.end()
         if os.getpid() != session.owner:
@@ -144,9 +144,21 @@ def _leave_fork(code: int) -> NoReturn:
 
 
 def _exit_code(error: SystemExit) -> int:
+    """The exit code; a text is printed first, as the interpreter does."""
     if error.code is None:
         return 0
-    return error.code if isinstance(error.code, int) else 1
+    if isinstance(error.code, int):
+        return error.code
+    sys.stderr.write(f"{error.code}\n")
+    return 1
+
+
+def _print_theirs(error: BaseException) -> None:
+    """Print a traceback as the program's own process would: without the frames that called it."""
+    trace = error.__traceback__
+    while trace is not None and not is_user_file(trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
+    traceback.print_exception(error.with_traceback(trace or error.__traceback__))
 
 
 def failed(how: str, error: BaseException, code: int) -> dict[str, Any]:

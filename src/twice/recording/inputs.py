@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from twice.errors import InputMismatch
+from twice.errors import EncodingRefused, InputMismatch
 from twice.foundation.encoding import decode, encode, loaded_types
 
 INPUT = "input"
@@ -39,7 +39,16 @@ class InputEvent:
 
     def payload(self) -> bytes:
         """The journal frame."""
-        return self.encoded or encode((self.name, self.substituted, self.value))
+        return self.encoded or _frame(self.name, self.value, substituted=self.substituted)
+
+
+def _frame(name: str, value: Any, *, substituted: bool = False) -> bytes:
+    """One journal frame; a value without a canonical form is refused by the input's name."""
+    try:
+        return encode((name, substituted, value))
+    except EncodingRefused as error:
+        happened = error.happened.replace("state[2]", f"The value of the input {name!r}", 1)
+        raise type(error)(happened, error.expected, error.remedy, **error.fields) from None
 
 
 def read_input(tick: int, payload: bytes | bytearray | memoryview) -> InputEvent:
@@ -104,7 +113,7 @@ class RecordedInputs:
 
         Frames are compared as bytes; a recorded value is decoded only where they differ.
         """
-        encoded = encode((name, False, value))
+        encoded = _frame(name, value)
         frame = next(self._frames, None)
         if frame == (tick, encoded):
             return InputEvent(tick, name, value, encoded=encoded)

@@ -133,7 +133,7 @@ def parse_program(text: str, *, arguments: Iterable[str] = (), cwd: Path | None 
     target, colon, function = text.rpartition(":")
     if not colon:
         target, function = text, ""
-    if target.endswith(".py"):
+    if target.endswith(".py") and (function or not colon):
         path = Path(target) if Path(target).is_absolute() else root / target
         if not path.is_file():
             raise ProgramNotFound(
@@ -193,7 +193,43 @@ def load(program: Program) -> Callable[..., object]:
         found = getattr(found, part, None)
     if not callable(found):
         raise _no_function(program.target, program.function, names_in(vars(module)))
+    require_runnable(found, str(program))
     return found
+
+
+def require_runnable(function: Callable[..., object], name: str) -> None:
+    """Refuse what would not execute when it is called with a run.
+
+    Raises:
+        ProgramNotFound: E-PROGRAM-001, for a class, a coroutine, a generator function, and a
+            function that does not take exactly one run.
+    """
+    if inspect.isclass(function):
+        wrong = "is a class: calling it makes an object and runs nothing"
+    elif inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        wrong = "is an async function: calling it executes none of its body"
+    elif inspect.isgeneratorfunction(function):
+        wrong = "is a generator function (it has a yield): calling it executes none of its body"
+    elif not _takes_one(function):
+        wrong = f"cannot be called with a run alone: it takes {inspect.signature(function)}"
+    else:
+        return
+    raise ProgramNotFound(
+        f"{name} {wrong}.",
+        "Expected a plain function that takes one run.",
+        "Write: def main(run): ...; and call the other from there, or read run.config.",
+        function=name,
+    )
+
+
+def _takes_one(function: Callable[..., object]) -> bool:
+    try:
+        inspect.signature(function).bind(None)
+    except TypeError:
+        return False
+    except ValueError:  # Something made in C, which does not say what it takes.
+        return True
+    return True
 
 
 def names_in(namespace: Mapping[str, object]) -> list[str]:
@@ -250,19 +286,45 @@ def is_user_file(path: str) -> bool:
 
 def _require_function_text(path: Path, function: str) -> None:
     """Refuse early, without running the file, when no such function can be in it."""
+    tree = _parsed(path)
+    first = function.split(".", maxsplit=1)[0]
+    if not first.isidentifier() or first not in _bound_names(tree):
+        raise _no_function(path.name, function, _functions(tree))
+
+
+def runs_in(path: Path) -> list[str]:
+    """Names of a file's functions that take exactly a ``run``, read without executing it."""
+    import ast
+
+    return [
+        node.name
+        for node in _parsed(path).body
+        if isinstance(node, ast.FunctionDef)
+        and [argument.arg for argument in node.args.args] == ["run"]
+    ]
+
+
+def _parsed(path: Path) -> Any:
+    """The file's syntax tree, decoded as Python decodes it: by its own coding line, else UTF-8."""
     import ast
 
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    except SyntaxError as error:
+        return ast.parse(path.read_bytes(), str(path))
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        where = f" line {line}" if line else ""
         raise ProgramNotFound(
-            f"{path.name} line {error.lineno} is not Python: {error.msg}.",
+            f"{path.name}{where} is not Python: {getattr(error, 'msg', error)}.",
             f"Expected a file that Python {sys.version_info.major}.{sys.version_info.minor} reads.",
             f"Run: python {path}",
         ) from error
-    first = function.split(".", maxsplit=1)[0]
-    if not first.isidentifier() or first not in _bound_names(tree):
-        raise _no_function(path.name, function, _bound_names(tree))
+
+
+def _functions(tree: Any) -> list[str]:
+    """Names of the functions at a module's top level, in order."""
+    import ast
+
+    return [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
 
 
 def _bound_names(tree: Any) -> list[str]:

@@ -24,8 +24,8 @@ from twice.recording.environment import measure
 from twice.recording.executing import failed, finish, governed
 from twice.recording.identity import build_identity
 from twice.recording.launch import ChildProcess, refuse_nesting
-from twice.recording.program import Program, parse_program, program_of
-from twice.recording.record import RecordWriter
+from twice.recording.program import Program, parse_program, program_of, require_runnable
+from twice.recording.record import RecordWriter, discard_hidden
 from twice.recording.run import Run
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import Progress, Sample, draw, summary_of
@@ -104,6 +104,7 @@ def record(
     refuse_existing(Path(out), force=force)
     if not found.rerunnable:
         assert callable(program), "only a function can lack a name to find it by"
+        require_runnable(program, found.target)
         return _record_inline(program, setup, Path(out), force=force)
     surroundings = for_recording(os.environ, explicit=dict(env or {}))
     record_program(setup, surroundings, Path(out), force=force, show=show)
@@ -145,9 +146,13 @@ def record_program(
     }
     environ = environ_for_child(os.environ, surroundings)
     with ChildProcess(_CHILD, environ, show=show, stdin=stdin, passes_interrupts=True) as child:
-        child.ask(job)
-        message = child.answer()
-        child.wait()
+        try:
+            child.ask(job)
+            message = child.answer()
+            child.wait()
+        finally:
+            child.close()
+            discard_hidden(out, child.pid)
     return message
 
 

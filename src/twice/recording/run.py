@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from twice.errors import TickMisuse, UsageError
 from twice.foundation.equivalence import Equivalence
 from twice.foundation.seeds import Seed
 from twice.recording.components import component_of
@@ -145,8 +147,14 @@ class Run:
             rate_hz: ticks per second that snapshots must leave room for (E-SNAPSHOT-001).
 
         Raises:
-            TickMisuse: E-TICK-001, when started inside an open tick.
+            TickMisuse: E-TICK-001, when started inside an open tick, or when ``count`` is no count.
         """
+        if not isinstance(count, Real | None):
+            raise TickMisuse(
+                f"run.ticks({count!r:.60}) was given a {type(count).__name__}.",
+                "Expected how many ticks, a number, or None for no end.",
+                "For example: run.ticks(500); a configured one as --set ticks=500.",
+            )
         return self._session.ticks(count, rate_hz)
 
     def phase(self, name: str) -> None:
@@ -158,6 +166,12 @@ class Run:
 
         The thunk runs in every mode. Its value must have a canonical form.
         """
+        if not callable(thunk):
+            raise UsageError(
+                f"run.input({name!r}, ...) was given a {type(thunk).__name__}, not a function.",
+                "Expected a function without arguments, which is asked for the value.",
+                f'Write: run.input("{name}", lambda: {thunk!r:.60})',
+            )
         value: T = self._session.input(name, thunk)
         return value
 

@@ -70,6 +70,8 @@ def ending_text(record: RunRecord) -> str:
         return "torn"
     exception = mapping(ending.get("exception")).get("type")
     how = str(ending.get("how", "unknown"))
+    if how == "exit":
+        return f"exit, code {ending.get('exit_code')}"
     return f"{how}: {exception}" if exception else how
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from twice.foundation.seeds import Seed
 from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
 from twice.recording.config import parse_settings, read_config
 from twice.recording.effects.clock import parse_clock
-from twice.recording.program import parse_program
+from twice.recording.program import Program, parse_program, runs_in
 from twice.recording.recorder import master_seed, record_program, refuse_existing
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
@@ -83,6 +84,12 @@ def arrange(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Record, and say what was recorded."""
     program = parse_program(options.program, arguments=options.arguments)
+    if program.kind != "script" and program.arguments:
+        raise UsageError(
+            f"{program} was given arguments: {' '.join(program.arguments)}.",
+            "Expected none: a function of a run reads run.config, and only a script has arguments.",
+            "Give values with --set KEY=VALUE.",
+        )
     seed = master_seed(None if options.seed is None else Seed.parse(options.seed))
     config = {} if options.config is None else read_config(options.config)
     config.update(parse_settings(options.settings))
@@ -112,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
             stdin=True,
             progress=progress,
         )
-    _tell(ended, out, as_json=options.json)
+    _tell(program, ended, out, as_json=options.json)
     if ended["unread"] and ended["how"] == "completed":
         keys = ", ".join(ended["unread"])
         raise ConfigKeyUnused(
@@ -124,16 +131,31 @@ def run(options: argparse.Namespace) -> int:
     return 0 if ended["how"] == "completed" or ended["exit_code"] == 0 else 1
 
 
-def _tell(ended: dict[str, object], out: Path, *, as_json: bool) -> None:
+def _little(program: Program, ended: Mapping[str, object]) -> str:
+    """What to say of a record that holds less than its maker may think; empty if it does not."""
+    if program.kind == "script":
+        found = runs_in(program.path())
+        instead = f"; tick by tick: {program}:{found[0]}" if found else ""
+        return f"a plain script: only its output and exit code are recorded{instead}"
+    if ended["ticks"] == 0 and ended["how"] == "completed":
+        return "run.ticks() was not used: only construction and end are compared"
+    return ""
+
+
+def _tell(program: Program, ended: dict[str, object], out: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({"format": "twice.recorded/1", "record": str(out), **ended})
         return
     size = out.stat().st_size
+    code = f", exit code {ended['exit_code']}" if ended["how"] == "exit" else ""
     print(
         f"recorded {ended['ticks']} ticks, {ended['points']} compare-points, "
-        f"{size:,} bytes: {out} ({ended['how']})",
+        f"{size:,} bytes: {out} ({ended['how']}{code})",
         file=sys.stderr,
     )
+    note = _little(program, ended)
+    if note:
+        print(f"note: {note}", file=sys.stderr)
     print(f"next: twice verify {out}", file=sys.stderr)
 
 
