@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import twice
 from programs import cli, environ, names, recorded, verified, write
-from twice.errors import EncodingRefused, ProgramFailed
+from twice.errors import EncodingRefused, ProgramFailed, TwiceError
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
 
@@ -356,3 +357,36 @@ def test_the_command_line_says_so_when_the_program_failed(tmp_path: Path) -> Non
     assert done.returncode == 1
     assert "LookupError: gone" in done.stderr
     assert "(exception)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        "run.track('a', object())",
+        "run.track('a', [object()]); next(iter(run.ticks(2)))",
+        "import os; os._exit(3)",
+    ],
+)
+def test_an_old_record_outlives_a_run_that_never_came_to_its_first_tick(
+    tmp_path: Path, refused: str
+) -> None:
+    with recorded(tmp_path, "def main(run):\n    pass\n") as record:
+        old = record.path.read_bytes()
+    with pytest.raises(TwiceError):
+        recorded(tmp_path, f"def main(run):\n    {refused}\n", force=True)
+    assert (tmp_path / "a.twice").read_bytes() == old
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".partial"] == []
+
+
+@pytest.mark.parametrize("leaving", ["os._exit(3)", "run.track('a', object())", "pass"])
+def test_a_new_record_replaces_the_old_one_from_its_first_tick_on(
+    tmp_path: Path, leaving: str
+) -> None:
+    with recorded(tmp_path, "def main(run):\n    pass\n") as record:
+        old = record.run_id
+    source = f"import os\ndef main(run):\n    for tick in run.ticks(3):\n        {leaving}\n"
+    with suppress(TwiceError):
+        recorded(tmp_path, source, force=True).close()
+    with RunRecord.open(tmp_path / "a.twice") as new:
+        assert new.run_id != old
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".partial"] == []

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from twice.recording.sink import RecordingSink
 from twice.recording.streams import Streams
 from twice.recording.surroundings import Surroundings
 from twice.recording.wire import Channel
-from twice.recording.wiring import Wiring
+from twice.recording.wiring import NoControl, Wiring
 
 
 def recording_session(
@@ -69,6 +68,18 @@ def recording_session(
     return session
 
 
+class _Publishing(NoControl):
+    """Lets a new record replace an old one when its first tick begins."""
+
+    def __init__(self, writer: RecordWriter) -> None:
+        self._writer = writer
+
+    def before_tick(self, session: Session, tick: int) -> None:
+        """The run comes to pass."""
+        del session, tick
+        self._writer.publish()
+
+
 def snapshot_marks(identity: Mapping[str, Any]) -> dict[str, object]:
     """What every snapshot's envelope says about the run it belongs to."""
     return {
@@ -85,21 +96,28 @@ def record_here(job: Mapping[str, Any], channel: Channel) -> None:
     surroundings = Surroundings.from_json(job["surroundings"])
     identity = build_identity(setup, surroundings, measure(), parent=job["parent"])
     writer = RecordWriter.create(
-        Path(job["out"]), identity, algorithm=Algorithm(setup.algorithm), force=job["force"]
+        Path(job["out"]),
+        identity,
+        algorithm=Algorithm(setup.algorithm),
+        force=job["force"],
+        hold=True,
     )
-    if job["sample"]:
-        for payload in job["sample"]:
-            writer.frame(SAMPLE, 0, payload, tick=-1)
-        writer.flush()
-    channel.send({"kind": "started", "run_id": writer.run_id.hex(), "pid": os.getpid()})
     session = recording_session(setup, writer, identity, capture=True)
+    session.wiring.control = _Publishing(writer)
+    # A script has no tick to wait for.
+    begin = writer.publish if setup.program.kind == "script" else None
     try:
-        ending = execute(session, lambda: describe_ending(session))
+        if job["sample"]:
+            for payload in job["sample"]:
+                writer.frame(SAMPLE, 0, payload, tick=-1)
+            writer.flush()
+        channel.send({"kind": "started", "run_id": writer.run_id.hex(), "pid": os.getpid()})
+        ending = execute(session, lambda: describe_ending(session), begin=begin)
     except TwiceError:
         if session.tick < 0:
-            with suppress(OSError):  # Nothing of the run came to pass.
-                Path(job["out"]).unlink()
+            writer.withdraw()  # Nothing of the run came to pass.
         raise
+    writer.publish()
     if writer.failure is not None:
         raise writer.failure  # The program caught it and went on; what followed is not recorded.
     channel.send(

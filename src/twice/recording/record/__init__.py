@@ -13,6 +13,7 @@ from twice.recording.record.payloads import SnapshotEntry
 from twice.recording.record.points import Point, PointLog
 from twice.recording.record.reader import RecordReader
 from twice.recording.record.scan import Tear
+from twice.recording.record.sink import discard_hidden
 from twice.recording.record.writer import RecordWriter
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "RecordWriter",
     "SnapshotEntry",
     "Tear",
+    "discard_hidden",
     "first_difference",
     "migrate",
 ]

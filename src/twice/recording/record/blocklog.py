@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import suppress
-from pathlib import Path
 
 from twice.errors import OutputUnwritable
 from twice.recording.record.blocks import Sealer
@@ -171,9 +169,9 @@ def _started(
     try:
         for chunk in chunks:
             sink.append(chunk)
+        if not hold:
+            sink.publish()
     except BaseException:
-        sink.close()
-        with suppress(OSError):
-            Path(path).unlink()
+        sink.withdraw()
         raise
     return sink

@@ -1,7 +1,8 @@
 """The file a record is written to: one descriptor, whole blocks, this process only.
 
 For creating the file and appending blocks to it so that what stands is always a valid prefix: a
-block that cannot be written whole is cut off again. It knows nothing of what blocks mean.
+block that cannot be written whole is cut off again. A file that replaces an old one is written under
+a hidden name beside it until it is published. It knows nothing of what blocks mean.
 
 Invariant: only the process that created the sink ever writes to it; a forked child cannot.
 """
@@ -10,18 +11,20 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from twice.errors import OutputExists, OutputUnwritable
 
 # Sessions govern the operating system's functions later on; the record needs the real ones.
 _open, _write, _close, _fsync, _truncate = os.open, os.write, os.close, os.fsync, os.ftruncate
-_getpid, _lstat, _fstat, _unlink, _realpath = (
+_getpid, _lstat, _fstat, _unlink, _realpath, _replace = (
     os.getpid,
     os.lstat,
     os.fstat,
     os.unlink,
     os.path.realpath,
+    os.replace,
 )
 _CREATE = (
     os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -34,11 +37,18 @@ class Sink:
     Args:
         descriptor: open for writing, at its start.
         path: for messages.
+        file: where the file stands.
+        replaces: the old file whose place it takes when it is published, or None.
     """
 
-    def __init__(self, descriptor: int, path: Path) -> None:
+    def __init__(
+        self, descriptor: int, path: Path, file: Path, *, replaces: Path | None = None
+    ) -> None:
         self.path = path
         self.offset = 0
+        self._file = file
+        self._replaces = replaces
+        self._may_withdraw = True
         self._descriptor = descriptor
         self._owner = _getpid()
         self._open = True
@@ -46,7 +56,7 @@ class Sink:
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, force: bool) -> Sink:
-        """A new file; with ``force`` an old one at the path is unlinked first.
+        """A new file; with ``force`` an old one at the path stays until ``publish``.
 
         It is never truncated in place: whoever has the old record open keeps reading it.
 
@@ -56,9 +66,11 @@ class Sink:
         """
         try:
             target = Path(_realpath(path))
-            if force:
-                _remove(target)
-            return cls(_open(target, _CREATE, 0o644), Path(path))
+            if force and _stands(target):
+                hidden = hidden_beside(target, _getpid())
+                hidden.unlink(missing_ok=True)
+                return cls(_open(hidden, _CREATE, 0o644), Path(path), hidden, replaces=target)
+            return cls(_open(target, _CREATE, 0o644), Path(path), target)
         except FileExistsError as error:
             raise OutputExists(
                 f"{path} exists already.",
@@ -90,6 +102,27 @@ class Sink:
             self._cut_back()
             raise unwritable(self.path, error) from error
         self.offset += len(data)
+
+    def publish(self) -> None:
+        """Take the place of the old file, at once; nothing where there was none.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the folder does not take it.
+        """
+        if self._replaces is None or _getpid() != self._owner:
+            return
+        try:
+            _replace(self._file, self._replaces)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+        self._file, self._replaces, self._may_withdraw = self._replaces, None, False
+
+    def withdraw(self) -> None:
+        """Close, and take the file away again, unless it has taken the place of an old one."""
+        self.close()
+        if self._may_withdraw and _getpid() == self._owner:
+            with suppress(OSError):
+                self._file.unlink()
 
     def sync(self) -> None:
         """Wait until everything appended is on the disk.
@@ -130,14 +163,26 @@ class Sink:
             return  # the bytes stay as a torn tail, which the chain of checksums refuses
 
 
-def _remove(target: Path) -> None:
+def hidden_beside(target: Path, process: int) -> Path:
+    """Where a process writes what will replace a file."""
+    return target.with_name(f".{target.name}.{process}.partial")
+
+
+def discard_hidden(path: str | os.PathLike[str], process: int) -> None:
+    """Remove what a process that is gone had not published."""
+    with suppress(OSError):
+        hidden_beside(Path(_realpath(path)), process).unlink()
+
+
+def _stands(target: Path) -> bool:
+    """Whether a regular file stands there; anything else is not replaced."""
     try:
         mode = _lstat(target).st_mode
     except FileNotFoundError:
-        return
+        return False
     if not stat.S_ISREG(mode):
         raise OSError(f"{target} is not a regular file")
-    _unlink(target)
+    return True
 
 
 def unwritable(path: str | os.PathLike[str], error: Exception) -> OutputUnwritable:

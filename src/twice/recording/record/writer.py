@@ -57,6 +57,7 @@ class RecordWriter:
         *,
         algorithm: str = DEFAULT,
         force: bool = False,
+        hold: bool = False,
         durable: bool = False,
         run_id: bytes | None = None,
         written_by: str = "",
@@ -69,6 +70,7 @@ class RecordWriter:
             algorithm: digest label of the compare-points; blocks are chained with the same one,
                 or with blake3 where it is not a strong one.
             force: replace an old file.
+            hold: leave the old file there until `publish`.
             durable: wait for the disk at `flush`, at timed seals and at the end.
             run_id: 16 bytes; random when not given.
             written_by: version of twice, up to 16 ASCII characters, for older readers' messages.
@@ -80,7 +82,7 @@ class RecordWriter:
             DigestRefused: E-DIGEST-001, when the algorithm is not known.
         """
         header = Header(FORMAT, run_id or _urandom(16), _algorithm(algorithm), written_by)
-        log = BlockLog.create(path, header, encode_json(identity), force=force)
+        log = BlockLog.create(path, header, encode_json(identity), force=force, hold=hold)
         return cls(log, header, durable=durable)
 
     @property
@@ -210,6 +212,19 @@ class RecordWriter:
             waiting.guarded(lambda: waiting.finish(document))
         finally:
             self.abandon()
+
+    def publish(self) -> None:
+        """Take the place of the old record that `hold` left there; nothing where there was none.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the folder does not take it.
+        """
+        self._log.publish()
+
+    def withdraw(self) -> None:
+        """Drop what waits and take the record away, unless it has taken the place of an old one."""
+        self._waiting.drop()
+        self._log.withdraw()
 
     def abandon(self) -> None:
         """Drop what waits and close the descriptor: in a forked child, or after an error."""
