@@ -8,6 +8,7 @@ import pytest
 
 import twice
 from twice.diagnosing.diagnosing import diagnose
+from twice.errors import RecordTorn
 
 
 def diagnosed(folder, source, **variables):
@@ -98,3 +99,53 @@ def test_compare_points_in_another_order_are_followed_to_what_decided_them(tmp_p
         EVERY=every,
     )
     assert (found.result, found.operation.line) == ("localised", guilty)
+
+
+def test_a_record_that_ends_early_because_it_is_torn_is_no_divergence(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent(
+            """
+            def main(run):
+                held = run.track("held", {"n": 0})
+                for tick in run.ticks(3000):
+                    held["n"] += tick
+            """
+        )
+    )
+    whole, torn = tmp_path / "a.twice", tmp_path / "b.twice"
+    twice.record(f"{program}:main", seed=7, out=whole).close()
+    held = whole.read_bytes()
+    torn.write_bytes(held[: len(held) * 3 // 4])
+    for pair in ((whole, torn), (torn, whole)):
+        with pytest.raises(RecordTorn, match="as far as both records go, they agree"):
+            diagnose(*pair)
+
+
+def test_torn_records_that_part_before_the_tear_are_followed_all_the_same(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent(
+            """
+            import os
+            class Held:
+                n = 0
+                def state(self):
+                    return {"n": self.n}
+            def main(run):
+                held = run.track("held", Held())
+                for tick in run.ticks(3000):
+                    push = int(os.environ.get("PUSH", "1")) if tick == 7 else 1
+                    held.n += push
+            """
+        ).lstrip()
+    )
+    for side, env in (("a", {}), ("b", {"PUSH": "2"})):
+        whole = tmp_path / f"{side}.whole"
+        twice.record(f"{program}:main", seed=7, out=whole, env=env).close()
+        held = whole.read_bytes()
+        (tmp_path / f"{side}.twice").write_bytes(held[: len(held) * 3 // 4])
+    found = diagnose(tmp_path / "a.twice", tmp_path / "b.twice")
+    assert (found.result, found.compare_point.tick) == ("localised", 7)
+    assert found.operation.line == 9
+    assert sum("is torn" in caveat for caveat in found.caveats) == 2

@@ -96,6 +96,19 @@ def test_forgotten_state_fails_the_restores(tmp_path: Path) -> None:
     assert "total" in told["restores"]["failed"][0]["fields"][0]
 
 
+def test_a_failed_restore_says_what_was_not_put_back(tmp_path: Path) -> None:
+    from twice.recording.cadence import parse_cadence
+
+    with recorded(tmp_path, FORGETFUL, cadence=parse_cadence("every=3")) as record:
+        path = record.path
+
+    data = json.loads(cli("verify", path, "--restores", "--json").stdout)
+    text = cli("verify", path, "--restores").stdout
+
+    assert data["restores"]["failed"][0]["missing"] == ["tally.seen"]
+    assert "- not put back: `tally.seen`" in text
+
+
 def test_a_failure_is_diagnosed_in_the_statement(tmp_path: Path) -> None:
     with recorded(tmp_path, COUNTING) as record:
         path = record.path

@@ -2,7 +2,9 @@
 
 As a zygote it forks one such process whenever it is asked to.
 
-Invariant: it sends one answer, a traced window or the leaves before a tick, and ends.
+Interrupts are its parent's to act on: it dies with the line to it, not in the middle of an answer.
+
+Invariant: it sends one answer, a traced window or what was seen before a tick, and ends.
 """
 
 from __future__ import annotations
@@ -11,15 +13,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from twice.diagnosing import zygote
+from twice.diagnosing.restores.reading import unsteady
 from twice.diagnosing.tracing.trace import plan_from_json
 from twice.diagnosing.window import (
     InspectControl,
     WindowControl,
     inspected_session,
+    leaves_of,
     resume_for,
     window_session,
 )
 from twice.recording.executing import execute
+from twice.recording.interrupts import ignore
 from twice.recording.runrecord import RunRecord
 from twice.recording.serving import serve
 from twice.recording.wire import Channel
@@ -38,7 +43,15 @@ def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
 def inspect_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute up to one tick and open what hangs on the tracked objects."""
     with RunRecord.open(job["record"]) as record:
-        control = InspectControl(channel, job["tick"])
+        control = InspectControl(channel, job["tick"], leaves_of)
+        session = inspected_session(record, control, resume_for(record, job["snapshot"]))
+        execute(session, dict)
+
+
+def reading_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Execute up to one tick and read every state twice."""
+    with RunRecord.open(job["record"]) as record:
+        control = InspectControl(channel, job["tick"], unsteady)
         session = inspected_session(record, control, resume_for(record, job["snapshot"]))
         execute(session, dict)
 
@@ -51,6 +64,7 @@ def zygote_here(job: Mapping[str, Any], channel: Channel) -> None:
 
 HANDLERS: dict[str, Callable[[Mapping[str, Any], Channel], None]] = {
     "inspect": inspect_here,
+    "reading": reading_here,
     "trace": trace_here,
     zygote.ACTION: zygote_here,
 }
@@ -62,4 +76,5 @@ def handle(job: Mapping[str, Any], channel: Channel) -> None:
 
 
 if __name__ == "__main__":
+    ignore()
     serve(handle)

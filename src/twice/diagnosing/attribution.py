@@ -37,6 +37,7 @@ class Observations:
         substituted: inputs that a branch replaced.
         clock_policy: the two runs have clocks of their own by policy.
         reads_differ: the runs read different values from the world before the parting.
+        unsteady: components that reading changes, or that read differently each time.
     """
 
     located: Located | None
@@ -48,6 +49,7 @@ class Observations:
     substituted: Sequence[str] = ()
     clock_policy: bool = False
     reads_differ: Sequence[str] = ()
+    unsteady: Sequence[str] = ()
 
 
 @dataclass
@@ -72,6 +74,8 @@ def attribute(seen: Observations) -> list[Attribution]:
             _line(seen, seen.located, ballot)
         _surroundings(seen, ballot)
         _fields(seen, ballot)
+    for name in seen.unsteady:
+        ballot.add(Channel.SNAPSHOT, 6.0, f"the state of {name} does not stay as it is when read")
     if seen.substituted:
         names = ", ".join(seen.substituted)
         ballot.add(Channel.REPLAY, 4.0, f"a branch substituted the input {names}")

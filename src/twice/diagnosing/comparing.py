@@ -18,6 +18,7 @@ from twice.foundation.encoding import decode
 from twice.foundation.equivalence import equivalence_from_json
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.foundation.seeds import Seed
+from twice.recording.components import RESERVED
 from twice.recording.record import Point, first_difference
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
@@ -160,6 +161,16 @@ def _rule_differences(a: Identified, b: Identified) -> Iterator[InputDifference]
         other = b.identity["behaviours"].get(name)
         if other != number:
             yield InputDifference(f"rule {name}", str(number), str(other))
+
+
+def components_of(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
+    """Names of the components; of records that are both torn, those that stood at the beginning."""
+    ending = a.ending or b.ending
+    if ending is not None:
+        return tuple(ending.get("components", {}))
+    points = a.reader.points
+    columns = points.point(0).digests if len(points) else ()
+    return tuple(sorted(name for name in columns if name not in RESERVED))
 
 
 def environments_apart(a: RunRecord, b: RunRecord) -> list[dict[str, str | None]]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -24,6 +24,7 @@ from twice.diagnosing.comparing import (
     InputDifference,
     Parting,
     PointRef,
+    components_of,
     environments_apart,
     input_differences,
     parting,
@@ -37,7 +38,7 @@ from twice.diagnosing.concluding import (
     reads_that_differ,
     reseeding,
 )
-from twice.diagnosing.divergence import Divergence, Result
+from twice.diagnosing.divergence import Divergence, Result, next_commands
 from twice.diagnosing.executions import BEFORE_ALL, Side, Window, reproduced
 from twice.diagnosing.experiments import (
     Factor,
@@ -50,10 +51,11 @@ from twice.diagnosing.fields import fields_between
 from twice.diagnosing.locating.located import Located, Unlocated
 from twice.diagnosing.locating.locating import TraceCall
 from twice.diagnosing.opening import Tracer, locate_opening_earlier
+from twice.diagnosing.restores.reading import told
 from twice.diagnosing.sampled import compare_samples
 from twice.diagnosing.together import together
-from twice.diagnosing.tracing.paths import FLOW, STREAMS
 from twice.diagnosing.tracing.trace import Plan, Trace
+from twice.diagnosing.window import root_of_column
 from twice.errors import ProgramFailed, TwiceError
 from twice.foundation.difference import FieldDifference
 from twice.recording.runrecord import RunRecord
@@ -64,8 +66,6 @@ from twice.replaying.starting import source_changes
 
 Progress = Callable[[str], None]
 _OPENINGS = (1, 4, 32, 256)
-_NO_COLUMN = frozenset({"(end)", "(order)"})  # the points themselves are not the same
-_RESERVED = frozenset({"effects", "inputs", "output", "streams"})
 
 
 def diagnose(
@@ -133,6 +133,7 @@ class _Found:
     caveats: list[str]
     restores: Mapping[str, Any] = field(default_factory=dict)
     non_reproducing: str | None = None
+    unsteady: Mapping[str, Any] = field(default_factory=dict)
 
 
 class _Funnel:
@@ -157,8 +158,9 @@ class _Funnel:
         self._progress("comparing the logs")
         alone = samples_alone(a.setup.predicate)
         where = Parting(None, None) if alone else parting(a, b)
-        if where.at is None:
+        if where.at is None or where.shorter is not None:
             require_whole(a, b)
+        if where.at is None:
             sampled = compare_samples(a, b)
             if sampled is not None:
                 verdict = self._verdict(sampled.result, inputs=inputs)
@@ -280,20 +282,10 @@ class _Funnel:
 
     def _tracked(self, where: Parting) -> list[str]:
         """Roots whose difference is to be explained."""
-        names = []
-        for column in where.columns:
-            if column == "streams":
-                names.append(STREAMS)
-            elif column in _NO_COLUMN:
-                names.append(FLOW)
-            elif column in _RESERVED or column in self._components():
-                names.append(column)
-            else:
-                names.append("compared")
-        return names
+        return [root_of_column(column, self._components()) for column in where.columns]
 
     def _components(self) -> Sequence[str]:
-        return tuple((self._a.record.ending or {}).get("components", {}))
+        return components_of(self._a.record, self._b.record)
 
     def _take(self, located: Located | Unlocated | None, found: _Found) -> None:
         if isinstance(located, Located):
@@ -325,7 +317,18 @@ class _Funnel:
         self._progress(f"comparing run {side.label} with itself")
         located = self._located(window, tracer, self._tracked(where), 1, found)
         self._take(located, found)
+        self._read_twice(side, where, found)
         return found
+
+    def _read_twice(self, side: Side, where: Parting, found: _Found) -> None:
+        """Whether reading a state is what keeps the run from reproducing itself."""
+        assert where.at is not None, "there is something to explain"
+        self._progress(f"reading the states of run {side.label} twice")
+        with suppress(TwiceError):  # a run that does not come to the tick again has no more to say
+            found.unsteady = side.unsteady(max(where.at.tick, 0))
+        found.evidence += [told(name, entry) for name, entry in found.unsteady.items()]
+        if any(entry["again"] for name, entry in found.unsteady.items() if name in where.columns):
+            found.located = None  # the line that is named only reads what is never the same
 
     # -- conclusions ----------------------------------------------------------------------------
 
@@ -340,6 +343,7 @@ class _Funnel:
             resumed=self._a.start is not None or self._b.start is not None,
             blind_spots=found.blind_spots,
             substituted=self._substituted(),
+            unsteady=tuple(found.unsteady),
             clock_policy=self._a.record.setup.clock != self._b.record.setup.clock,
             reads_differ=reads_that_differ(self._a.record, self._b.record),
         )
@@ -391,13 +395,5 @@ class _Funnel:
             surroundings=[(factor.name, factor.a, factor.b) for factor in factors],
             environment=environments_apart(a, b),
             caveats=[*torn, *caveats],
-            next=_next(result, a, b),
+            next=next_commands(result, a.path, b.path),
         )
-
-
-def _next(result: Result, a: RunRecord, b: RunRecord) -> list[str]:
-    if result == "not-same-input":
-        return [f"twice diagnose {a.path} {b.path} --anyway"]
-    if result in {"same", "within-tolerance"}:
-        return [f"twice show {a.path}"]
-    return [f"twice report {a.path} {b.path} -o report.html"]

@@ -161,7 +161,13 @@ class Side:
     def inspect(self, tick: int, snapshot: int | None) -> dict[str, bytes]:
         """Leaves under the tracked objects before a tick, from the top or from a snapshot."""
         job = job_for(self.record, "inspect", tick=tick, snapshot=snapshot)
-        found: dict[str, bytes] = self._fresh(job, self.surroundings)["leaves"]
+        found: dict[str, bytes] = self._fresh(job, self.surroundings)["seen"]
+        return found
+
+    def unsteady(self, tick: int) -> dict[str, Any]:
+        """Components whose state does not stay what it is when it is read, before a tick."""
+        job = job_for(self.record, "reading", tick=tick, snapshot=self.start)
+        found: dict[str, Any] = self._fresh(job, self.surroundings)["seen"]
         return found
 
     def reproduces(self, executed: Executed, index: int) -> bool:

@@ -13,16 +13,18 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from twice.diagnosing.executions import BEFORE_ALL
 from twice.diagnosing.restores.anatomy import leaves
+from twice.diagnosing.tracing.paths import FLOW, STREAMS
 from twice.diagnosing.tracing.trace import Plan
 from twice.diagnosing.tracing.tracer import Tracer
 from twice.errors import EncodingRefused, InputMismatch
 from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken
+from twice.recording.components import RESERVED, Component
 from twice.recording.effects.sources import BranchSource, RecordedSource
 from twice.recording.inputs import InputEvent, RecordedInputs
 from twice.recording.program import is_user_file
@@ -34,6 +36,7 @@ from twice.recording.wiring import Control, Resume
 from twice.replaying.rebuilding import rebuilt_session, resume_at
 
 OBJECT = "object:"
+_NO_COLUMN = frozenset({"(end)", "(order)"})  # the points themselves are not the same
 _is_user = functools.cache(is_user_file)  # asked for every loaded module at every sampled event
 
 
@@ -150,23 +153,26 @@ class WindowControl:
 
 
 class InspectControl:
-    """Sends what hangs on the tracked objects before one tick, leaf by leaf, and ends the process.
+    """Sends what is seen of the components before one tick, and ends the process.
 
     Args:
         channel: to the parent.
         tick: the tick.
+        look: what is sent, of the components by name.
     """
 
-    def __init__(self, channel: Channel, tick: int) -> None:
+    def __init__(
+        self, channel: Channel, tick: int, look: Callable[[Mapping[str, Component]], dict[str, Any]]
+    ) -> None:
         self._channel = channel
         self._tick = tick
+        self._look = look
 
     def before_tick(self, session: Session, tick: int) -> None:
         """Look, when this is the tick."""
         if session.muted or tick != self._tick:
             return
-        targets = {name: component.target for name, component in session.points.components.items()}
-        self._channel.send({"kind": "leaves", "leaves": leaves(targets)})
+        self._channel.send({"kind": "inspected", "seen": self._look(session.points.components)})
         os._exit(0)
 
     def at_point(self, session: Session, taken: Taken) -> None:
@@ -174,6 +180,11 @@ class InspectControl:
 
     def compared(self, value: object) -> None:
         """Go on."""
+
+
+def leaves_of(components: Mapping[str, Component]) -> dict[str, Any]:
+    """What hangs on the tracked objects, leaf by leaf."""
+    return {**leaves({name: component.target for name, component in components.items()})}
 
 
 def restore_functions(session: Session) -> dict[str, list[object]]:
@@ -204,6 +215,15 @@ def roots_of(session: Session, compared: object) -> dict[str, object]:
             if not name.startswith("__") and not isinstance(value, type(sys)):
                 found[f"{module}:{name}"] = value
     return found
+
+
+def root_of_column(column: str, components: Collection[str]) -> str:
+    """The root that shows what a differing column is about."""
+    if column in _NO_COLUMN:
+        return FLOW
+    if column == "streams":
+        return STREAMS
+    return column if column in RESERVED or column in components else "compared"
 
 
 def user_module_names() -> tuple[str, ...]:
