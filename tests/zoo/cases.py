@@ -206,6 +206,12 @@ CASES: tuple[Case, ...] = (
         "39_kernel_entropy", result="non-reproducing", channel="effects", tick=5, reproduces=False
     ),
     Case("40_generator_outside_state", resume=8, channel="snapshot", tick=8),
+    Case("41_equal_shards", OTHER_HASH_SEED, channel="encoding"),
+    Case("42_equal_prey", {"ZOO_HEAP": "1"}, channel="concurrency", tick=6),
+    Case("43_closure_of_seeds", {"ZOO_THUMB": "1"}, channel="rng", also=("seeds",), tick=8),
+    Case("44_seed_made_elsewhere", clocks=CLOCKS, channel="seeds", tick=8),
+    Case("45_subscribed_again", resume=6, channel="snapshot", tick=7),
+    Case("46_reset_on_restore", resume=6, channel="replay", tick=6),
     Case("90_canary_quiet", OTHER_HASH_SEED, result="same"),
     Case(
         "91_canary_beside_matmul",

@@ -107,12 +107,19 @@ _LINE: tuple[tuple[str, Channel, float, str], ...] = (
 )
 
 
+_BECOMES_SEED = frozenset({tags.CLOCK, tags.ENTROPY, tags.HASH, tags.ENVIRONMENT})
+
+
 def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
     """What stands on the first differing line."""
     present = set(located.tags)
-    if located.seeds and present & {tags.CLOCK, tags.ENTROPY, tags.HASH, tags.ENVIRONMENT}:
+    if located.seeds and present & _BECOMES_SEED:
         name = ", ".join(located.seeds)
         ballot.add(Channel.SEEDS, 6.0, f"what the line reads from the world becomes a seed: {name}")
+    elif tags.SEEDING in located.passed and present & _BECOMES_SEED:
+        ballot.add(
+            Channel.SEEDS, 6.0, "what the line reads from the world becomes a seed further on"
+        )
     elif tags.SEEDING in present and present & {tags.CLOCK, tags.ENTROPY, tags.HASH}:
         ballot.add(Channel.SEEDS, 6.0, "the line seeds a generator from the world")
     for tag, channel, weight, sentence in _LINE:
@@ -122,12 +129,16 @@ def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
         ballot.add(
             Channel.RNG, 5.0, f"the position of a generator differs after it: {located.name}"
         )
+        if tags.DRAW in present:
+            ballot.add(Channel.RNG, 2.0, "the line draws from it")
     elif tags.DRAW in present and located.guard is not None:
         ballot.add(Channel.RNG, 5.0, "one run alone draws there")
     elif tags.DRAW in present:
         ballot.add(Channel.RNG, 2.0, "the line draws from a generator")
     elif tags.SEEDING in present and (located.guard is not None or not present & tags.WORLD):
         ballot.add(Channel.RNG, 4.0, "the line derives seeds from something that differs")
+    elif tags.SEEDING in located.passed and located.guard is not None and located.side != "both":
+        ballot.add(Channel.RNG, 4.0, "one run alone moves what later seeds are derived from")
     if located.iterates and located.kind == "order":
         what = ", ".join(located.iterates)
         ballot.add(Channel.CONCURRENCY, 4.5, f"the order in which {what} is iterated differs")

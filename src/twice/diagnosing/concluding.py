@@ -12,7 +12,7 @@ from typing import Any
 from twice.diagnosing.divergence import OperationFound
 from twice.diagnosing.locating.callables import SEEDING, UNSEEDED
 from twice.diagnosing.locating.located import Located
-from twice.diagnosing.locating.reading_lines import function_lines, line_facts
+from twice.diagnosing.locating.reading_lines import function_lines, line_facts, lines_called
 from twice.diagnosing.window import OBJECT
 from twice.foundation.difference import FieldDifference
 from twice.recording.effects.ops import OPS
@@ -43,17 +43,16 @@ def entering(located: Located) -> Located:
 
     That line is the operation: the first one that lets what no ``state()`` holds into what does.
     """
-    inside = [row for row in located.candidates if not row.before_window and row.reaches_tracked]
-    if not located.before_window or not inside:
+    place = located.entered
+    if place is None:
         return located
-    first = min(inside, key=lambda row: row.moment)
-    facts = line_facts(first.place.file, first.place.line)
+    facts = line_facts(place.file, place.line)
     return replace(
         located,
-        file=first.place.file,
-        line=first.place.line,
-        function=first.place.function,
-        code=first.place.code,
+        file=place.file,
+        line=place.line,
+        function=place.function,
+        code=place.code,
         calls=facts.calls if facts else (),
         tags=facts.tags if facts else (),
         iterates=facts.iterates if facts else (),
@@ -63,7 +62,8 @@ def entering(located: Located) -> Located:
 def reseeding(located: Located, restores: Mapping[str, Any]) -> Located:
     """A run that was put back and then draws other numbers, because restoring seeds a generator.
 
-    The line in ``restore`` that seeds is the operation: what draws afterwards only shows it.
+    The line in ``restore``, or in a method that it calls, that seeds is the operation: what draws
+    afterwards only shows it.
 
     Args:
         located: where the difference enters.
@@ -73,7 +73,8 @@ def reseeding(located: Located, restores: Mapping[str, Any]) -> Located:
         if not any(path.startswith(f"{OBJECT}{name}") for path in located.untracked):
             continue
         file, first = restores[name]
-        for line in function_lines(file, first):
+        lines = [*function_lines(file, first), *lines_called(file, first)]
+        for line in lines:
             facts = line_facts(file, line)
             if facts is not None and {SEEDING, UNSEEDED} & set(facts.tags):
                 return replace(

@@ -128,7 +128,8 @@ def test_a_reference_to_another_root_is_a_reference_and_cycles_end():
     world = Plain(agents=[])
     world.agents.append(Plain(world=world))
     graph = digest_layers([{"world": world}, {"agents": world.agents, "me": world.agents[0]}])
-    assert graph.aliases == {"agents": "world.agents", "me.world": "world"}
+    references = {"agents": "world.agents", "me.world": "world"}
+    assert graph.aliases == {**references, "me.(which)": "world.agents"}
     assert graph.digests["me.world"] == digest_layers([{"world": world}, {"x": world}]).digests["x"]
 
 
@@ -136,6 +137,20 @@ def test_locals_do_not_change_the_digest_of_what_lives_longer():
     agents = [Plain(n=1), Plain(n=2)]
     alone = digest_layers([{"agents": agents}]).digests["agents"]
     assert digest_layers([{"agents": agents}, {"a": agents[1]}]).digests["agents"] == alone
+
+
+def test_which_object_of_a_root_a_local_is_shows_although_their_values_are_equal():
+    agents = [Plain(n=1), Plain(n=1)]
+    one, two = (digest_layers([{"agents": agents}, {"a": agent}]) for agent in agents)
+    assert one.digests["a"] == two.digests["a"]
+    assert one.digests["a.(which)"] != two.digests["a.(which)"]
+    assert one.aliases["a.(which)"] == two.aliases["a.(which)"] == "agents"
+
+
+def test_what_stands_under_no_root_or_in_a_set_has_no_place():
+    agent = Plain(n=1)
+    assert "a.(which)" not in digest_layers([{"agents": {agent}}, {"a": agent}]).digests
+    assert "a.(which)" not in digest_layers([{"agents": []}, {"a": agent}]).digests
 
 
 def test_a_dict_keyed_by_id_does_not_differ():

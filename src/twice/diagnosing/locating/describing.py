@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from twice.diagnosing.locating.beginnings import Beginning
+from twice.diagnosing.locating.beginnings import Beginning, statement_start
 from twice.diagnosing.locating.callables import DRAW, SEEDING, WORLD, tags_of
 from twice.diagnosing.locating.located import Candidate, Located, Place
-from twice.diagnosing.locating.moments import Moments, Operation
+from twice.diagnosing.locating.moments import Flow, Moments, Operation
 from twice.diagnosing.locating.observing import Observer
 from twice.diagnosing.locating.reading_lines import LineFacts, line_facts
-from twice.diagnosing.locating.slicing import resolve
+from twice.diagnosing.locating.slicing import CONSTRUCTOR, resolve
 from twice.diagnosing.tracing.paths import (
     FLOW,
     STREAMS,
@@ -27,6 +27,8 @@ from twice.diagnosing.tracing.paths import (
     is_local,
     is_returned,
     plain,
+    returned,
+    subject,
     under,
 )
 from twice.diagnosing.tracing.shortvalues import first_difference
@@ -93,7 +95,9 @@ def describe(
     operation, guard = leaf.operation, leaf.guard
     values = _values(leaf, observer, moments)
     kind = _kind(leaf, values)
-    if guard is not None and kind != "stream position" and not _draws(operation):
+    passed = _tags_on_way(chain, moments.a)
+    keeps = _draws(operation) or (SEEDING in passed and _counts(operation))
+    if guard is not None and kind != "stream position" and not keeps:
         branch = line_facts(guard.place.file, guard.place.line)
         if branch is not None and WORLD & set(branch.tags):
             behind = at(place_of(operation))
@@ -134,6 +138,8 @@ def describe(
         tags=facts.tags if facts else (),
         iterates=facts.iterates if facts else (),
         seeds=facts.seeds if facts else (),
+        passed=passed,
+        entered=_entered(chain),
         evidence=tuple(evidence),
         caveats=tuple(sorted({**caveats, **observer.caveats})),
         noise=tuple(sorted(observer.noise)),
@@ -164,32 +170,33 @@ def _values(leaf: Beginning, observer: Observer, moments: Moments) -> _Values:
     """Both values of the path, and what the line walks."""
     if leaf.path == FLOW:
         return _Values(*_ways(leaf, moments), reordered=False, is_stream=False, walks_set=False)
-    moment = moments.all[leaf.moment]
+    moment, path = moments.all[leaf.moment], subject(leaf.path)
     points = {"a": (moment.lane, moment.a), "b": (moment.lane, moment.b)}
     facts = line_facts(leaf.operation.place.file, leaf.operation.place.line)
     sample = observer.sample("a", points["a"])
-    wanted = [leaf.path]
+    wanted = [path]
     if facts is not None and sample is not None:
         prefix = frame_prefix(leaf.operation.depth, leaf.operation.place.function)
         owners = (resolve(name, prefix, sample)[0] for name in facts.iterates)
-        wanted += [owner for owner in owners if owner is not None and owner != leaf.path]
+        wanted += [owner for owner in owners if owner is not None and owner != path]
     shown = observer.show(points, tuple(wanted))
-    one, two = (shown[side].get(leaf.path, Shown()) for side in points)
+    one, two = (shown[side].get(path, Shown()) for side in points)
     text_a, text_b = one.text, two.text
     apart = first_difference(one, two)
     if apart is not None and apart[2] > _LONG:
         index = apart[0]
-        items = f"{leaf.path}@{index}"
+        items = f"{path}@{index}"
         of_item = observer.show(points, (items,))
         text_a, text_b = (
-            _item_text(of_item[side].get(items), shown[side][leaf.path], apart) for side in points
+            _item_text(of_item[side].get(items), shown[side][path], apart) for side in points
         )
     return _Values(
         a=text_a,
         b=text_b,
         reordered=one.unordered == two.unordered != b"",
         is_stream=leaf.path == STREAMS or "stream" in {one.kind, two.kind},
-        walks_set=any(held.kind == "set" for path, held in shown["a"].items() if path != leaf.path),
+        walks_set=any(held.kind == "set" for name, held in shown["a"].items() if name != path)
+        or _walks_returned_set(leaf.operation, facts, observer, moments),
     )
 
 
@@ -210,6 +217,25 @@ def _ways(leaf: Beginning, moments: Moments) -> tuple[str, str]:
 _NEXT = {"return": "leaves {}", "stop": "takes the compare-point"}
 
 
+def _walks_returned_set(
+    operation: Operation, facts: LineFacts | None, observer: Observer, moments: Moments
+) -> bool:
+    """Whether a line walks what a function of the user's returned to it, and that was a set."""
+    flow, lane = moments.a, operation.lane
+    if operation.side != "a" or facts is None or not any("(" in each for each in facts.iterates):
+        return False
+    for index in range(statement_start(flow, operation) + 1, operation.index + 1):
+        place = flow.position(lane, index)
+        if place.event != "return" or flow.depth(lane, index) != operation.depth + 1:
+            continue
+        name = place.function.rpartition(".")[2]
+        if any(f"{name}(" in each for each in facts.iterates):
+            path = returned(operation.depth + 1, place.function)
+            held = observer.show({"a": (lane, index)}, (path,))["a"].get(path, Shown())
+            return held.kind == "set"
+    return False
+
+
 def _item_text(item: Shown | None, whole: Shown, apart: tuple[int, int, int]) -> str:
     index, count, total = apart
     if item is None:  # in a trace that was written down, items have no texts of their own
@@ -221,6 +247,39 @@ def _draws(operation: Operation) -> bool:
     """Whether an operation draws, or takes a child seed, wherever the generator lives."""
     facts = line_facts(operation.place.file, operation.place.line)
     return facts is not None and not {DRAW, SEEDING}.isdisjoint(facts.tags)
+
+
+def _counts(operation: Operation) -> bool:
+    """Whether an operation moves a count on."""
+    facts = line_facts(operation.place.file, operation.place.line)
+    return facts is not None and (facts.kind == "AugAssign" or "next" in facts.calls)
+
+
+def _tags_on_way(chain: list[Beginning], flow: Flow) -> tuple[str, ...]:
+    """Kinds of callables on the lines that a difference went through after its operation.
+
+    A constructor that ran on one of them is gone through whole: what it made came from all of it.
+    """
+    places = []
+    for operation in (begun.operation for begun in chain[:-1]):
+        places.append(operation.place)
+        start = operation.index if operation.side == "b" else statement_start(flow, operation)
+        for index in range(start + 1, operation.index + 1):
+            place = flow.position(operation.lane, index)
+            level = flow.depth(operation.lane, index)
+            if level == operation.depth + 1 and place.function.endswith(CONSTRUCTOR):
+                places.append(place)
+    places = list(dict.fromkeys(places))
+    read = [line_facts(place.file, place.line) for place in places]
+    return tuple(sorted({tag for facts in read if facts is not None for tag in facts.tags}))
+
+
+def _entered(chain: list[Beginning]) -> Place | None:
+    """The line that first read a difference which was there at the first event, a branch included."""
+    inside = [begun for begun in chain if not begun.before_window]
+    if not inside or len(inside) == len(chain):
+        return None
+    return place_of(inside[-1].guard or inside[-1].operation)
 
 
 def _kind(leaf: Beginning, values: _Values) -> str:

@@ -75,6 +75,8 @@ class Located:
         tags: kinds of callables on the line (``callables``).
         iterates: what is iterated on the line.
         seeds: names bound on the line that reach a seeding call.
+        passed: kinds of callables on the lines between the operation and the tracked difference.
+        entered: of a difference that was there at the first event, the line that let it in.
         evidence: what was observed, in sentences.
         caveats: what was not seen.
         noise: paths left out because they differ within a side.
@@ -104,6 +106,8 @@ class Located:
     tags: tuple[str, ...]
     iterates: tuple[str, ...]
     seeds: tuple[str, ...]
+    passed: tuple[str, ...]
+    entered: Place | None
     evidence: tuple[str, ...]
     caveats: tuple[str, ...]
     noise: tuple[str, ...]

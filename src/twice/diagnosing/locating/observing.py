@@ -24,6 +24,7 @@ from functools import partial
 
 from twice.diagnosing.locating.moments import Flow, Moments
 from twice.diagnosing.together import together
+from twice.diagnosing.tracing.paths import is_which
 from twice.diagnosing.tracing.trace import (
     SAMPLES_MAX,
     Plan,
@@ -388,7 +389,18 @@ def _chunks(points: Iterable[Point]) -> list[tuple[Point, ...]]:
 
 def _apart(one: Sample, two: Sample) -> list[str]:
     paths = dict.fromkeys((*one.digests, *two.digests))
-    return [path for path in paths if one.digests.get(path) != two.digests.get(path)]
+    return [
+        path
+        for path in paths
+        if one.digests.get(path) != two.digests.get(path)
+        and (not is_which(path) or _can_be_compared(path, one, two))
+    ]
+
+
+def _can_be_compared(path: str, one: Sample, two: Sample) -> bool:
+    """Places under a root mean the same on both sides only where the root agrees."""
+    root = one.aliases.get(path, "")
+    return root == two.aliases.get(path) and one.digests.get(root) == two.digests.get(root)
 
 
 def _spread(numbers: list[int], count: int) -> list[int]:

@@ -132,6 +132,33 @@ def function_lines(file: str, first: int) -> range:
     return range(0)
 
 
+def lines_called(file: str, first: int) -> list[int]:
+    """Lines of what the function at a line calls: methods of its class and functions of its module."""
+    module = _parse(_text(file))
+    if module is None:
+        return []
+    lines = function_lines(file, first)
+    around: list[ast.AST] = [module, *(node for node in module.body if _holds(node, first))]
+    named = {
+        node.name: node
+        for scope in around
+        for node in ast.iter_child_nodes(scope)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    called = {
+        name.rpartition(".")[2]
+        for node in ast.walk(module)
+        if isinstance(node, ast.Call) and node.lineno in lines
+        if (name := _dotted(node.func)) is not None and name.count(".") <= name.startswith("self.")
+    }
+    inside = [node for name, node in named.items() if name in called and node.lineno not in lines]
+    return [line for node in inside for line in range(node.lineno, (node.end_lineno or 0) + 1)]
+
+
+def _holds(node: ast.stmt, line: int) -> bool:
+    return isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0)
+
+
 def _text(file: str) -> str:
     given = _GIVEN.get()
     return "".join(linecache.getlines(file)) if given is None else given.get(file, "")

@@ -34,10 +34,11 @@ from twice.diagnosing.tracing.paths import (
     member_of,
     returned,
     under,
+    which,
 )
 from twice.diagnosing.tracing.trace import SAMPLES_MAX, Sample
 
-_CONSTRUCTOR = ".__init__"
+CONSTRUCTOR = ".__init__"
 _WAITING = frozenset(("result", "get", "wait", "as_completed", "join", "recv"))
 
 
@@ -118,7 +119,7 @@ class Slicer:
             for index in range(start + 1, operation.index + 1)
             if flow.depth(lane, index) == depth
             and flow.position(lane, index).event == "return"
-            and flow.position(lane, index).function.endswith(_CONSTRUCTOR)
+            and flow.position(lane, index).function.endswith(CONSTRUCTOR)
             and (number := self._exact(lane, index)) is not None
         ][-SAMPLES_MAX:]
         self._observer.look(numbers)
@@ -174,6 +175,9 @@ class Slicer:
         called = self._called_user_code(operation, start)
         found: dict[str, None] = {}
         for name in facts.reads:
+            holder, _ = resolve(name.partition(".")[0], prefix, sample)
+            if holder is not None and which(holder) in differing:
+                found[which(holder)] = None
             owner, whole = resolve(name, prefix, sample)
             if owner is None or (called and not whole):
                 continue

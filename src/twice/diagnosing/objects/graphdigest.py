@@ -14,7 +14,8 @@ path by first visit; an object that has a path of its own is written as a refere
 Sets by their sorted members' digests. Dicts in insertion order: it is behaviour. Integers equal to
 the address of an object that was visited are masked, so a dict keyed by ``id`` is not a difference.
 Generators of random numbers by state. Locks, files, iterators and running generators are opaque:
-their type is digested, and each is named in ``caveats``.
+their type is digested, and each is named in ``caveats``. A local that is an object inside of a root has
+one path more, which tells its place there: another object with the same values is another object.
 
 Not for: canonical form of recorded state (``foundation.encoding``); these digests never leave one
 diagnosis.
@@ -37,6 +38,7 @@ from twice.diagnosing.objects.objectfacts import (
     has_attributes,
 )
 from twice.diagnosing.objects.statehash import short_hash
+from twice.diagnosing.tracing.paths import which
 
 _SPREAD_MAX = 512  # members of one root that get a path of their own
 
@@ -110,12 +112,16 @@ def digest_layers(
             _plan(graph, owners, planned, rank, name, value)
     bound = (limits or Limits()).nodes
     own = frozenset(own_modules)
+    named = {name for roots in layers[1:] for name in roots}
+    locals_of = {identity: path for identity, (_, path) in owners.items() if path in named}
     addresses: frozenset[int] = frozenset()
     seen_all: set[int] = set(owners)
     numbers: set[int] = set()
     for rank, name, value in planned:
         walk = Walk(owners, rank, name, addresses, bound, own, caveats, seen_all, numbers)
         graph.digests[name] = walk.digest(value)
+        if rank == 0:
+            _tell_which(graph, locals_of, name, walk.seen)
     masked = numbers & seen_all
     if masked:
         addresses = frozenset(masked)
@@ -150,6 +156,17 @@ def _plan(
             planned.append((rank, path, member))
         else:
             graph.digests[path] = short_hash(b"alias:" + graph.aliases[path].encode())
+
+
+def _tell_which(
+    graph: Graph, locals_of: Mapping[int, str], root: str, seen: Mapping[int, int]
+) -> None:
+    """Where the objects that locals hold were met under a root; the first root that holds one counts."""
+    for identity in locals_of.keys() & seen.keys():
+        path = which(locals_of[identity])
+        if path not in graph.digests:
+            graph.digests[path] = short_hash(b"%d in " % seen[identity] + root.encode())
+            graph.aliases[path] = root
 
 
 def _claim(

@@ -146,7 +146,7 @@ class Sample:
         position: where the event stands, to check that it is the one that was meant.
         stack: position of every user frame, outermost first, with its current line.
         digests: path -> digest.
-        aliases: path -> the path that owns the same object.
+        aliases: path -> the path that owns the same object; of a ``(which)`` path, the root it is in.
         shown: path -> value, for the paths that the plan wants shown.
     """
 
