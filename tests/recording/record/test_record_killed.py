@@ -130,6 +130,38 @@ def test_a_full_disk_is_said_once_and_keeps_what_was_sealed(tmp_path: Path, limi
         assert [p.tick for p in reader.points.iterate()] == list(range(reader.tear.points))
 
 
+FULL_OF_PAGES = """
+    import os, resource, signal, sys
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    from twice.errors import OutputUnwritable
+    from twice.recording.record import RecordWriter
+
+    writer = RecordWriter.create(sys.argv[1], {})
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+    layout = writer.layout(["swarm"])
+    try:
+        for tick in range(8):
+            mark = tick.to_bytes(16, "little")
+            writer.frame("effects", 0, mark, tick=tick)
+            writer.point(layout, tick, "tick", mark, mark, mark)
+            blob = writer.page_blob("swarm", [os.urandom(10_000 if tick < 7 else 900_000)])
+            writer.snapshot(tick, str(blob).encode())
+    except OutputUnwritable as error:
+        print(type(error).__name__)
+"""
+
+
+def test_a_disk_that_pages_fill_keeps_the_points_before_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.twice"
+    with child(FULL_OF_PAGES, path) as process:
+        out, _ = process.communicate()
+    assert out == "OutputUnwritable\n"
+    with RecordReader.open(path) as reader:
+        assert [point.tick for point in reader.points.iterate()] == list(range(8))
+        assert [frame.tick for frame in reader.frames()] == list(range(8))
+        assert [len(reader.blob(number)) for number in range(len(reader.blobs))] == [10_000] * 7
+
+
 def test_a_device_that_is_full_is_said_at_flush_and_not_again(tmp_path: Path) -> None:
     writer = RecordWriter.create(tmp_path / "a.twice", {})
     full = os.open("/dev/full", os.O_WRONLY)

@@ -90,9 +90,9 @@ class Assembly:
         if self._durable:
             self._log.sync()
 
-    def seal_points(self) -> None:
-        """Seal points, and what they need before them."""
-        self.seal_frames()
+    def seal_points(self, *, pages_before: int | None = None) -> None:
+        """Seal points, and what they need before them; ``pages_before`` leaves later pages waiting."""
+        self.seal_frames(pages_before=pages_before)
         entries = _taken(self.points)
         if entries:
             numbers = self.names.shape_numbers([entry[0] for entry in entries])
@@ -100,9 +100,9 @@ class Assembly:
             plain, rest = encode_points(self.sealed[Kind.POINTS], entries, numbers)
             self._append(Kind.POINTS, len(entries), plain, rest)
 
-    def seal_frames(self) -> None:
+    def seal_frames(self, *, pages_before: int | None = None) -> None:
         """Seal frames, and the blobs that they may name."""
-        self.seal_tables()
+        self.seal_tables(pages_before=pages_before)
         entries = _taken(self.frames)
         self.frame_bytes = 0
         if entries:
@@ -118,9 +118,9 @@ class Assembly:
             plain, rest = encode_snapshots(self.sealed[Kind.SNAPSHOTS], entries)
             self._append(Kind.SNAPSHOTS, len(entries), plain, rest)
 
-    def seal_tables(self) -> None:
+    def seal_tables(self, *, pages_before: int | None = None) -> None:
         """Seal blob tables, and the pages that they name."""
-        self._seal_pages()
+        self._seal_pages(pages_before)
         tables = _taken(self.tables)
         self.table_bytes = 0
         if tables:
@@ -142,10 +142,19 @@ class Assembly:
         self.frame_bytes = self.table_bytes = self.snapshot_bytes = 0
 
     def _pages_full(self) -> None:
-        self.guarded(self._seal_pages)
+        self.guarded(self._seal_filled)
 
-    def _seal_pages(self) -> None:
-        first, pages = self.pages.take_fresh()
+    def _seal_filled(self) -> None:
+        """Seal the pages of a blob under way, and before them the points that do not need them.
+
+        A disk that these pages fill keeps the points.
+        """
+        if self.points:
+            self.seal_points(pages_before=self.pages.begun)
+        self._seal_pages()
+
+    def _seal_pages(self, before: int | None = None) -> None:
+        first, pages = self.pages.take_fresh(before)
         if pages:
             self._log.append(Kind.PAGES, *encode_pages(first, pages))
 

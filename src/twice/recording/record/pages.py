@@ -57,6 +57,7 @@ class PageStore:
         fresh: new pages since the last `take_fresh`, digest and content.
         fresh_bytes: content bytes in them.
         first_fresh: number of the first of them.
+        begun: number that the first new page of the blob stored last had, or would have had.
         blobs: how many blobs have been stored.
     """
 
@@ -68,11 +69,12 @@ class PageStore:
         self._last: dict[str, _Blob] = {}
         self.fresh: list[tuple[bytes, bytes]] = []
         self.fresh_bytes = 0
-        self.first_fresh = 0
+        self.first_fresh = self.begun = 0
         self.blobs = 0
 
     def store(self, key: str, parts: Sequence[Bytes]) -> tuple[int, FullTable | DeltaTable | None]:
         """Number of the blob, and its table unless it equals the last one under this key."""
+        self.begun = self.first_fresh + len(self.fresh)
         before = self._last.get(key)
         old = before.parts if before else []
         views = [flat_view(part) for part in parts]
@@ -100,6 +102,7 @@ class PageStore:
 
     def store_anew(self, parts: Sequence[Bytes]) -> tuple[int, FullTable]:
         """Number and table of a blob whose every page is written, known or not."""
+        self.begun = self.first_fresh + len(self.fresh)
         views = [flat_view(part) for part in parts]
         pages = [
             self._new_page(self._digest(page), page) for view in views for page in pages_of(view)
@@ -107,11 +110,17 @@ class PageStore:
         number, self.blobs = self.blobs, self.blobs + 1
         return number, FullTable([len(view) for view in views], pages)
 
-    def take_fresh(self) -> tuple[int, list[tuple[bytes, bytes]]]:
-        """The new pages and the number of the first; they are no longer fresh."""
-        first, pages = self.first_fresh, self.fresh
+    def take_fresh(self, before: int | None = None) -> tuple[int, list[tuple[bytes, bytes]]]:
+        """The new pages and the number of the first; they are no longer fresh.
+
+        Args:
+            before: leave pages from this number on where they are; None takes all.
+        """
+        first = self.first_fresh
+        count = len(self.fresh) if before is None else max(0, before - first)
+        pages, self.fresh = self.fresh[:count], self.fresh[count:]
         self.first_fresh += len(pages)
-        self.fresh, self.fresh_bytes = [], 0
+        self.fresh_bytes = sum(len(page) for _, page in self.fresh)
         return first, pages
 
     def _part(self, view: memoryview, old: _Part | None) -> tuple[_Part, list[int]]:

@@ -184,6 +184,10 @@ class PointLog:
                 begin = end
             index = block.first + len(block.ends)
 
+    def columns(self) -> list[str]:
+        """Names of the components and compared values whose digests points hold, sorted."""
+        return sorted({name for shape in self._words().shapes for name in shape.components})
+
     def index_of_tick(self, tick: int, name: str = "tick") -> int | None:
         """Index of the last point of this name at this tick, or None."""
         import numpy as np
