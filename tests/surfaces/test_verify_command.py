@@ -122,6 +122,60 @@ def test_a_failure_is_diagnosed_in_the_statement(tmp_path: Path) -> None:
     assert "divergence" in json.loads((tmp_path / "a.twice.verification-1.json").read_text())
 
 
+def test_a_failure_is_counted_and_says_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text(
+        "def main(run):\n    for tick in run.ticks(5):\n        run.input('push', lambda: tick)\n"
+    )
+    assert cli("record", "p.py:main", "--seed", 1, "-o", "a.twice", cwd=tmp_path).returncode == 0
+    source = (tmp_path / "p.py").read_text()
+    (tmp_path / "p.py").write_text(source.replace("lambda: tick", "lambda: min(tick, 2)"))
+
+    done = cli("verify", "a.twice", "--informational", "--json", cwd=tmp_path)
+    told = json.loads(done.stdout)
+
+    assert (done.returncode, told["result"], told["first_failure"]["index"]) == (1, "FAIL", 4)
+    counts = told["compare_points"]
+    assert (counts["evaluated"], counts["passed"], counts["failed"]) == (5, 4, 1)
+    assert told["effects"]["manifest_matches"] is False
+    assert told["effects"]["manifest_judged"] is False
+    assert told["next"] == ["twice verify a.twice --informational --diagnose"]
+
+
+def test_a_segment_that_ends_before_it_begins_and_a_class_for_nobody_are_refused(
+    swarm: Path,
+) -> None:
+    backwards = cli("verify", "a.twice", "--from", 20, "--to", 10, cwd=swarm)
+    nobody = cli("verify", "a.twice", "--class", "swram=logical", cwd=swarm)
+
+    assert (backwards.returncode, backwards.stderr[:9]) == (2, "E-USE-001")
+    assert (nobody.returncode, nobody.stderr[:11]) == (2, "E-CLASS-001")
+    assert "swarm" in nobody.stderr
+    assert not list(swarm.glob("*.verification-*"))
+
+
+def test_a_class_for_nobody_is_said_when_the_run_is_recorded(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text("def main(run):\n    list(run.ticks(run.track('n', [3])[0]))\n")
+    record = ("record", "p.py:main", "--seed", 1)
+
+    wrong = cli(*record, "--class", "m=logical", "-o", "a.twice", cwd=tmp_path)
+    right = cli(*record, "--class", "n=logical", "-o", "b.twice", cwd=tmp_path)
+
+    assert (wrong.returncode, right.returncode) == (2, 0)
+    assert "E-CLASS-001" in wrong.stderr
+
+
+def test_json_is_printed_where_no_statement_can_be_written(swarm: Path) -> None:
+    name = "n" * 240  # A name that leaves no room for what is written beside it.
+    (swarm / "a.twice").rename(swarm / name)
+
+    done = cli("verify", name, "--json", cwd=swarm)
+    text = cli("verify", name, cwd=swarm)
+
+    assert (done.returncode, json.loads(done.stdout)["result"]) == (0, "PASS")
+    assert done.stderr.startswith("E-OUTPUT-002")
+    assert (text.returncode, text.stdout[:4]) == (2, "PASS")
+
+
 def test_all_without_restores_is_wrong_use(swarm: Path) -> None:
     assert cli("verify", "a.twice", "--all", cwd=swarm).stderr.startswith("E-USE-001")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -80,6 +81,10 @@ class Verification:
     def _torn(self) -> bool:
         return any("torn" in caveat for caveat in self.caveats)
 
+    @property
+    def _informational(self) -> bool:
+        return any(caveat.startswith("informational:") for caveat in self.caveats)
+
     def marked_informational(self, why: str) -> Verification:
         """The same, never better than UNKNOWN."""
         result: Result = "FAIL" if self.result == "FAIL" else "UNKNOWN"
@@ -98,11 +103,16 @@ class Verification:
         """What to run next."""
         if self.next:
             return list(self.next)
-        if self.result == "FAIL":
-            return [f"twice verify {self.path} --diagnose"]
-        if self.result == "PARTIAL":
-            return [f"twice verify {self.path}", f"twice show {self.path}"]
-        return [f"twice show {self.path}"]
+        show = f"twice show {self.path}"
+        if self.result == "FAIL" and self.divergence is None and self.failure is not None:
+            informational = " --informational" if self._informational else ""
+            return [f"twice verify {self.path}{informational} --diagnose"]
+        if self.result == "PARTIAL" and self._torn:
+            whole = self.path.with_suffix(f".closed{self.path.suffix}")
+            return [f"twice migrate {self.path} -o {whole}", show]
+        if self.result == "PARTIAL" and self.segment:
+            return [f"twice verify {self.path}", show]
+        return [show]
 
     def to_json(self) -> dict[str, Any]:
         """As ``twice verify --json`` prints it."""
@@ -124,7 +134,8 @@ class Verification:
             },
             "effects": {
                 "mode": "replay",
-                "manifest_matches": self.manifest_matches,
+                "manifest_matches": self.manifest_matches is True,
+                "manifest_judged": self.manifest_matches is not None,
                 "seal": self.seal,
             },
             "caveats": list(self.caveats),
@@ -196,15 +207,18 @@ class Verification:
                 with target.open("x", encoding="utf-8") as file:
                     json.dump(self.to_json(), file, indent=2, ensure_ascii=False)
                     file.write("\n")
+                target.with_suffix(".md").write_text(self.to_markdown(), encoding="utf-8")
             except FileExistsError:
                 continue
             except OSError as error:
+                for half in (target, target.with_suffix(".md")):
+                    with suppress(OSError):
+                        half.unlink()
                 raise OutputUnwritable(
                     f"The statement {target} cannot be written: {error.strerror}.",
                     "Expected a folder that takes files.",
                     "Copy the record to such a folder, or ask for --json and keep that.",
                     path=str(target),
                 ) from error
-            target.with_suffix(".md").write_text(self.to_markdown(), encoding="utf-8")
             return target
         raise AssertionError("a million statements stand next to one record")

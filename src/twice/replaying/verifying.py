@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from twice.errors import ProgramFailed, RecordOutOfRange
+from twice.errors import ClassRefused, ProgramFailed, RecordOutOfRange, UsageError
 from twice.foundation.classes import Predicate
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.recording.runrecord import RunRecord
@@ -59,11 +59,20 @@ def verify(
 
     Raises:
         ProgramChanged: E-PROGRAM-004. RecordCorrupt: E-RECORD-004. RecordOutOfRange: E-RECORD-006.
+        ClassRefused: E-CLASS-001. UsageError: E-USE-001, when the segment ends before it begins.
     """
     with RunRecord.open(path) as record:
         if record.complete:
             record.reader.check()
         judge = predicate or record.setup.predicate
+        if predicate is not None:
+            require_known(predicate, record)
+        if first is not None and last is not None and last < first:
+            raise UsageError(
+                f"The segment from tick {first} to tick {last} holds nothing.",
+                "Expected a last tick at or after the first.",
+                f"For example: twice verify {path} --from {last} --to {first}",
+            )
         program = record.setup.program
         if not program.rerunnable:
             return _cannot_tell(
@@ -89,6 +98,23 @@ def verify(
             f"the code differs from the recorded one: {names}"
         )
     return statement
+
+
+def require_known(predicate: Predicate, record: RunRecord) -> None:
+    """Refuse a class for a component that the run does not have.
+
+    Raises:
+        ClassRefused: E-CLASS-001; a class for nobody would be no class at all.
+    """
+    known = sorted({*_subsystems(record), *record.reader.points.columns()})
+    for name in predicate.subsystems:
+        if not any(one == name or one.startswith(f"{name}/") for one in known):
+            raise ClassRefused(
+                f"A class was given for {name!r}, which {record.path} does not have.",
+                f"Expected one of {', '.join(known)}, or the beginning of its path.",
+                "Correct the name: --class NAME=CLASS.",
+                component=name,
+            )
 
 
 def _execute(
@@ -164,7 +190,7 @@ def _died(record: RunRecord, error: ProgramFailed) -> dict[str, Any]:
         **failure.to_json(),
         "evaluated": 0,
         "passed": 0,
-        "failed": 1,
+        "failed": 0,
         "within": 0,
     }
 
@@ -196,6 +222,10 @@ def _statement(
         manifest_matches = recorded == message["effects"]["strict"] if start == 0 else None
     if failure is None and counts["evaluated"] < wanted:
         failure = _points_missing(record, start + counts["evaluated"])
+    judged = counts["evaluated"]
+    if failure is not None and not counts["failed"]:
+        # An input, an effect or the ending parted, and the point after it was never taken.
+        counts = {**counts, "evaluated": judged + 1, "failed": 1}
     result = _judge(record, failure, counts, segment=segment, manifest=manifest_matches)
     found = [] if now is None else environment_differences(record, now)
     matters = [difference for difference in found if difference.affects != "note"]
@@ -207,7 +237,7 @@ def _statement(
         subsystems=_subsystems(record),
         axis="reproducibility" if matters else "determinism",
         first=start,
-        last=start + max(0, counts["evaluated"] - 1),
+        last=start + max(0, judged - 1),
         counts=counts,
         failure=failure,
         environment=found,

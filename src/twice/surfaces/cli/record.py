@@ -33,8 +33,10 @@ from twice.recording.config import parse_settings, read_config
 from twice.recording.effects.clock import parse_clock
 from twice.recording.program import Program, parse_program, runs_in
 from twice.recording.recorder import master_seed, record_program, refuse_existing
+from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
+from twice.replaying.verifying import require_known
 from twice.surfaces.cli.showing import Progress, add_json, print_json
 
 PASSES_ON = "arguments"
@@ -128,6 +130,9 @@ def run(options: argparse.Namespace) -> int:
             f"Check the spelling. The record {out} is complete and says so.",
             keys=keys,
         )
+    if setup.predicate.subsystems:
+        with RunRecord.open(out) as record:
+            require_known(setup.predicate, record)
     return 0 if ended["how"] == "completed" or ended["exit_code"] == 0 else 1
 
 

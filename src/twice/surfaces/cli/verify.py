@@ -14,11 +14,12 @@ PASS 0, FAIL 1, UNKNOWN 2; PARTIAL 0 for a segment that was asked for, else 2.
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from twice.diagnosing.diagnosing import diagnose_failure
 from twice.diagnosing.restores.missing import explained_restores
-from twice.errors import UsageError
+from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.classes import Predicate
 from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
@@ -66,13 +67,18 @@ def run(options: argparse.Namespace) -> int:
         with Doing() as doing:
             divergence = diagnose_failure(options.record, statement.failure, progress=doing)
         statement = statement.with_divergence(divergence.to_json())
-    statement.write_beside()
     if options.json:
         print_json(statement.to_json())
     else:
         print(statement.to_markdown().lstrip("# ").rstrip())
         if divergence is not None:
             print(f"\n{divergence.to_text()}")
+    try:
+        statement.write_beside()
+    except OutputUnwritable as error:
+        if not options.json:
+            raise
+        print(error, file=sys.stderr)  # Whoever asked for JSON has the statement in hand.
     return statement.exit_code
 
 
