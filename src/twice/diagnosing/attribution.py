@@ -22,6 +22,9 @@ from twice.diagnosing.locating.located import Located
 from twice.foundation.channels import Channel
 from twice.foundation.difference import FieldDifference
 
+BY_LIBRARY = ", by a library"
+"""What follows the name of a source in ``reads_differ`` that the user's code did not read itself."""
+
 
 @dataclass(frozen=True)
 class Observations:
@@ -125,7 +128,11 @@ def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
     for tag, channel, weight, sentence in _LINE:
         if tag in present:
             ballot.add(channel, weight, sentence)
-    if located.kind == "stream position":
+    made = [name for name in seen.reads_differ if name == f"entropy.urandom{BY_LIBRARY}"]
+    if located.kind == "stream position" and made and located.name != "stream positions":
+        sentence = f"a generator stands there on entropy that a library took: {located.name}"
+        ballot.add(Channel.SEEDS, 6.0, sentence)
+    elif located.kind == "stream position":
         ballot.add(
             Channel.RNG, 5.0, f"the position of a generator differs after it: {located.name}"
         )

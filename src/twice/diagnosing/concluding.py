@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
+from twice.diagnosing.attribution import BY_LIBRARY
+from twice.diagnosing.comparing import PointRef
 from twice.diagnosing.divergence import OperationFound
 from twice.diagnosing.locating.callables import SEEDING, UNSEEDED
 from twice.diagnosing.locating.located import Located
 from twice.diagnosing.locating.reading_lines import function_lines, line_facts, lines_called
 from twice.diagnosing.window import OBJECT
 from twice.foundation.difference import FieldDifference
+from twice.recording.effects.events import Event
 from twice.recording.effects.ops import OPS
 from twice.recording.runrecord import RunRecord
 
@@ -96,10 +100,29 @@ def blind_spots(located: Located) -> list[str]:
     return list(dict.fromkeys(spots))
 
 
-def reads_that_differ(a: RunRecord, b: RunRecord) -> list[str]:
-    """Names of the sources whose recorded values differ anywhere."""
+def reads_that_differ(a: RunRecord, b: RunRecord, at: PointRef | None) -> list[str]:
+    """Names of the sources whose recorded values differ: anywhere for the user's own reads.
+
+    What libraries read counts where it differs for the first time on the way to the compare-point:
+    a clock that a library reads in every tick says nothing, nor what it read before the first.
+    """
     found: dict[str, None] = {}
     for one, two in zip(a.strict_reads(), b.strict_reads(), strict=False):
         if one != two and one[0] in OPS:
             found[OPS[one[0]].name] = None
-    return list(found)
+    point = 0 if at is None else at.index
+    held = [record.library_reads(point) for record in (a, b)]
+    before = {
+        name
+        for number in sorted({*held[0], *held[1]})
+        if 0 < number < point
+        for name in _apart(held, number)
+    }
+    by_library = [name for name in _apart(held, point) if name not in before]
+    return [*found, *(f"{name}{BY_LIBRARY}" for name in by_library if point > 0)]
+
+
+def _apart(held: Sequence[Mapping[int, Sequence[Event]]], point: int) -> list[str]:
+    one, two = (reads.get(point, ()) for reads in held)
+    unequal = (x for pair in zip_longest(one, two) if pair[0] != pair[1] for x in pair if x)
+    return sorted({OPS[number].name for number, _ in unequal if number in OPS})

@@ -345,7 +345,7 @@ class _Funnel:
             substituted=self._substituted(),
             unsteady=tuple(found.unsteady),
             clock_policy=self._a.record.setup.clock != self._b.record.setup.clock,
-            reads_differ=reads_that_differ(self._a.record, self._b.record),
+            reads_differ=reads_that_differ(self._a.record, self._b.record, where.at),
         )
         result: Result = "localised" if found.located is not None else "unlocalised"
         if found.non_reproducing is not None:

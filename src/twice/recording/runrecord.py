@@ -130,6 +130,15 @@ class RunRecord:
         for frame in self.reader.frames(kinds=[LENIENT]):
             yield from unpack(frame.payload)
 
+    def library_reads(self, until: int) -> dict[int, list[Event]]:
+        """The same, by the index of the compare-point that followed, up to that one."""
+        found: dict[int, list[Event]] = {}
+        for frame in self.reader.frames(kinds=[LENIENT]):
+            if frame.point > until:
+                break
+            found.setdefault(frame.point, []).extend(unpack(frame.payload))
+        return found
+
     def loops(self) -> list[LoopSpan]:
         """Loops that ended, with the cursors at their ends."""
         spans = []
