@@ -124,6 +124,32 @@ def test_nothing_but_the_document_is_on_standard_output(swarm: Path) -> None:
     assert json.loads(done.stdout)
 
 
+def test_a_result_that_finds_no_room_is_not_taken_as_given(recorded_swarm: Path) -> None:
+    show = f"{shlex.quote(sys.executable)} -m twice show a.twice --json"
+
+    def shell(text: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", text],
+            cwd=recorded_swarm, capture_output=True, text=True, env=environ(), check=False,
+        )  # fmt: skip
+
+    full = shell(f"ulimit -f 0; {show} > full.json")
+    closed = shell(f"{show} >&-")
+
+    assert full.returncode == 2
+    assert full.stderr.startswith("E-OUTPUT-002  Standard output cannot be written"), full.stderr
+    assert (closed.returncode, closed.stderr) == (0, "")
+
+
+def test_what_is_missing_or_wrong_is_named_with_its_source(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text(MODULE)
+    missing = cli("record", cwd=tmp_path)
+    seeded = cli("record", "p.py:main", cwd=tmp_path, env={"TWICE_SEED": "seven"})
+
+    assert "required: program." in missing.stderr
+    assert (seeded.returncode, seeded.stderr[:22]) == (2, "E-SEED-003  TWICE_SEED")
+
+
 def test_an_ascii_terminal_gets_escapes_and_no_error(tmp_path: Path) -> None:
     (tmp_path / "é.txt").write_text("x")
 

@@ -152,6 +152,13 @@ def test_an_input_that_is_none_is_refused(swarm: Path) -> None:
     assert cli("branch", "a.twice", "--at", 7, *again, "-o", "c.twice", cwd=swarm).returncode == 2
 
 
+def test_a_branch_whose_program_breaks_does_not_exit_0(swarm: Path) -> None:
+    done = cli("branch", "a.twice", "--at", 7, "--input", "push=hello", "-o", "c.twice", cwd=swarm)
+
+    assert done.returncode == 1
+    assert "ticks, exception: " in done.stdout
+
+
 def test_a_rerun_says_whose_it_is(swarm: Path) -> None:
     told = json.loads(cli("rerun", "a.twice", "-o", "r.twice", "--json", cwd=swarm).stdout)
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from twice.errors import OutputExists, OutputUnwritable, SeedMissing, TwiceError
+from twice.errors import OutputExists, OutputUnwritable, SeedMissing, SeedRefused, TwiceError
 from twice.foundation.seeds import Seed
 from twice.recording import active
 from twice.recording.describing import describe_ending
@@ -56,7 +56,15 @@ def master_seed(given: int | Seed | None, environ: Mapping[str, str] | None = No
             "A run is a function of its seed: there is no default and no fallback.",
             f"Give one: --seed 42, seed=42, or the environment variable {SEED_VARIABLE}=42.",
         )
-    return Seed.parse(text)
+    try:
+        return Seed.parse(text)
+    except SeedRefused as error:
+        raise SeedRefused(
+            f"{SEED_VARIABLE}: {error.happened}",
+            error.expected,
+            f"Correct or unset {SEED_VARIABLE}, or give --seed 42.",
+            **error.fields,
+        ) from None
 
 
 def as_program(program: str | Program | Callable[..., object]) -> Program:

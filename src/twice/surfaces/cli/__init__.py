@@ -17,8 +17,9 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
-from twice.errors import TwiceError, UsageError
+from twice.errors import OutputUnwritable, TwiceError, UsageError
 
 COMMANDS: dict[str, str] = {
     "record": "record a run of a program",
@@ -48,6 +49,7 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _open_closed_streams()
     _never_fail_to_print()
     try:
         code = dispatch(given)
@@ -61,7 +63,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         _drop_output()
         code = 2
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _drop_output()  # Only a stream has no file name.
+        print(_unprinted(error), file=sys.stderr)
+        code = 2
     sys.exit(code)
+
+
+def _open_closed_streams() -> None:
+    """Let what is printed go nowhere where the shell has closed a stream (``>&-``)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (till the end)
+            setattr(sys, name, nowhere)
+
+
+def _unprinted(error: OSError) -> OutputUnwritable:
+    return OutputUnwritable(
+        f"Standard output cannot be written: {error.strerror or error}.",
+        "Expected room for the whole result.",
+        "Send it elsewhere, or make room.",
+    )
 
 
 def _own(arguments: list[str]) -> tuple[list[str], list[str]]:

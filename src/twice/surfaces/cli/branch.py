@@ -6,6 +6,7 @@
 The value of an input is typed as TOML types it, and is text otherwise. It replaces tick T only; with
 --onwards every later tick too. Past the tick, reads of the world that match come from the record;
 the first that does not goes to the world, or is refused when --sealed. The parent is only read.
+Exit code 0 when the program ended well, else 1.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def run(options: argparse.Namespace) -> int:
             print_json(told)
         else:
             _print(options, made, told)
-    return 0 if told["prefix"]["identical"] else 1
+        ending = made.ending or {}
+        well = ending.get("how") == "completed" or ending.get("exit_code") == 0
+    return 0 if told["prefix"]["identical"] and well else 1
 
 
 def parse_inputs(pairs: list[str]) -> dict[str, Any]:

@@ -45,7 +45,9 @@ PASSES_ON = "arguments"
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("program", help="file.py:function, package.module:function, or script.py")
-    parser.add_argument("arguments", nargs="*", help="of a script; after -- where they are options")
+    parser.add_argument(
+        "arguments", nargs="*", default=[], help="of a script; after -- where they are options"
+    )
     parser.add_argument("--seed", help="master seed, an integer; or the variable TWICE_SEED")
     parser.add_argument("--config", type=Path, help="TOML, JSON or YAML file for run.config")
     parser.add_argument(
