@@ -102,7 +102,7 @@ _LINE: tuple[tuple[str, Channel, float, str], ...] = (
     (tags.LISTING, Channel.EFFECTS, 4.0, "the line lists a folder"),
     (tags.HASH, Channel.ENCODING, 4.0, "the line uses hash(), which differs between processes"),
     (tags.PICKLE, Channel.ENCODING, 4.5, "the line keeps the bytes of a pickle"),
-    (tags.REPR, Channel.ENCODING, 2.5, "the line keeps the text of an object"),
+    (tags.REPR, Channel.ENCODING, 3.5, "the line keeps the text of an object"),
     (tags.ADDRESS, Channel.CONCURRENCY, 4.0, "the line uses id(), an address"),
     (tags.MATMUL, Channel.FLOATING_POINT, 4.0, "the line calls a product of a BLAS library"),
     (tags.SUM, Channel.FLOATING_POINT, 2.0, "the line reduces in an order"),
@@ -152,6 +152,8 @@ def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
     elif located.iterates and _has(seen.factors, "hash seed"):
         what = ", ".join(located.iterates)
         ballot.add(Channel.CONCURRENCY, 3.0, f"the line iterates {what} under another hash seed")
+    if _STARTS_THREAD.match(located.code or ""):
+        ballot.add(Channel.CONCURRENCY, 2.5, "what a thread did that the line starts shows there")
     if _WAITS_FOR_THREAD.search(located.code or ""):
         ballot.add(Channel.CONCURRENCY, 4.0, "what another thread did meanwhile shows at this line")
     if located.thread not in {"", "MainThread", "main"}:
@@ -204,6 +206,7 @@ def _fields(seen: Observations, ballot: _Ballot) -> None:
 
 
 _FEW_ULPS = 4096
+_STARTS_THREAD = re.compile(r"[\w.\[\]]+\.start\(\)\s*(#|$)")  # a statement of its own
 _WAITS_FOR_THREAD = re.compile(
     r"\.join\(\s*(timeout=.*)?\)"
 )  # of a thread: text is joined with an argument
