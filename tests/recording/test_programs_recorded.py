@@ -226,3 +226,46 @@ def test_a_function_sees_no_arguments_of_the_process_that_executes_it(tmp_path: 
     ) as record:
         assert verify(record.path).result == "PASS"
         assert record.printed()[0].decode() == f"{[str(tmp_path / 'program.py')]}\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import atexit\natexit.register(lambda: print('late', LATER))\n",
+        (
+            "import threading, time\n"
+            "def wait():\n    time.sleep(0.05)\n    print('late', LATER)\n"
+            "threading.Thread(target=wait).start()\n"
+        ),
+        (
+            "import concurrent.futures as futures\n"
+            "futures.ThreadPoolExecutor(1).submit(lambda: print('late', LATER))\n"
+        ),
+    ],
+)
+@pytest.mark.parametrize("leaving", ["", "raise SystemExit(3)\n"])
+def test_what_a_script_prints_while_it_ends_is_its_output(
+    tmp_path: Path, source: str, leaving: str
+) -> None:
+    script = tmp_path / "script.py"
+    exists = "from pathlib import Path\nLATER = (Path(__file__).parent / 'later').exists()\n"
+    script.write_text(exists + source + leaving)
+    with twice.record(str(script), seed=1, out=tmp_path / "a.twice") as record:
+        assert record.printed()[0] == b"late False\n"
+        assert verify(record.path).result == "PASS"
+        (tmp_path / "later").touch()
+        assert verify(record.path).result == "FAIL"
+
+
+def test_threads_that_outlive_a_function_are_named_in_its_verdict(tmp_path: Path) -> None:
+    source = """
+        import threading, time
+
+        def main(run):
+            threading.Thread(target=time.sleep, args=(0.3,), name="lingers").start()
+            run.track("seen", []).append(1)
+    """
+    with recorded(tmp_path, source) as record:
+        statement = verify(record.path)
+    assert statement.result == "PASS"
+    assert any("lingers" in caveat for caveat in statement.caveats)

@@ -9,10 +9,12 @@ Invariant: however the program ends, the session is finished exactly once, by th
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import runpy
 import sys
+import threading
 import traceback
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -88,6 +90,8 @@ def execute(
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
             _print_theirs(error)
             ending = failed("exception", error, 1)
+        if os.getpid() == session.owner:
+            _wind_down(session)
         interrupts.end()
         if os.getpid() != session.owner:
             _leave_fork(int(ending["exit_code"] or 0))
@@ -111,6 +115,27 @@ def _call(program: Program, run: Run) -> int:
     function = load(program)
     function(run)
     return 0
+
+
+def _wind_down(session: Session) -> None:
+    """What the interpreter does when a script has ended: its output counts until then.
+
+    A function has only returned; what its threads do from here on is no longer its run.
+    """
+    if session.setup.program.kind == "script":
+        for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
+            try:
+                step()
+            except BaseException:  # noqa: BLE001  (an interrupt ends the waiting, as it does there)
+                traceback.print_exc()
+        return
+    main = threading.main_thread()
+    running = [each.name for each in threading.enumerate() if each is not main and not each.daemon]
+    if running:
+        session.caveats.append(
+            f"threads were running when the program returned ({', '.join(sorted(running))}): what "
+            "they did from there on is not part of the run"
+        )
 
 
 def finish(
