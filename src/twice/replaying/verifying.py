@@ -20,6 +20,7 @@ from twice.errors import ClassRefused, ProgramFailed, RecordOutOfRange, UsageErr
 from twice.foundation.classes import Predicate
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.recording.runrecord import RunRecord
+from twice.replaying.caveats import caveats_of
 from twice.replaying.checking import Failure
 from twice.replaying.sampling import with_sample
 from twice.replaying.starting import (
@@ -215,7 +216,7 @@ def _statement(
         "within_tolerance": message["within"],
     }
     manifest_matches: bool | None = None
-    caveats = _caveats(record)
+    caveats = caveats_of(record, predicate)
     if failure is None and message["how"] != "stopped":
         failure = _ending_differs(record, message, start + message["evaluated"])
         recorded = (record.ending or {}).get("effects", {}).get("strict")
@@ -318,7 +319,7 @@ def _cannot_tell(record: RunRecord, predicate: Predicate, *why: str) -> Verifica
         environment=[],
         manifest_matches=None,
         seal=_SEAL,
-        caveats=[*why, *_caveats(record)],
+        caveats=[*why, *caveats_of(record, predicate)],
         segment=False,
     )
 
@@ -334,36 +335,6 @@ def _subsystems(record: RunRecord) -> list[str]:
         last = record.reader.points.point(len(record.reader.points) - 1)
         named = [name for name in last.digests if name not in {"effects", "inputs"}]
     return sorted({*named, "streams", "output"})
-
-
-def _caveats(record: RunRecord) -> list[str]:
-    caveats = []
-    program = record.setup.program
-    if program.kind == "script":
-        caveats.append("a plain script: only its output and exit code were compared")
-    if not record.complete:
-        tear = record.reader.tear
-        reason = f": {tear.reason}" if tear is not None else ""
-        caveats.append(f"the record is torn{reason}; only its intact prefix was judged")
-    ending = record.ending or {}
-    if "interrupted_at_point" in ending:
-        caveats.append(
-            "the run was interrupted from outside; only what came before the interrupt was judged"
-        )
-    caveats += [str(caveat) for caveat in ending.get("caveats", [])]
-    used = ending.get("globals_used") or []
-    if used:
-        caveats.append(
-            f"global generators were drawn from ({', '.join(used)}): they replay, and any other "
-            "user of them shifts their numbers"
-        )
-    ungoverned = (ending.get("effects") or {}).get("ungoverned") or {}
-    if ungoverned:
-        reads = ", ".join(f"{name} {count} times" for name, count in ungoverned.items())
-        caveats.append(f"read on threads without an actor, and not recorded: {reads}")
-    if not ending.get("components") and program.kind != "script" and record.complete:
-        caveats.append("no component is tracked: only streams, inputs, effects and output compare")
-    return caveats
 
 
 def _in_range(record: RunRecord, tick: int) -> int:
