@@ -132,6 +132,28 @@ def test_a_line_that_threads_change_is_named_beside_a_list_of_a_set(tmp_path: Pa
     assert found.operation.line == guilty
 
 
+def test_a_tick_in_which_one_run_ends_is_refused_by_its_compare_points(tmp_path: Path) -> None:
+    program = write(
+        tmp_path,
+        """
+        import os
+
+        def main(run):
+            held = run.track("held", {"n": 0})
+            for tick in run.ticks(int(os.environ.get("TICKS", "3"))):
+                held["n"] += 1
+        """,
+    )
+    files = []
+    for ticks in ("3", "2"):
+        record = tmp_path / f"{ticks}.twice"
+        twice.record(program, seed=3, out=record, env={"TICKS": ticks}).close()
+        files.append(write_trace(record, 1, tmp_path / f"{ticks}.trace"))
+    with pytest.raises(TraceRefused, match=r"points tick, end; tick 1 .* tick\.") as caught:
+        diagnose_traces(*files)
+    assert "2.trace" in caught.value.happened
+
+
 def test_a_tick_in_which_nothing_differs_is_the_same(market: tuple[Path, Path, int]) -> None:
     a, b, _ = market
     files = [file.with_name(f"{file.stem}1.trace") for file in (a, b)]

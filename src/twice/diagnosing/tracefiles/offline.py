@@ -65,7 +65,7 @@ class Offline:
         if self._a.window != self._b.window:
             raise refused(
                 self._path_b,
-                f"is of another window than {self._path_a}: tick {self._b.tick} and {self._a.tick}",
+                f"is of another window than {self._path_a}: {_window(self._b)}; {_window(self._a)}",
             )
         apart = _first_apart(self._a, self._b)
         unsteady = [side for side, file in self._files() if not file.reproduces]
@@ -194,6 +194,12 @@ class Offline:
             if result not in {"same", "localised"}
             else [f"twice diagnose --traces {self._path_a} {self._path_b} --json"],
         )
+
+
+def _window(file: TraceFile) -> str:
+    """The window in words: runs that end in one tick have other compare-points there."""
+    names = ", ".join(point.name for point in file.points if point.tick == file.tick)
+    return f"tick {file.tick} with the compare-points {names}"
 
 
 def _first_apart(a: TraceFile, b: TraceFile) -> int | None:
