@@ -152,6 +152,20 @@ def test_an_input_that_is_none_is_refused(swarm: Path) -> None:
     assert cli("branch", "a.twice", "--at", 7, *again, "-o", "c.twice", cwd=swarm).returncode == 2
 
 
+def test_a_branch_that_is_refused_leaves_what_stood_there(swarm: Path) -> None:
+    kept = (swarm / "b.twice").read_bytes()
+    (swarm / "folder").mkdir()
+    branch = ("branch", "a.twice", "--at", 7, "--force")
+
+    wrong = cli(*branch, "--input", "pull=1", "-o", "b.twice", cwd=swarm)
+    folder = cli(*branch, "--input", "push=1", "-o", "folder", cwd=swarm)
+
+    assert (wrong.returncode, wrong.stderr[:9]) == (2, "E-USE-001")
+    assert (swarm / "b.twice").read_bytes() == kept
+    assert (folder.returncode, folder.stderr[:12]) == (2, "E-OUTPUT-002"), folder.stderr
+    assert not list(swarm.glob(".*.partial"))
+
+
 def test_a_branch_whose_program_breaks_does_not_exit_0(swarm: Path) -> None:
     done = cli("branch", "a.twice", "--at", 7, "--input", "push=hello", "-o", "c.twice", cwd=swarm)
 

@@ -193,7 +193,6 @@ def branch(
             with contextlib.suppress(OSError):  # Gone already when it came to an end.
                 Path(str(job["partial"])).unlink()
     if ended["branch"]["unused"]:
-        Path(out).unlink()
         names = ", ".join(ended["branch"]["unused"])
         raise UsageError(
             f"The run never asked for the input {names} at tick {at}.",

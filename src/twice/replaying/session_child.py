@@ -26,6 +26,7 @@ from twice.recording.identity import build_identity
 from twice.recording.inputs import BranchInputs
 from twice.recording.launch import error_message
 from twice.recording.record import RecordWriter
+from twice.recording.record.sink import unwritable
 from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
 from twice.recording.sink import RecordingSink, Sinks
@@ -170,7 +171,13 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
                 partial.unlink()
             channel.send(error_message(error))
             os._exit(2)
-        partial.replace(out)
+        # An input that nobody asked for is refused: what stood at the path before then stays.
+        if job["until"] is not None or not ending["branch"]["unused"]:
+            try:
+                partial.replace(out)
+            except OSError as error:
+                channel.send(error_message(unwritable(out, error)))
+                os._exit(2)
         channel.send({"kind": "ended", **_outcome(ending, held)})
         os._exit(0)
 
