@@ -82,6 +82,7 @@ class Side:
         self.start: int | None = None
         self.executions = 0
         self._zygotes: list[tuple[Surroundings, Zygote]] = []
+        self._running: list[ChildProcess] = []
         self._lock = threading.Lock()
 
     def fork_snapshot(self) -> int | None:
@@ -133,7 +134,10 @@ class Side:
         return _executed(message)
 
     def close(self) -> None:
-        """End the processes that were kept."""
+        """End the processes that were kept, and those that an interrupt left running."""
+        with self._lock:
+            for child in self._running:
+                child.kill()
         for _, zygote in self._zygotes:
             zygote.close()
         self._zygotes.clear()
@@ -143,7 +147,13 @@ class Side:
             self.executions += 1
         environ = environ_for_child(os.environ, pinned)
         with ChildProcess(_CHILD, environ, cwd=folder_of(self.record)) as child:
-            return child.ask(job)
+            with self._lock:
+                self._running.append(child)
+            try:
+                return child.ask(job)
+            finally:
+                with self._lock:
+                    self._running.remove(child)
 
     def _forked(self, job: Mapping[str, object], pinned: Surroundings) -> dict[str, Any] | None:
         """What a fork answers, or None where a fresh process has to."""

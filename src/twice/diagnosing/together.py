@@ -23,13 +23,15 @@ def together(calls: Sequence[Callable[[], _Result]]) -> list[_Result]:
     workers = min(len(calls), len(os.sched_getaffinity(0)) if _CAN_ASK else os.cpu_count() or 1)
     if workers < 2:
         return [call() for call in calls]
-    with ThreadPoolExecutor(workers, thread_name_prefix="executing") as pool:
+    pool, interrupted = ThreadPoolExecutor(workers, thread_name_prefix="executing"), False
+    try:
         waiting = [pool.submit(call) for call in calls]
-        try:
-            return [each.result() for each in waiting]
-        finally:
-            for each in waiting:
-                each.cancel()
+        return [each.result() for each in waiting]
+    except KeyboardInterrupt:
+        interrupted = True  # whoever owns the processes that are waited for ends them
+        raise
+    finally:
+        pool.shutdown(wait=not interrupted, cancel_futures=True)
 
 
 _CAN_ASK = hasattr(os, "sched_getaffinity")
