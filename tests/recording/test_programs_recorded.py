@@ -269,3 +269,21 @@ def test_threads_that_outlive_a_function_are_named_in_its_verdict(tmp_path: Path
         statement = verify(record.path)
     assert statement.result == "PASS"
     assert any("lingers" in caveat for caveat in statement.caveats)
+
+
+def test_files_in_the_folder_stand_in_for_no_module_of_the_library(tmp_path: Path) -> None:
+    (tmp_path / "queue.py").write_text("raise SystemExit('not the library')\n")
+    (tmp_path / "beside.py").write_text("PUSH = 3\n")
+    (tmp_path / "sims").mkdir()
+    (tmp_path / "sims" / "sim.py").write_text(
+        "import beside\n"
+        "def main(run):\n"
+        "    seen = run.track('seen', [])\n"
+        "    for tick in run.ticks(2):\n"
+        "        seen.append(beside.PUSH)\n"
+    )
+
+    recording = cli("record", "sims/sim.py:main", "--seed", "1", "-o", "a.twice", cwd=tmp_path)
+
+    assert recording.returncode == 0, recording.stderr
+    assert verify(tmp_path / "a.twice").result == "PASS"

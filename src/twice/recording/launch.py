@@ -56,7 +56,9 @@ class ChildProcess:
         for file in self._files:
             append_only(file)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, str(theirs.fileno())],
+            # -P: a file of the user's in the current folder must not stand in for a module of ours
+            # or of the standard library; the program's folders are searched once it is loaded.
+            [sys.executable, "-P", "-m", module, str(theirs.fileno())],
             env={**environ, NESTED: "1"},
             stdin=None if stdin else subprocess.DEVNULL,
             stdout=self._files[0],

@@ -181,7 +181,7 @@ def load(program: Program) -> Callable[..., object]:
         module = importlib.import_module(program.target)
     else:
         path = program.path()
-        sys.path.insert(0, str(path.parent))
+        sys.path[:0] = dict.fromkeys([str(path.parent), str(program.folder().resolve())])
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None, "a .py path always has a loader"
         assert spec.loader is not None, "a .py path always has a loader"
