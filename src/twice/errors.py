@@ -299,6 +299,12 @@ class InputMismatch(TwiceError):
     id = "E-EFFECT-003"
 
 
+class InterceptionRefused(TwiceError):
+    """A name that reads the world could not be routed through the effects layer."""
+
+    id = "E-EFFECT-004"
+
+
 class SurroundingsRefused(TwiceError):
     """A surrounding cannot be pinned or recorded (a random hash seed, for one)."""
 

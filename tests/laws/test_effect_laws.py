@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twice.recording.effects import ops
+from twice.recording.effects.actors import enter, leave
 from twice.recording.effects.clock import REAL, Clock, governed_read
 from twice.recording.effects.events import RUN_READS_MAX, RUNS_MAX, Event, Waiting, pack, unpack
 from twice.recording.effects.layer import EffectLayer
@@ -40,7 +41,9 @@ class Scripted:
 
 def layer_with_journal() -> tuple[EffectLayer, list[tuple[str, bytes]]]:
     journal: list[tuple[str, bytes]] = []
-    return EffectLayer(LiveSource(), lambda kind, payload: journal.append((kind, payload))), journal
+    return EffectLayer(
+        LiveSource(), lambda kind, payload, _: journal.append((kind, payload))
+    ), journal
 
 
 def journal_of(reads: list[ops.Op], flush_at: list[int], way: str) -> tuple[object, ...]:
@@ -49,10 +52,12 @@ def journal_of(reads: list[ops.Op], flush_at: list[int], way: str) -> tuple[obje
         layer, journal = layer_with_journal()
         answers: list[object] = []
         readers = {op: _reader(way, layer, op) for op in CLOCKS}
+        token = enter(layer.main)
         for at, op in enumerate(reads):
             answers.append(readers[op]())
             if at in flush_at:
                 layer.flush()
+        leave(token)
         position = layer.position()
         return answers, journal, position, layer.manifest(), layer.snapshot()
 
@@ -65,7 +70,7 @@ def _reader(way: str, layer: EffectLayer, op: ops.Op) -> Callable[[], object]:
             Clock(layer, None, lambda: 0), op.name.removeprefix("clock.")
         )
         return asked
-    return lambda: layer.read(op, REAL[op])
+    return lambda: layer.read(layer.main, op, REAL[op])
 
 
 @given(READS, st.lists(st.integers(0, 60), max_size=4), st.sampled_from(["intercepted", "asked"]))

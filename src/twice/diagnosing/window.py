@@ -259,7 +259,7 @@ def inspected_session(record: RunRecord, control: InspectControl, resume: Resume
 
 
 def _world(record: RunRecord) -> BranchSource:
-    return BranchSource(RecordedSource(record.strict_reads, record.lenient_reads()))
+    return BranchSource(RecordedSource(record))
 
 
 def _session(

@@ -45,6 +45,10 @@ def governed(session: Session) -> Iterator[Run]:
     interception = Interception(layer, session.setup.clock, lambda: session.tick)
     _disown_on_fork(session, interception)
     interception.install()
+    session.caveats += [
+        f"{name} was bound before the session: reads through it are not governed"
+        for name in interception.late_aliases()
+    ]
     try:
         yield Run(session)
     finally:

@@ -1,27 +1,33 @@
 """The only module that patches the standard library.
 
 Why: a program that calls ``time.time()`` or ``os.urandom()`` reads the world behind the back of
-any interface, and its past could not be told. While a session runs, the attributes listed in
-``_targets`` are replaced by governed ones; ``restore`` puts the very same objects back.
+any interface, and its past could not be told. While a session runs, the names that the files in
+``effects/`` list for this Python version stand for governed ones; ``restore`` puts the very same
+objects back. Every row that reads the world is probed when the session begins.
 
-What it misses: names bound before installation (``from time import time`` in a module imported
-earlier; sessions in a child process install first), C code that reads by itself, and the sources
-that the files in ``effects/`` name as not covered.
+What it misses: names bound before installation (``late_aliases`` finds them in the user's modules;
+sessions in a child process install first), C code that reads by itself, and the sources that the
+files in ``effects/`` name as not covered.
 
 Invariant: after ``restore`` every patched attribute is the object it was.
 """
 
 from __future__ import annotations
 
-import os
-import random
-import time
+import sys
 from collections.abc import Callable
+from contextvars import Token
 from types import TracebackType
 from typing import Any, Self
 
-from twice.recording.effects import clock, entropy, ops
+from twice.errors import InterceptionRefused
+from twice.recording.effects import clock, entropy, lineage
+from twice.recording.effects.actors import Actor, Outside, enter, leave
 from twice.recording.effects.layer import EffectLayer
+from twice.recording.effects.patches import Patch
+from twice.recording.effects.sources import LiveSource
+from twice.recording.imports import ImportWatch
+from twice.recording.program import is_user_file
 
 
 class Interception:
@@ -33,20 +39,64 @@ class Interception:
         self._layer = layer
         self._policy = policy
         self._tick = tick
-        self._saved: list[tuple[Any, str, Any]] = []
+        self._saved: list[tuple[Patch, Any]] = []
+        self._main: Token[Actor | Outside | None] | None = None
+        self._watch = ImportWatch(
+            {
+                "ssl": lambda module: self._put(entropy.ssl_patches(layer, module)),
+                "concurrent.futures.thread": lambda module: self._put(
+                    lineage.pool_patches(layer, module)
+                ),
+                "asyncio.base_events": lambda module: self._put(
+                    lineage.task_patches(layer, module)
+                ),
+            }
+        )
 
     def install(self) -> None:
-        """Replace every target; nothing else changes."""
+        """Replace every target, and see that each reads the world through the layer.
+
+        Raises:
+            InterceptionRefused: E-EFFECT-003, when one does not.
+        """
         assert not self._saved, "an interception is installed once"
-        for holder, name, replacement in self._targets():
-            self._saved.append((holder, name, getattr(holder, name)))
-            setattr(holder, name, replacement)
+        layer = self._layer
+        self._main = enter(layer.main)
+        try:
+            self._put(
+                [
+                    *clock.patches(layer, self._policy, self._tick),
+                    *entropy.patches(layer),
+                    *lineage.patches(layer),
+                ]
+            )
+            self._watch.install()
+        except BaseException:
+            self.restore()
+            raise
 
     def restore(self) -> None:
         """Put every patched attribute back, last one first."""
+        self._watch.remove()
         while self._saved:
-            holder, name, original = self._saved.pop()
-            setattr(holder, name, original)
+            patch, original = self._saved.pop()
+            patch.restore(original)
+        if self._main is not None:
+            leave(self._main)
+            self._main = None
+
+    def late_aliases(self) -> list[str]:
+        """Names in the user's modules that were bound to an original before this session."""
+        originals = {id(original): patch for patch, original in self._saved}
+        found = []
+        for module in list(sys.modules.values()):
+            if is_user_file(getattr(module, "__file__", None) or "<"):
+                found += [
+                    f"{module.__name__}.{name}"
+                    for name, value in vars(module).items()
+                    if id(value) in originals
+                ]
+        return sorted(found)
 
     def __enter__(self) -> Self:
         self.install()
@@ -60,24 +110,29 @@ class Interception:
     ) -> None:
         self.restore()
 
-    def _targets(self) -> list[tuple[Any, str, Any]]:
-        layer, policy = self._layer, self._policy
-        targets: list[tuple[Any, str, Any]] = [
-            (
-                time,
-                op.name.removeprefix("clock."),
-                clock.governed_read(op, layer, policy, self._tick),
+    def _put(self, patches: list[Patch]) -> None:
+        for patch in patches:
+            self._saved.append((patch, patch.install()))
+        for patch in patches:
+            if patch.probe is not None:
+                self._prove(patch, patch.probe)
+
+    def _prove(self, patch: Patch, probe: Callable[[Any], object]) -> None:
+        """Read the world once as a program would, as an actor of its own that nobody keeps."""
+        prober = Actor("probe", self._layer, LiveSource())
+        token = enter(prober)
+        self._layer.probing = True
+        try:
+            probe(getattr(patch.holder, patch.name))
+        finally:
+            self._layer.probing = False
+            leave(token)
+        read = bool(prober.waiting.runs)
+        self._layer.forget(prober)
+        if not read and self._policy is None:
+            raise InterceptionRefused(
+                f"{patch.full_name} does not go through the effects layer on Python {sys.version.split()[0]}.",
+                "Expected every name that reads the world to be replaced while a run is recorded.",
+                "Something else replaces it, or this Python is unknown: see docs/internals/effects.md.",
+                name=patch.full_name,
             )
-            for op in clock.REAL
-        ]
-        targets.append((time, "sleep", clock.governed_sleep(layer, policy)))
-        urandom = entropy.governed_urandom(layer)
-        targets += [(os, "urandom", urandom), (random, "_urandom", urandom)]
-        seed = entropy.governed_seed(layer, random.Random.seed)
-        inner = random._inst
-        bound = seed.__get__(inner)
-        targets += [(random.Random, "seed", seed), (random, "seed", bound)]
-        return targets
-
-
-assert ops.BEHAVIOUR == 1, "a new order of effects needs a new behaviour number in the record"

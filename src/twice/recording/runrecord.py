@@ -19,7 +19,7 @@ from typing import Any, Self
 from twice.errors import RecordForeign, RecordOutOfRange, UsageError
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
-from twice.recording.effects.events import LENIENT, STRICT, Event, unpack
+from twice.recording.effects.events import ACTOR, LENIENT, STRICT, Event, unpack
 from twice.recording.identity import check_identity
 from twice.recording.inputs import INPUT, InputEvent, read_input
 from twice.recording.ordering import PREFIX
@@ -118,9 +118,9 @@ class RunRecord:
                 yield frame.tick, bytes(frame.payload)
 
     def strict_reads(self, count: int = 0) -> Iterator[Event]:
-        """Reads of the world by user code, after the first ``count``, in order."""
+        """Reads of the world by the main program, after the first ``count``, in order."""
         seen = 0
-        for frame in self.reader.frames(kinds=[STRICT]):
+        for frame in self.reader.frames(kinds=[STRICT], actor=0):
             events = unpack(frame.payload)
             yield from events[max(0, count - seen) :]
             seen += len(events)
@@ -138,6 +138,21 @@ class RunRecord:
                 break
             found.setdefault(frame.point, []).extend(unpack(frame.payload))
         return found
+
+    def actors(self) -> dict[str, int]:
+        """Numbers of the actors other than the main program, by their keys."""
+        frames = self.reader.frames(kinds=[ACTOR])
+        return {str(decode(frame.payload)): frame.actor for frame in frames}
+
+    def actor_reads(self) -> dict[str, list[Event]]:
+        """Reads of the world by every other actor's own code, in its order."""
+        keys = {number: key for key, number in self.actors().items()}
+        reads: dict[str, list[Event]] = {key: [] for key in keys.values()}
+        if keys:
+            for frame in self.reader.frames(kinds=[STRICT]):
+                if frame.actor in keys:
+                    reads[keys[frame.actor]] += unpack(frame.payload)
+        return reads
 
     def loops(self) -> list[LoopSpan]:
         """Loops that ended, with the cursors at their ends."""

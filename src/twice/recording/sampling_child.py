@@ -33,9 +33,9 @@ class SummarySink:
         self.last: float | None = None
         self._name = name
 
-    def frame(self, kind: str, payload: bytes, tick: int) -> None:
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
         """Take the value, when it is the declared summary's."""
-        del tick
+        del tick, actor
         if kind == SUMMARY:
             fields: Any = decode(payload)
             name, value = fields

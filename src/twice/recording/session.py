@@ -257,10 +257,10 @@ class Session:
             self._snapshot(tick)
         self.wiring.control.before_tick(self, tick)
 
-    def frame(self, kind: str, payload: bytes) -> None:
+    def frame(self, kind: str, payload: bytes, actor: int = 0) -> None:
         """Hand something to the journal, unless the session is still catching up."""
         if not self.muted:
-            self.wiring.sink.frame(kind, payload, self.tick)
+            self.wiring.sink.frame(kind, payload, self.tick, actor)
 
     def _take(self, name: str) -> None:
         if self.muted:

@@ -24,7 +24,7 @@ class Sink(Protocol):
         """A compare-point was taken."""
         ...
 
-    def frame(self, kind: str, payload: bytes, tick: int) -> None:
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
         """Something for the journal: reads, inputs, output, values with a tolerance."""
         ...
 
@@ -74,9 +74,9 @@ class RecordingSink:
             layout = self._layouts[taken.columns] = self.writer.layout(taken.columns)
         self.writer.point(layout, taken.tick, taken.name, taken.root, taken.chain, taken.digests)
 
-    def frame(self, kind: str, payload: bytes, tick: int) -> None:
-        """Append a journal frame of the main actor."""
-        self.writer.frame(kind, 0, payload, tick=tick)
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
+        """Append a journal frame."""
+        self.writer.frame(kind, actor, payload, tick=tick)
 
     def value(self, column: str, payload: bytes, tick: int) -> None:
         """Append the value as a journal frame."""
@@ -111,10 +111,10 @@ class Sinks:
         for sink in self._sinks:
             sink.point(taken)
 
-    def frame(self, kind: str, payload: bytes, tick: int) -> None:
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
         """Tell every sink."""
         for sink in self._sinks:
-            sink.frame(kind, payload, tick)
+            sink.frame(kind, payload, tick, actor)
 
     def value(self, column: str, payload: bytes, tick: int) -> None:
         """Tell every sink."""
@@ -154,7 +154,7 @@ class NoSink:
     def point(self, taken: Taken) -> None:
         """Let it pass."""
 
-    def frame(self, kind: str, payload: bytes, tick: int) -> None:
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
         """Let it pass."""
 
     def value(self, column: str, payload: bytes, tick: int) -> None:

@@ -46,8 +46,8 @@ def recording_session(
     sink = RecordingSink(writer, dedupe=setup.strategy != "full", keep=not event_sourced)
     holder: list[Session] = []
 
-    def journal(kind: str, payload: bytes) -> None:
-        holder[0].frame(kind, payload)
+    def journal(kind: str, payload: bytes, actor: int = 0) -> None:
+        holder[0].frame(kind, payload, actor)
 
     layer = EffectLayer(
         LiveSource(), journal, opted_in=setup.strict_packages, algorithm=setup.algorithm

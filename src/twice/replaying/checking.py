@@ -178,7 +178,7 @@ class CheckingSink:
         assert name == column, "a value says which column it belongs to"
         self._values[column] = (within, value)
 
-    def frame(self, kind: str, payload: bytes, tick: int) -> None:
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
         """Journal frames are compared where they are served, not here."""
 
     def snapshot(self, captured: Captured) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.recording.comparepoints import Taken
-from twice.recording.effects.events import LENIENT, STRICT, unpack
+from twice.recording.effects.events import ACTOR, LENIENT, STRICT, unpack
 from twice.recording.effects.ops import OPS
 from twice.recording.inputs import INPUT
 from twice.recording.record.frames import Frame
@@ -41,6 +41,8 @@ def copy_prefix(record: RunRecord, sink: RecordingSink, cursors: Cursors) -> Rea
     snapshots = iter([entry for entry in reader.snapshots if entry.point <= points])
     snapshot = next(snapshots, None)
     copied = _Copied(sink)
+    for named in reader.frames(kinds=[ACTOR]):  # all of them: the branch goes on with their numbers
+        sink.writer.frame(named.kind, named.actor, bytes(named.payload), tick=-1)
     frames = reader.frames(last_point=points)
     frame = next(frames, None)
     for index in range(points):
@@ -70,14 +72,20 @@ class _Copied:
         self.reads: Reads = {"strict": Counter(), "lenient": Counter()}
         self._sink = sink
         self._frames: Counter[str] = Counter()
+        self._main_reads = 0
 
     def add(self, frame: Frame) -> None:
+        if frame.kind == ACTOR:
+            return
         payload = bytes(frame.payload)
         self._sink.writer.frame(frame.kind, frame.actor, payload, tick=frame.tick)
         self._frames[frame.kind] += 1
         if frame.kind in {STRICT, LENIENT}:
             counts = self.reads["strict" if frame.kind == STRICT else "lenient"]
-            counts.update(OPS[number].name for number, _ in unpack(payload) if number in OPS)
+            numbers = [number for number, _ in unpack(payload)]
+            counts.update(OPS[number].name for number in numbers if number in OPS)
+            if frame.kind == STRICT and frame.actor == 0:
+                self._main_reads += len(numbers)
 
     def reaches(self, cursors: Cursors) -> bool:
         """Whether everything that the cursors count has been copied."""
@@ -86,7 +94,7 @@ class _Copied:
         return (
             self._frames[INPUT] >= cursors.inputs
             and self._frames[LOOP] >= cursors.loop
-            and self.reads["strict"].total() >= reads
+            and self._main_reads >= reads
             and all(
                 self.reads["lenient"][OPS[number].name] >= count
                 for number, count in lenient.items()

@@ -34,7 +34,7 @@ class PrefixSink:
         if tick < self._fork:
             self._checking.value(column, payload, tick)
 
-    def frame(self, kind: str, payload: bytes, tick: int) -> None:
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
         """Journal frames are not compared here."""
 
     def snapshot(self, captured: Captured) -> None:

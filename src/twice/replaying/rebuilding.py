@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from twice.errors import EffectMismatch
 from twice.recording.effects.layer import EffectLayer
-from twice.recording.effects.ops import Op
-from twice.recording.effects.sources import Live, RecordedSource, Source
+from twice.recording.effects.sources import Source
 from twice.recording.inputs import Inputs, RecordedInputs
 from twice.recording.output import OutputCapture
 from twice.recording.runrecord import RunRecord
@@ -24,25 +22,6 @@ from twice.recording.sink import Sink
 from twice.recording.snapshots import Captured, load
 from twice.recording.streams import Streams
 from twice.recording.wiring import Control, NoControl, Resume, Wiring
-
-
-class WatchedSource(RecordedSource):
-    """A recorded source that tells of a mismatch before it raises.
-
-    A program may catch the error; the mismatch has happened all the same.
-    """
-
-    def __init__(self, record: RunRecord, differs: Callable[[EffectMismatch], None]) -> None:
-        super().__init__(record.strict_reads, record.lenient_reads())
-        self._differs = differs
-
-    def strict(self, op: Op, arguments: object, live: Live) -> object:
-        """Serve the record, or tell and refuse."""
-        try:
-            return super().strict(op, arguments, live)
-        except EffectMismatch as error:
-            self._differs(error)
-            raise
 
 
 def rebuilt_session(
@@ -71,8 +50,8 @@ def rebuilt_session(
     setup = setup or record.setup
     holder: list[Session] = []
 
-    def journal(kind: str, payload: bytes) -> None:
-        holder[0].frame(kind, payload)
+    def journal(kind: str, payload: bytes, actor: int = 0) -> None:
+        holder[0].frame(kind, payload, actor)
 
     written = journal if journal_all else None
     output = OutputCapture(setup.algorithm, written, compare_errors=setup.compare_errors)
@@ -81,7 +60,11 @@ def rebuilt_session(
         Wiring(
             streams=Streams(setup.seed, rule=setup.rule),
             layer=EffectLayer(
-                source, written, opted_in=setup.strict_packages, algorithm=setup.algorithm
+                source,
+                written,
+                opted_in=setup.strict_packages,
+                algorithm=setup.algorithm,
+                actors=record.actors() if resume is not None else None,  # copied with the prefix
             ),
             inputs=inputs,
             sink=sink,

@@ -16,13 +16,14 @@ from twice.errors import EffectMismatch
 from twice.foundation.classes import Predicate
 from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken
+from twice.recording.effects.sources import RecordedSource
 from twice.recording.environment import measure
 from twice.recording.executing import execute
 from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
 from twice.recording.wire import Channel
 from twice.replaying.checking import CheckingSink, Failure
-from twice.replaying.rebuilding import WatchedSource, rebuilt_session, recorded_inputs, resume_at
+from twice.replaying.rebuilding import rebuilt_session, recorded_inputs, resume_at
 
 _PROGRESS_EVERY = 512
 
@@ -126,7 +127,7 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
         session = rebuilt_session(
             record,
             sink=sink,
-            source=WatchedSource(record, watch.effect_differs),
+            source=RecordedSource(record, watch.effect_differs),
             inputs=recorded_inputs(record, watch.input_differs),
             control=watch,
             resume=resume,

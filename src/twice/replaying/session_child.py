@@ -36,7 +36,7 @@ from twice.recording.writing import snapshot_marks
 from twice.replaying.checking import CheckingSink, Failure
 from twice.replaying.copying import Reads, copy_prefix, whole_manifest
 from twice.replaying.forking import PrefixSink
-from twice.replaying.rebuilding import WatchedSource, rebuilt_session, recorded_inputs, resume_at
+from twice.replaying.rebuilding import rebuilt_session, recorded_inputs, resume_at
 from twice.replaying.replaying_child import Watch, states
 
 
@@ -105,7 +105,7 @@ def replay_here(job: Mapping[str, Any], channel: Channel) -> None:
         session = rebuilt_session(
             record,
             sink=sink,
-            source=WatchedSource(record, watch.effect_differs),
+            source=RecordedSource(record, watch.effect_differs),
             inputs=recorded_inputs(record, watch.input_differs),
             control=CommandControl(channel, job["until"], after=job["after"]),
             resume=resume,
@@ -149,9 +149,7 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
                 decode(job["inputs"]),  # type: ignore[arg-type]
                 onwards=job["onwards"],
             )
-            source = BranchSource(
-                RecordedSource(record.strict_reads, record.lenient_reads()), sealed=job["sealed"]
-            )
+            source = BranchSource(RecordedSource(record), sealed=job["sealed"])
             session = rebuilt_session(
                 record,
                 sink=Sinks([PrefixSink(checking, job["fork"]), recording]),

@@ -14,7 +14,7 @@ from typing import Any
 from twice.errors import RecordOutOfRange
 from twice.foundation.encoding import decode
 from twice.recording.effects.events import LENIENT, STRICT, Event, unpack
-from twice.recording.effects.ops import OPS, WITH_ARGUMENTS
+from twice.recording.effects.ops import MAIN, OPS, WITH_ARGUMENTS
 from twice.recording.inputs import INPUT
 from twice.recording.output import ERRORS, OUTPUT
 from twice.recording.record import Frame, Point
@@ -125,11 +125,13 @@ def _journal(
     inputs: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
     printed: dict[str, bytes] = {}
+    actors = {number: key for key, number in record.actors().items()}
     for frame in _frames(record, tick, indices):
         if frame.kind == INPUT:
             inputs.append(_input(frame))
         elif frame.kind in {STRICT, LENIENT}:
-            reads += [_read(event, frame.kind == STRICT) for event in unpack(frame.payload)]
+            actor = actors.get(frame.actor, MAIN)
+            reads += [_read(event, frame.kind == STRICT, actor) for event in unpack(frame.payload)]
         else:
             printed[frame.kind] = printed.get(frame.kind, b"") + bytes(frame.payload)
     texts = {kind: data.decode("utf-8", "backslashreplace") for kind, data in printed.items()}
@@ -156,12 +158,13 @@ def _input(frame: Frame) -> dict[str, Any]:
     }
 
 
-def _read(event: Event, strict: bool) -> dict[str, Any]:
+def _read(event: Event, strict: bool, actor: str) -> dict[str, Any]:
     number, value = event
     known = OPS.get(number)
     told: dict[str, Any] = {
         "operation": known.name if known is not None else f"operation {number}",
         "strict": strict,
+        "actor": actor,
     }
     if number in WITH_ARGUMENTS and isinstance(value, tuple) and len(value) == 2:
         arguments, value = value

@@ -21,6 +21,7 @@ from typing import Any
 from twice.errors import EffectRefused, EncodingRefused
 from twice.foundation.digests import Algorithm, digest_value
 from twice.recording.effects import ops
+from twice.recording.effects.actors import outside
 from twice.recording.effects.layer import EffectLayer
 
 _RETURNED, _RAISED = "returned", "raised"
@@ -39,14 +40,15 @@ def governed_call(
         EffectRefused: E-EFFECT-002, when arguments or result have no canonical form.
         EffectMismatch: E-EFFECT-001, in replay, for another call or other arguments.
     """
-    layer.require_main(ops.CALL)
+    actor = layer.named(ops.CALL)
     arguments = (name, _arguments_digest(name, args, kwargs))
 
     def live() -> tuple[str, Any]:
-        with layer.within_call():
-            return _outcome(name, function, args, kwargs)
+        # What it reads is part of its one result: in replay it does not run, so nobody would ask
+        # for those reads again.
+        return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
 
-    outcome = layer.read(ops.CALL, live, arguments)
+    outcome = layer.read(actor, ops.CALL, live, arguments)
     assert isinstance(outcome, tuple), "a call's outcome is how it ended and with what"
     how, value = outcome
     if how == _RETURNED:

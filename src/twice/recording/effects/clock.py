@@ -1,12 +1,13 @@
 """The clock: how it is read live, recorded, replayed, and what stays outside.
 
-Covered: ``time.time``, ``monotonic``, ``perf_counter``, ``process_time``, their ``_ns`` twins, and
-``time.sleep``, which waits while recording and returns at once in replay. A run may declare that
-its clock is a deterministic function of the run instead: ``ticks:ORIGIN,STEP`` makes every clock
-read ``ORIGIN + STEP x tick`` seconds; such reads need no record.
+Covered: every clock of ``time`` with its ``_ns`` twin, ``clock_gettime``, ``localtime``, ``gmtime``,
+``ctime``, ``asctime`` and ``strftime`` without a time given, ``datetime.now``, ``utcnow`` and
+``today``, ``date.today``; and ``time.sleep``, which waits while recording and returns at once in
+replay. A run may declare that its clock is a deterministic function of the run instead:
+``ticks:ORIGIN,STEP`` makes every clock read ``ORIGIN + STEP x tick`` seconds; such reads need no
+record.
 
-Not covered: ``datetime.now``, ``time.localtime()`` and ``strftime`` without an argument,
-``numpy.datetime64("now")`` and clocks that C code reads.
+Not covered: ``numpy.datetime64("now")`` and clocks that C code reads by itself.
 
 Invariant: recording returns the value that the real clock gave.
 """
@@ -16,15 +17,17 @@ from __future__ import annotations
 import time as _time
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import call
 from sys import _getframe
-from threading import get_ident
 from types import CodeType
 from typing import Any
 
 from twice.errors import ClassRefused
-from twice.recording.effects import ops
+from twice.recording.effects import calendar, ops
+from twice.recording.effects.actors import current
 from twice.recording.effects.events import RUN_READS_MAX
 from twice.recording.effects.layer import EffectLayer
+from twice.recording.effects.patches import Patch
 
 REAL: dict[ops.Op, Callable[[], object]] = {
     ops.TIME: _time.time,
@@ -35,6 +38,8 @@ REAL: dict[ops.Op, Callable[[], object]] = {
     ops.PERF_COUNTER_NS: _time.perf_counter_ns,
     ops.PROCESS_TIME: _time.process_time,
     ops.PROCESS_TIME_NS: _time.process_time_ns,
+    ops.THREAD_TIME: _time.thread_time,
+    ops.THREAD_TIME_NS: _time.thread_time_ns,
 }
 _REAL_SLEEP = _time.sleep
 
@@ -76,65 +81,101 @@ def parse_clock(text: str) -> TickClock | None:
     return TickClock(origin, step)
 
 
+Tick = Callable[[], int]
+
+
+def patches(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Patch]:
+    """What stands in the place of the clocks during a session."""
+    rows = []
+    for op in REAL:
+        name = op.name.removeprefix("clock.")
+        read = governed_read(op, layer, clock, tick)
+        rows.append(Patch(_time, name, read, call))
+    seconds = _reading(ops.TIME, layer, clock, tick)
+    nanoseconds = _reading(ops.TIME_NS, layer, clock, tick)
+    rows += [
+        Patch(_time, "sleep", governed_sleep(layer, clock)),
+        *_given_clocks(layer, clock, tick),
+        *calendar.patches(seconds, nanoseconds),
+    ]
+    return rows
+
+
+def _reading(
+    op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Tick
+) -> calendar.Reading:
+    """One clock, for wrappers that say who asks."""
+    real = REAL[op]
+    if clock is None:
+        return lambda asker: layer.ask(op, real, asker)
+
+    def read(asker: CodeType) -> object:
+        if layer.actor() is None or not layer.is_strict(asker):
+            return real()
+        now = clock.seconds(tick())
+        return round(now * 1_000_000_000) if op.name.endswith("_ns") else now
+
+    return read
+
+
+def _given_clocks(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Patch]:
+    """``clock_gettime`` and its twin, which are told which clock."""
+    rows = []
+    for op, real in ((ops.GETTIME, _time.clock_gettime), (ops.GETTIME_NS, _time.clock_gettime_ns)):
+
+        def read(which: int, /, op: ops.Op = op, real: Callable[[int], object] = real) -> object:
+            asker = _getframe(1).f_code
+            if clock is not None and layer.actor() is not None and layer.is_strict(asker):
+                now = clock.seconds(tick())
+                return round(now * 1_000_000_000) if op is ops.GETTIME_NS else now
+            return layer.ask(op, lambda: real(which), asker, which)
+
+        name = op.name.removeprefix("clock.")
+        rows.append(Patch(_time, name, read, lambda read: read(_time.CLOCK_REALTIME)))
+    return rows
+
+
 def governed_read(
     op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Callable[[], int]
-) -> Callable[[], object]:
+) -> Callable[[], Any]:
     """A replacement for one of the clock functions, for as long as the layer is active."""
     real = REAL[op]
     if clock is not None:
         return _tick_read(op, layer, clock, tick)
     if not layer.live:
-        return _served_read(op, layer)
-    number, thread = op.number, layer.thread
-    waiting = layer.strict_reads
+        return lambda: layer.ask(op, real, _getframe(1).f_code)
+    number = op.number
     last: CodeType | None = None
-    # One read must cost little more than the clock itself, so the bookkeeping of ``layer.read``
+    # One read must cost little more than the clock itself, so the bookkeeping of ``layer.ask``
     # is unrolled here; tests/laws hold the two against each other.
 
     def read() -> object:
         nonlocal last
         code = _getframe(1).f_code
-        strict = code is last or layer.is_strict(code)
-        if strict and get_ident() == thread and layer.active:
-            last = code
+        if code is last and (actor := current()):
             value = real()
+            waiting = actor.waiting
             values = waiting.values
             if waiting.number == number and len(values) < RUN_READS_MAX:
                 values.append(value)
             else:
-                layer.note(number, value)
+                actor.note(number, value)
             return value
-        if not layer.is_governed():
-            layer.count_ungoverned(op)
-            return real()
-        return layer.read_lenient(op, real)
-
-    return read
-
-
-def _served_read(op: ops.Op, layer: EffectLayer) -> Callable[[], object]:
-    real = REAL[op]
-
-    def read() -> object:
-        if not layer.is_governed():
-            layer.count_ungoverned(op)
-            return real()
-        if layer.is_strict(_getframe(1).f_code):
-            return layer.read(op, real)
-        return layer.read_lenient(op, real)
+        last = code if layer.active and layer.is_strict(code) else None
+        return layer.ask(op, real, code)
 
     return read
 
 
 def _tick_read(
     op: ops.Op, layer: EffectLayer, clock: TickClock, tick: Callable[[], int]
-) -> Callable[[], object]:
+) -> Callable[[], Any]:
     """Clock reads by user code become a function of the tick; the library keeps the real one."""
     real = REAL[op]
     nanoseconds = op.name.endswith("_ns")
 
     def read() -> object:
-        if not layer.is_governed() or not layer.is_strict(_getframe(1).f_code):
+        if layer.actor() is None or not layer.is_strict(_getframe(1).f_code):
             return real()
         seconds = clock.seconds(tick())
         return round(seconds * 1_000_000_000) if nanoseconds else seconds
@@ -146,11 +187,12 @@ def governed_sleep(layer: EffectLayer, clock: TickClock | None) -> Callable[[flo
     """A replacement for ``time.sleep`` that waits only while recording."""
 
     def sleep(seconds: float, /) -> None:
-        if not layer.is_governed():
+        actor = layer.actor()
+        if actor is None:
             _REAL_SLEEP(seconds)
         elif layer.is_strict(_getframe(1).f_code):
             if clock is None:
-                layer.read(ops.SLEEP, lambda: _REAL_SLEEP(seconds), float(seconds))
+                layer.read(actor, ops.SLEEP, lambda: _REAL_SLEEP(seconds), float(seconds))
         elif layer.live:
             _REAL_SLEEP(seconds)
 
@@ -191,9 +233,9 @@ class Clock:
 
     def sleep(self, seconds: float) -> None:
         """Wait that many seconds while recording; return at once in replay."""
-        self._layer.require_main(ops.SLEEP)
+        actor = self._layer.named(ops.SLEEP)
         if self._clock is None:
-            self._layer.read(ops.SLEEP, lambda: _REAL_SLEEP(seconds), float(seconds))
+            self._layer.read(actor, ops.SLEEP, lambda: _REAL_SLEEP(seconds), float(seconds))
 
 
 def _asked_read(
@@ -201,26 +243,27 @@ def _asked_read(
 ) -> Callable[[], Any]:
     """A clock read that is asked for by name: strict, whoever asks."""
     real = REAL[op]
-    number, thread = op.number, layer.thread
-    waiting = layer.strict_reads
+    number = op.number
 
     def read() -> object:
-        layer.require_main(op)
-        if clock is not None:
+        actor = layer.named(op)
+        if clock is not None and actor is not None:
             seconds = clock.seconds(tick())
             return round(seconds * 1e9) if op.name.endswith("_ns") else seconds
-        return layer.read(op, real)
+        return layer.read(actor, op, real)
 
     def read_live() -> object:
         # ``layer.read`` unrolled, as in ``governed_read``.
-        if get_ident() != thread or not layer.active:
+        actor = current()
+        if not actor:
             return read()
         value = real()
+        waiting = actor.waiting
         values = waiting.values
         if waiting.number == number and len(values) < RUN_READS_MAX:
             values.append(value)
         else:
-            layer.note(number, value)
+            actor.note(number, value)
         return value
 
     return read_live if layer.live and clock is None else read

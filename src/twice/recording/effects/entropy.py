@@ -1,26 +1,84 @@
 """Entropy: how it is read live, recorded, replayed, and what stays outside.
 
 Covered: ``os.urandom``, and through ``random._urandom`` also ``secrets``, ``SystemRandom``,
-``uuid4`` and numpy's unseeded constructors; and ``random.Random()`` or ``random.seed()`` without a
-seed, which are given recorded entropy instead of the kernel's.
+``uuid4`` and numpy's unseeded constructors; ``os.getrandom``; ``random.Random()`` and
+``random.seed()`` without a seed, which are given recorded entropy instead of the kernel's, and with
+them the names of ``tempfile``; ``uuid1``; ``ssl.RAND_bytes``.
 
-Not covered: ``os.getrandom``, ``/dev/urandom`` opened as a file, ``uuid1``, ``ssl``, and generators
-that seed themselves in C (torch).
+Not covered: ``/dev/urandom`` opened as a file, and generators that seed themselves in C.
 
 Invariant: recording returns the bytes that the kernel gave.
 """
 
 from __future__ import annotations
 
-import os as _os
+import os
+import random
+import uuid
 from collections.abc import Callable
+from operator import call
+from sys import _getframe
 from typing import Any
 
 from twice.recording.effects import ops
+from twice.recording.effects.actors import Actor
 from twice.recording.effects.layer import EffectLayer
+from twice.recording.effects.patches import Patch
 
-_REAL_URANDOM = _os.urandom
+_REAL_URANDOM = os.urandom
 _SEED_BYTES = 32
+
+
+def patches(layer: EffectLayer) -> list[Patch]:
+    """What stands in the place of entropy's sources during a session."""
+    urandom = governed_urandom(layer)
+    seed = governed_seed(layer, random.Random.seed)
+    bound = seed.__get__(random._inst)
+    rows = [
+        Patch(os, "urandom", urandom, lambda read: read(1)),
+        Patch(random, "_urandom", urandom, lambda read: read(1)),
+        Patch(random.Random, "seed", seed, lambda _seed: random.Random()),  # noqa: S311
+        Patch(random, "seed", bound),
+        Patch(uuid, "uuid1", _governed_uuid1(layer), call),
+    ]
+    if hasattr(os, "getrandom"):  # Linux alone has it
+        getrandom = _governed_getrandom(layer, os.getrandom)
+        rows.append(Patch(os, "getrandom", getrandom, lambda read: read(1)))
+    return rows
+
+
+def ssl_patches(layer: EffectLayer, ssl: Any) -> list[Patch]:
+    """The same for ``ssl``, once it is loaded."""
+    real = ssl.RAND_bytes
+
+    def rand_bytes(size: int, /) -> bytes:
+        asker = _getframe(1).f_code
+        value = layer.ask(ops.SSL_RANDOM, lambda: real(size), asker, int(size))
+        return bytes(value)
+
+    return [Patch(ssl, "RAND_bytes", rand_bytes, lambda read: read(1))]
+
+
+def _governed_getrandom(
+    layer: EffectLayer, real: Callable[[int, int], bytes]
+) -> Callable[..., bytes]:
+    def getrandom(size: int, flags: int = 0) -> bytes:
+        asker = _getframe(1).f_code
+        value = layer.ask(ops.GETRANDOM, lambda: real(size, flags), asker, int(size))
+        return bytes(value)
+
+    return getrandom
+
+
+def _governed_uuid1(layer: EffectLayer) -> Callable[..., uuid.UUID]:
+    real = uuid.uuid1
+
+    def uuid1(node: int | None = None, clock_seq: int | None = None) -> uuid.UUID:
+        asked = (node, clock_seq)
+        live = lambda: real(node, clock_seq).bytes  # noqa: E731
+        return uuid.UUID(bytes=layer.ask(ops.UUID1, live, _getframe(1).f_code, asked))
+
+    return uuid1
 
 
 def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
@@ -30,20 +88,21 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
         def live() -> bytes:
             return _REAL_URANDOM(size)
 
-        if not layer.is_governed():
+        actor = layer.actor()
+        if actor is None:
             layer.count_ungoverned(ops.URANDOM)
             return live()
         if not layer.is_strict(layer.asker()):
-            return _lenient(layer, size)
-        value = layer.read(ops.URANDOM, live, int(size))
+            return _lenient(layer, actor, size)
+        value = layer.read(actor, ops.URANDOM, live, int(size))
         assert isinstance(value, bytes), "entropy is recorded as bytes"
         return value
 
     return urandom
 
 
-def _lenient(layer: EffectLayer, size: int) -> bytes:
-    value = layer.read_lenient(ops.URANDOM, lambda: (size, _REAL_URANDOM(size)))
+def _lenient(layer: EffectLayer, actor: Actor, size: int) -> bytes:
+    value = layer.read_lenient(actor, ops.URANDOM, lambda: (size, _REAL_URANDOM(size)))
     if isinstance(value, tuple) and len(value) == 2 and value[0] == size:
         return bytes(value[1])
     return _REAL_URANDOM(size)
@@ -54,7 +113,7 @@ def governed_seed(layer: EffectLayer, real: Callable[..., None]) -> Callable[...
     urandom = governed_urandom(layer)
 
     def seed(self: Any, a: Any = None, version: int = 2) -> None:
-        if a is None and layer.is_governed():
+        if a is None and layer.actor() is not None:
             a = int.from_bytes(urandom(_SEED_BYTES), "little")
         real(self, a, version)
 
@@ -73,8 +132,8 @@ class Entropy:
 
     def bytes(self, size: int) -> bytes:
         """That many bytes, 0 or more."""
-        self._layer.require_main(ops.URANDOM)
-        value = self._layer.read(ops.URANDOM, lambda: _REAL_URANDOM(size), int(size))
+        actor = self._layer.named(ops.URANDOM)
+        value = self._layer.read(actor, ops.URANDOM, lambda: _REAL_URANDOM(size), int(size))
         assert isinstance(value, bytes), "entropy is recorded as bytes"
         return value
 

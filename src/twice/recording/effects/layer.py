@@ -2,12 +2,12 @@
 
 Recording, a read asks the world and is written down; replaying, it is served from the record.
 Which of the two is a matter of the source and the journal that the layer was made with; the code
-path is the same. Reads by user code are strict: their order and arguments must match. Reads by the
-standard library for its own purposes (asyncio, logging) are recorded, lenient and counted. Reads
-on a thread that has no declared actor go to the world and are counted as ungoverned.
+path is the same. Reads by user code are strict: their order and arguments must match, actor by
+actor. Reads by the standard library for its own purposes (asyncio, logging) are recorded, lenient
+and counted. Reads on a thread that has no actor go to the world and are counted as ungoverned.
 
-What it does not cover: files, network, subprocesses, environment variables, standard input, and
-whatever C code reads by itself. The manifest says how much of each covered source was read.
+The main program's reads are written where they are made. Those of other actors are handed over and
+written by the main program at its next compare-point, so that one thread alone writes a record.
 
 Invariant: while a layer is active, every governed read is either served, written down or counted.
 """
@@ -15,9 +15,8 @@ Invariant: while a layer is active, every governed read is either served, writte
 from __future__ import annotations
 
 import os
-from array import array
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Sequence
 from sys import _getframe
 from threading import current_thread, get_ident
 from types import CodeType, FrameType
@@ -26,32 +25,34 @@ from typing import TYPE_CHECKING, Any
 from twice.errors import StreamOffThread
 from twice.foundation.digests import Algorithm, short_digest
 from twice.foundation.encoding import decode, encode
+from twice.recording.effects.actors import OUTSIDE, Actor, current, enter
 from twice.recording.effects.events import (
+    ACTOR,
     LENIENT,
     STRICT,
-    Waiting,
-    little_endian,
     pack_columns,
 )
-from twice.recording.effects.ops import OPS, WITH_ARGUMENTS, Op
+from twice.recording.effects.ops import MAIN, OPS, Op
 from twice.recording.effects.sources import LiveSource, Source
 from twice.recording.program import is_user_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Journal = Callable[[str, bytes], None]
+Journal = Callable[[str, bytes, int], None]
 # Python wrappers around entropy whose caller is the one who really asks.
 _PASS_THROUGH = ("/random.py", "/secrets.py", "/uuid.py", "/tempfile.py", "/effects/entropy.py")
 
 
 class EffectLayer:
-    """Governed reads of one run's main actor.
+    """Governed reads of one run.
 
     Args:
         source: where values come from.
-        journal: called with (kind, payload) for each frame of reads; None when nothing is written.
+        journal: called with (kind, payload, actor number) for each frame of reads; None when nothing
+            is written.
         opted_in: path prefixes of installed packages whose reads are strict as well.
+        actors: numbers of actors that the record holds already, by key (a branch's parent).
     """
 
     def __init__(
@@ -61,98 +62,107 @@ class EffectLayer:
         *,
         opted_in: tuple[str, ...] = (),
         algorithm: Algorithm = Algorithm.BLAKE3,
+        actors: Mapping[str, int] | None = None,
     ) -> None:
         self.source = source
         self.live = isinstance(source, LiveSource)
         self.thread = get_ident()
         self.active = True
-        self._calls = 0
-        self._disowned = False
+        self.probing = False
+        self.main = Actor(MAIN, self, source)
         self._journal = journal
         self._opted_in = opted_in
         # By identity: hashing a code object reads all of its instructions. The code is kept, so
         # that its identity is not given to another.
         self._strictness: dict[int, tuple[CodeType, bool]] = {}
-        self.strict_reads = Waiting()
-        self.lenient_reads = Waiting()
-        self._strict_reads = 0
         self._lenient_reads: dict[int, int] = {}
         self._short = short_digest(algorithm)
-        self._ask_chain = b""
-        self._asked = bytearray()
-        self._arguments: list[object] = []
+        self._numbers = {MAIN: 0, **(actors or {})}
+        self._waiting_actors: dict[Actor, None] = {}
+        self._handed_over: deque[tuple[Actor, str, list[int], list[object]]] = deque()
         self.counts: dict[int, int] = {}
         self.lenient_counts: dict[int, int] = {}
         self.ungoverned: dict[int, int] = {}
 
     # -- reading ------------------------------------------------------------------------------
 
-    def read(self, op: Op, live: Callable[[], object], arguments: object = None) -> object:
-        """Answer a read by user code and write it down.
+    def actor(self) -> Actor | None:
+        """Whose reads this code makes, or None when nobody's: nothing here governs them."""
+        if not self.active:
+            return None
+        found = current()
+        if found is None:  # a context made empty by hand, on the run's own thread
+            return self.main if get_ident() == self.thread else None
+        return found if isinstance(found, Actor) and found.layer is self else None
+
+    def ask(
+        self, op: Op, live: Callable[[], object], asker: CodeType, arguments: object = None
+    ) -> Any:
+        """Answer a read that was intercepted: strict, lenient or ungoverned, as its asker is.
+
+        Args:
+            op: what is read.
+            live: asks the world.
+            asker: the code that asks.
+            arguments: what it asks with, in plain values; None for an operation without any.
 
         Raises:
             EffectMismatch: E-EFFECT-001, in replay, when the record answers another question.
         """
-        if self._calls:
+        actor = self.actor()
+        if actor is None:
+            self.count_ungoverned(op)
             return live()
-        value = self.source.strict(op, arguments, live)
-        self.note(op.number, value if arguments is None else (arguments, value))
-        return value
+        if self.is_strict(asker):
+            return self.read(actor, op, live, arguments)
+        return self.read_lenient(actor, op, live)
 
-    def note(self, number: int, value: object) -> None:
-        """Write a strict read down."""
-        self.strict_reads.add(number, value)
-        if self.strict_reads.full:
-            self.flush()
-
-    def read_lenient(self, op: Op, live: Callable[[], object]) -> object:
-        """Answer a read that the standard library makes for itself."""
-        value = self.source.lenient(op, live)
-        self.lenient_reads.add(op.number, value)
-        if self.lenient_reads.full:
-            self.flush()
-        return value
-
-    def is_governed(self) -> bool:
-        """Whether this thread is the one whose reads are governed."""
-        return self.active and get_ident() == self.thread
-
-    @contextmanager
-    def within_call(self) -> Iterator[None]:
-        """Govern nothing while a declared effect runs: what it reads is part of its one result.
-
-        In replay it does not run, so nobody would ask for those reads again.
-        """
-        was, self.active = self.active, False
-        self._calls += 1
-        try:
-            yield
-        finally:
-            self._calls -= 1
-            self.active = was and not self._disowned
-
-    def require_main(self, op: Op) -> None:
-        """Refuse an effect that is asked for by name on a thread without an actor.
+    def read(
+        self, actor: Actor | None, op: Op, live: Callable[[], object], arguments: object = None
+    ) -> object:
+        """Answer a read by an actor's own code and write it down; nobody's is asked of the world.
 
         Raises:
-            StreamOffThread: E-RNG-003.
+            EffectMismatch: E-EFFECT-001, in replay, when the record answers another question.
         """
-        if (self.active or self._calls) and get_ident() != self.thread:
+        if actor is None:
+            return live()
+        value = actor.source.strict(op, arguments, live)
+        actor.note(op.number, value if arguments is None else (arguments, value))
+        return value
+
+    def read_lenient(self, actor: Actor, op: Op, live: Callable[[], object]) -> object:
+        """Answer a read that the standard library makes for itself."""
+        value = self.source.lenient(op, live)
+        actor.note_lenient(op.number, value)
+        return value
+
+    def named(self, op: Op) -> Actor | None:
+        """The actor that asks for an effect by name; None inside of another effect.
+
+        Raises:
+            StreamOffThread: E-RNG-003, on a thread without an actor.
+        """
+        actor = self.actor()
+        if actor is None and self.active and current() is not OUTSIDE:
             raise StreamOffThread(
                 f"{op.name} was asked for on the thread {current_thread().name!r}.",
-                "Expected the run's own thread: other threads have no declared actor yet.",
+                "Expected a thread that Python code of the run started: others have no actor.",
                 "Read it on the main thread and hand the value over.",
                 op=op.name,
             )
+        return actor
 
     def count_ungoverned(self, op: Op) -> None:
         """Count a read that went to the world because no actor owns its thread."""
-        if self._calls and get_ident() == self.thread:
+        if current() is OUTSIDE:
             return
         self.ungoverned[op.number] = self.ungoverned.get(op.number, 0) + 1
 
     def is_strict(self, code: CodeType) -> bool:
         """Whether reads made by this code are strict: user code, or a package opted in."""
+        if self.probing:
+            return True
         known = self._strictness.get(id(code))
         if known is not None:
             return known[1]
@@ -175,45 +185,73 @@ class EffectLayer:
 
     # -- writing ------------------------------------------------------------------------------
 
-    def flush(self) -> None:
-        """Hand the reads so far to the journal and add them to the counts."""
-        if self.strict_reads.runs:
-            numbers, values = self.strict_reads.take()
-            _count(numbers, self.counts)
-            self._strict_reads += len(numbers)
-            self._asked += little_endian(array("H", numbers))
-            if not WITH_ARGUMENTS.isdisjoint(numbers):
-                asked = zip(numbers, values, strict=True)
-                self._arguments += [value[0] for number, value in asked if number in WITH_ARGUMENTS]  # type: ignore[index]
+    def begins_to_wait(self, actor: Actor) -> None:
+        """An actor has reads that are not written down yet."""
+        self._waiting_actors[actor] = None
+
+    def forget(self, actor: Actor) -> None:
+        """What an actor read is nobody's: a probe's, a forked child's."""
+        self._waiting_actors.pop(actor, None)
+        actor.waiting.take()
+        actor.lenient.take()
+
+    def hand_over(self, actor: Actor) -> None:
+        """Take an actor's reads to be written; the main program's are written at once."""
+        self._waiting_actors.pop(actor, None)
+        for kind, waiting in ((STRICT, actor.waiting), (LENIENT, actor.lenient)):
+            if waiting.runs:
+                self._handed_over.append((actor, kind, *waiting.take()))
+        if actor is self.main and get_ident() == self.thread:
+            self._write()
+
+    def flush(self, *, everything: bool = False) -> None:
+        """Write down the reads of this thread's actors, and what other threads handed over.
+
+        Args:
+            everything: what other threads still keep too; for when none of them runs any more.
+        """
+        here = get_ident()
+        for actor in list(self._waiting_actors):
+            if everything or actor.thread == here:
+                self.hand_over(actor)
+        self._write()
+
+    def _write(self) -> None:
+        while self._handed_over:
+            actor, kind, numbers, values = self._handed_over.popleft()
+            if kind == STRICT:
+                _count(numbers, self.counts)
+                actor.fold(numbers, values)
+            else:
+                _count(numbers, self.lenient_counts)
+                _count(numbers, self._lenient_reads)
             if self._journal is not None:
-                self._journal(STRICT, pack_columns(numbers, values))
-        if self.lenient_reads.runs:
-            numbers, values = self.lenient_reads.take()
-            _count(numbers, self.lenient_counts)
-            _count(numbers, self._lenient_reads)
-            if self._journal is not None:
-                self._journal(LENIENT, pack_columns(numbers, values))
+                self._journal(kind, pack_columns(numbers, values), self._number(actor))
+
+    def _number(self, actor: Actor) -> int:
+        number = self._numbers.get(actor.key)
+        if number is None:
+            number = self._numbers[actor.key] = len(self._numbers)
+            assert self._journal is not None, "actors are numbered where they are written"
+            self._journal(ACTOR, encode(actor.key), number)
+        return number
 
     def position(self) -> bytes:
-        """Digest of the questions asked so far: operations and arguments, not the answers."""
-        if self.strict_reads.runs or self.lenient_reads.runs:
+        """Digest of the questions that the main program asked so far, not of the answers."""
+        if self._waiting_actors or self._handed_over:
             self.flush()
-        if self._asked:
-            # Folded here and never while reading: when reads are flushed must not show.
-            arguments = encode(self._arguments) if self._arguments else b""
-            self._ask_chain = self._short(self._ask_chain + self._asked + arguments)
-            self._asked.clear()
-            self._arguments.clear()
-        return self._ask_chain
+        return self.main.folded(self._short)
 
     def snapshot(self) -> dict[str, object]:
-        """Cursors and question digest, to be restored with ``restore``."""
+        """Cursors and question digest of the main program, to be restored with ``restore``."""
         self.flush()
+        main = self.main
         return {
-            "reads": self._strict_reads,
-            "asked": self._ask_chain,
-            "unfolded": encode((bytes(self._asked), list(self._arguments))),
+            "reads": main.reads,
+            "asked": main.chain,
+            "unfolded": encode((bytes(main.asked), list(main.arguments))),
             "lenient": dict(self._lenient_reads),
+            "children": dict(main.children),
         }
 
     def restore(self, state: Mapping[str, object]) -> None:
@@ -232,14 +270,17 @@ class EffectLayer:
         self.source.seek(reads, lenient)
         if lenient is not None:
             self._lenient_reads = dict(lenient)
-        self._ask_chain = asked
+        main = self.main
+        main.chain, main.reads = asked, reads
         unfolded: Any = decode(state["unfolded"]) if state.get("unfolded") else (b"", [])  # type: ignore[arg-type]
-        self._asked[:], self._arguments[:] = unfolded
-        self._strict_reads = reads
+        main.asked[:], main.arguments[:] = unfolded
+        children: Any = state.get("children")
+        if children is not None:
+            main.children = dict(children)
 
     def manifest(self) -> dict[str, object]:
         """Closed-world manifest: reads per source, strict, lenient and ungoverned."""
-        self.flush()
+        self.flush(everything=not self.active)
         return {
             "strict": _named(self.counts),
             "lenient": _named(self.lenient_counts),
@@ -247,11 +288,12 @@ class EffectLayer:
         }
 
     def disown(self) -> None:
-        """In a forked child: forget what was buffered, serve and govern nothing more."""
-        self.active, self._disowned = False, True
-        self.source = LiveSource()
-        self.strict_reads.take()
-        self.lenient_reads.take()
+        """In a forked child: forget what was buffered and govern nothing more."""
+        self.active = False
+        enter(OUTSIDE)
+        for actor in list(self._waiting_actors):
+            self.forget(actor)
+        self._handed_over.clear()
 
 
 def _count(numbers: Sequence[int], counts: dict[int, int]) -> None:

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 BEHAVIOUR = 1
 
+MAIN = "main"
+"""Key of the actor that runs the program."""
+
 
 @dataclass(frozen=True, slots=True)
 class Op:
@@ -20,10 +23,12 @@ class Op:
     Attributes:
         number: what the record stores, 1 to 65535.
         name: ``source.operation``, as reports print it.
+        arguments: whether it is asked with arguments, which stand beside its result in the record.
     """
 
     number: int
     name: str
+    arguments: bool = False
 
 
 TIME = Op(1, "clock.time")
@@ -34,25 +39,17 @@ PERF_COUNTER = Op(5, "clock.perf_counter")
 PERF_COUNTER_NS = Op(6, "clock.perf_counter_ns")
 PROCESS_TIME = Op(7, "clock.process_time")
 PROCESS_TIME_NS = Op(8, "clock.process_time_ns")
-SLEEP = Op(20, "clock.sleep")
-URANDOM = Op(40, "entropy.urandom")
-CALL = Op(60, "call")
+THREAD_TIME = Op(9, "clock.thread_time")
+THREAD_TIME_NS = Op(10, "clock.thread_time_ns")
+GETTIME = Op(11, "clock.clock_gettime", arguments=True)
+GETTIME_NS = Op(12, "clock.clock_gettime_ns", arguments=True)
+SLEEP = Op(20, "clock.sleep", arguments=True)
+URANDOM = Op(40, "entropy.urandom", arguments=True)
+GETRANDOM = Op(41, "entropy.getrandom", arguments=True)
+UUID1 = Op(42, "entropy.uuid1", arguments=True)
+SSL_RANDOM = Op(43, "entropy.ssl", arguments=True)
+CALL = Op(60, "call", arguments=True)
 
-OPS = {
-    op.number: op
-    for op in (
-        TIME,
-        TIME_NS,
-        MONOTONIC,
-        MONOTONIC_NS,
-        PERF_COUNTER,
-        PERF_COUNTER_NS,
-        PROCESS_TIME,
-        PROCESS_TIME_NS,
-        SLEEP,
-        URANDOM,
-        CALL,
-    )
-}
+OPS = {op.number: op for op in list(globals().values()) if isinstance(op, Op)}
 
-WITH_ARGUMENTS = frozenset(op.number for op in (SLEEP, URANDOM, CALL))
+WITH_ARGUMENTS = frozenset(op.number for op in OPS.values() if op.arguments)

@@ -4,7 +4,7 @@ Three sources, one interface. ``LiveSource`` asks the world. ``RecordedSource`` 
 recorded and refuses anything else: another operation, other arguments, or one read too many.
 ``BranchSource`` serves the record while it fits and goes live at the first read that does not.
 
-Strict reads (by user code) keep one cursor, in order. Lenient reads (by the standard library for
+Strict reads (by user code) keep one cursor for each actor, in order. Lenient reads (by the standard library for
 itself) are served per operation, and go live when the record has no more of them.
 
 Invariant: a source never invents a value.
@@ -12,19 +12,39 @@ Invariant: a source never invents a value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from twice.errors import EffectMismatch
 from twice.recording.effects.events import Event
-from twice.recording.effects.ops import OPS, SLEEP, Op
+from twice.recording.effects.ops import MAIN, OPS, SLEEP, Op
 
 Live = Callable[[], object]
 _CONTINUES = ("clock.monotonic", "clock.perf_counter", "clock.time", "clock.process_time")
 
 
+class RecordedReads(Protocol):
+    """What a source needs of a record."""
+
+    def strict_reads(self, count: int = 0) -> Iterator[Event]:
+        """Strict reads of the main program, after the first ``count``."""
+        ...
+
+    def lenient_reads(self) -> Iterator[Event]:
+        """Reads by the standard library, in order."""
+        ...
+
+    def actor_reads(self) -> Mapping[str, Sequence[Event]]:
+        """Strict reads of every other actor, by its key."""
+        ...
+
+
 class Source(Protocol):
-    """Answers reads of the world."""
+    """Answers reads of the world, for one actor."""
+
+    def of(self, actor: str) -> Source:
+        """The source that answers another actor."""
+        ...
 
     def strict(self, op: Op, arguments: object, live: Live) -> object:
         """Answer a read by user code. ``arguments`` is None for operations without any."""
@@ -49,6 +69,11 @@ class Source(Protocol):
 
 class LiveSource:
     """Asks the world, always."""
+
+    def of(self, actor: str) -> LiveSource:
+        """The world is the same for everyone."""
+        del actor
+        return self
 
     def strict(self, op: Op, arguments: object, live: Live) -> object:
         """Ask the world."""
@@ -76,42 +101,57 @@ class RecordedSource:
     """Serves what was recorded; another question is a divergence.
 
     Args:
-        strict_events: strict reads of the record, in order; consumed lazily.
-        lenient_events: reads by the standard library, in order.
-        total: how many strict reads the record holds.
+        reads: the record's reads; those of the main program are consumed lazily.
+        differs: told of a mismatch before it is raised; a program may catch the error, but the
+            mismatch has happened all the same.
 
     Raises:
         EffectMismatch: E-EFFECT-001, from ``strict``, with the position, recorded and asked.
     """
 
     def __init__(
-        self,
-        strict_events: Callable[[int], Iterator[Event]],
-        lenient_events: Iterable[Event],
+        self, reads: RecordedReads, differs: Callable[[EffectMismatch], None] | None = None
     ) -> None:
-        self._open = strict_events
-        self._strict = strict_events(0)
-        self._position = 0
+        self._begin(MAIN, reads.strict_reads, differs)
+        # Read at once: they are served on other threads, and a record is read by one.
+        self._actors: Mapping[str, Sequence[Event]] = reads.actor_reads()
+        for number, value in reads.lenient_reads():
+            self._lenient.setdefault(number, []).append(value)
+
+    def _begin(
+        self,
+        actor: str,
+        strict: Callable[[int], Iterator[Event]],
+        differs: Callable[[EffectMismatch], None] | None,
+    ) -> None:
+        self._actor, self._open, self._differs = actor, strict, differs
+        self._strict, self._position = strict(0), 0
         self._lenient: dict[int, list[object]] = {}
         self._served: dict[int, int] = {}
-        for number, value in lenient_events:
-            self._lenient.setdefault(number, []).append(value)
         self._last: dict[int, tuple[float, float]] = {}
+
+    def of(self, actor: str) -> RecordedSource:
+        """What another actor read; nothing, for one that the record does not know."""
+        events = self._actors.get(actor, ())
+        other = RecordedSource.__new__(RecordedSource)
+        other._begin(actor, lambda count: iter(events[count:]), self._differs)
+        other._actors = self._actors
+        return other
 
     def strict(self, op: Op, arguments: object, live: Live) -> Any:
         """Serve the next recorded value when it answers this very question."""
         del live
         event = next(self._strict, None)
         if event is None:
-            raise _mismatch(self._position, None, op, arguments)
+            raise self._mismatch(None, op, arguments)
         number: int = event[0]
         value: Any = event[1]
         if number != op.number:
-            raise _mismatch(self._position, event, op, arguments)
+            raise self._mismatch(event, op, arguments)
         if arguments is not None:
             asked, value = value
             if asked != arguments:
-                raise _mismatch(self._position, event, op, arguments)
+                raise self._mismatch(event, op, arguments)
         self._position += 1
         return value
 
@@ -146,6 +186,23 @@ class RecordedSource:
         """A recorded source never goes live."""
         return None
 
+    def _mismatch(self, event: Event | None, op: Op, arguments: object) -> EffectMismatch:
+        recorded = "nothing more" if event is None else describe(*event)
+        asked = op.name if arguments is None else f"{op.name}{arguments!r}"
+        error = EffectMismatch(
+            f"Read {self._position} of the world by {self._actor} is {asked}; the record holds"
+            f" {recorded}.",
+            "Expected the same reads in the same order with the same arguments.",
+            "The program takes another path than it did: twice diagnose names where.",
+            position=self._position,
+            actor=self._actor,
+            recorded=recorded,
+            asked=asked,
+        )
+        if self._differs is not None:
+            self._differs(error)
+        return error
+
 
 class BranchSource:
     """Serves the record while it fits; the first read that does not goes live, and stays live.
@@ -159,6 +216,10 @@ class BranchSource:
         self._recorded = recorded
         self._sealed = sealed
         self._left: int | None = None
+
+    def of(self, actor: str) -> BranchSource:
+        """The same for another actor, which leaves the record by itself."""
+        return BranchSource(self._recorded.of(actor), sealed=self._sealed)
 
     def strict(self, op: Op, arguments: object, live: Live) -> object:
         """Serve the record, or the world once the record stopped fitting."""
@@ -194,16 +255,3 @@ def describe(number: int, value: object) -> str:
     name = op.name if op else f"operation {number}"
     text = repr(value)
     return f"{name} -> {text if len(text) <= 80 else text[:77] + '...'}"
-
-
-def _mismatch(position: int, event: Event | None, op: Op, arguments: object) -> EffectMismatch:
-    recorded = "nothing more" if event is None else describe(*event)
-    asked = op.name if arguments is None else f"{op.name}{arguments!r}"
-    return EffectMismatch(
-        f"Read {position} of the world is {asked}; the record holds {recorded}.",
-        "Expected the same reads in the same order with the same arguments.",
-        "The program takes another path than it did: twice diagnose names where.",
-        position=position,
-        recorded=recorded,
-        asked=asked,
-    )

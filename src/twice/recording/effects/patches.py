@@ -1,0 +1,69 @@
+"""What a source replaces in the standard library, one row for each name.
+
+A row says where the name lives, what stands there while a session runs, and how to see that it
+does: a probe that reads the world once. Rows are built for this Python version; a name that should
+be there and is not is an error when the session begins, never a hope.
+
+Invariant: a row names a public place, or says why no public one would do.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+MISSING = object()
+
+
+@dataclass(frozen=True)
+class Patch:
+    """One name of the standard library and what stands in its place.
+
+    Attributes:
+        holder: module or class that has the name.
+        name: the attribute.
+        replacement: what stands there during a session.
+        probe: given what now stands there, reads the world once as a program would; None for a name
+            that asks nothing by itself (it starts an actor, say).
+    """
+
+    holder: Any
+    name: str
+    replacement: Any
+    probe: Callable[[Any], object] | None = None
+
+    @property
+    def full_name(self) -> str:
+        """``module.name``, as messages print it."""
+        return f"{self.holder.__name__}.{self.name}"
+
+    def install(self) -> Any:
+        """Put the replacement in place; what stood there."""
+        original = vars(self.holder).get(self.name, MISSING)
+        _set(self.holder, self.name, self.replacement)
+        return original
+
+    def restore(self, original: Any) -> None:
+        """Put back what stood there."""
+        _set(self.holder, self.name, original)
+
+
+def _set(holder: Any, name: str, value: Any) -> None:
+    if not isinstance(holder, type) or holder.__flags__ & _HEAP_OR_MUTABLE:
+        if value is MISSING:
+            delattr(holder, name)
+        else:
+            setattr(holder, name, value)
+        return
+    # A type made in C takes no attributes, and a subclass in its place would not be the type of
+    # values that exist already; so its own dictionary is changed, as its maker could have.
+    members: dict[str, Any] = gc.get_referents(holder.__dict__)[0]
+    members[name] = value
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(holder))
+
+
+_HEAP_OR_MUTABLE = 1 << 9
+"""``Py_TPFLAGS_HEAPTYPE``: a class made by a class statement, whose attributes can be set."""

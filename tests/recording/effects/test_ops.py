@@ -1,0 +1,24 @@
+"""Every operation stands in the description of the format, under its number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from twice.recording.effects.ops import OPS
+
+PAGE = Path(__file__).parents[3] / "docs" / "format" / "journal.md"
+
+
+def documented() -> dict[int, str]:
+    """Operations of the page's table, by number."""
+    found = {}
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == 3 and cells[0][:1].isdigit():
+            numbers = [int(number) for number in cells[0].split(",")]
+            found |= dict(zip(numbers, cells[1].replace("`", "").split(", "), strict=True))
+    return found
+
+
+def test_the_page_lists_every_operation_under_its_number() -> None:
+    assert documented() == {number: op.name for number, op in OPS.items()}
