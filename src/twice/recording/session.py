@@ -346,7 +346,7 @@ class Session:
         Called once, however the program ended. A last state that cannot be read must not cost the
         record its ending, so nothing is raised here.
         """
-        for step in (self._end_loops, self._take_last, self._flush_reads):
+        for step in (self._end_loops, self._take_last, self.wiring.layer.flush_all):
             try:
                 step()
             except Exception as error:  # noqa: BLE001  (reading state runs the user's code)
@@ -363,9 +363,6 @@ class Session:
         whole = {**ending, "caveats": self.caveats}
         self.wiring.sink.close(whole)
         return whole
-
-    def _flush_reads(self) -> None:
-        self.wiring.layer.flush(everything=True)
 
     def _end_loops(self) -> None:
         if self.tick_open:

@@ -15,8 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from twice.diagnosing.locating.moments import Flow, Moment, Moments, Operation
-from twice.diagnosing.locating.observing import Observer, Search
+from twice.diagnosing.locating.observing import Observer
 from twice.diagnosing.locating.reading_lines import LineFacts, line_facts
+from twice.diagnosing.locating.searching import Search, Searcher
 from twice.diagnosing.tracing.paths import depth_of, is_local, is_returned
 from twice.diagnosing.tracing.trace import SAMPLES_MAX, Sample
 
@@ -58,16 +59,17 @@ class Beginnings:
 
     Args:
         observer: looks at the state of both sides.
+        searcher: carries the searches to their end.
         moments: the paired events.
     """
 
-    def __init__(self, observer: Observer, moments: Moments) -> None:
-        self._observer, self._moments = observer, moments
+    def __init__(self, observer: Observer, searcher: Searcher, moments: Moments) -> None:
+        self._observer, self._searcher, self._moments = observer, searcher, moments
 
     def find(self, goals: list[Goal]) -> list[Beginning]:
         """Where each goal began; all of them are searched together."""
         searches = [self._search(goal) for goal in goals]
-        self._observer.run(searches)
+        self._searcher.run(searches)
         return [self._beginning(search) for search in searches]
 
     def _search(self, goal: Goal) -> Search:

@@ -6,7 +6,7 @@ traced, on both sides and twice each.
 1. *Flow.* Every event of both sides, small. They are paired by code position (``alignment``).
 2. *State.* At the end of the window: which paths differ, less what differs between two executions of
    the same side. For each, the start of the last run of differences that never heals, found by
-   looking at 64 events at a time (``observing``). These are the candidates.
+   looking at 64 events at a time (``searching``). These are the candidates.
 3. *Way back.* From the tracked state through what each operation read, to an operation that read
    nothing different (``slicing``).
 
@@ -40,7 +40,8 @@ from twice.diagnosing.locating.describing import (
 )
 from twice.diagnosing.locating.located import Located, Unlocated
 from twice.diagnosing.locating.moments import Flow, Moments, same_flow
-from twice.diagnosing.locating.observing import ANY, Held, Observer, Search
+from twice.diagnosing.locating.observing import ANY, Held, Observer
+from twice.diagnosing.locating.searching import Search, Searcher
 from twice.diagnosing.locating.slicing import Slicer
 from twice.diagnosing.together import together
 from twice.diagnosing.tracing.paths import FLOW, is_local, plain, under
@@ -138,7 +139,8 @@ class _Locator:
 
     def __init__(self, observer: Observer, moments: Moments, tracked: Sequence[str] | None) -> None:
         self._observer, self._moments, self._tracked = observer, moments, tracked
-        self._slicer = Slicer(observer, moments)
+        self._searcher = Searcher(observer)
+        self._slicer = Slicer(observer, self._searcher, moments)
         self.evidence: list[str] = []
         self.caveats: dict[str, None] = {}
         self.unstable = ""
@@ -173,7 +175,7 @@ class _Locator:
         paths = [*goals, *(path for path in sorted(differing) if path not in goals)]
         paths = paths[:_CANDIDATES_MAX]
         whole = Search(ANY, range(len(self._moments)), last)
-        self._observer.run([whole, *(Search(path, range(last + 1), last) for path in paths)])
+        self._searcher.run([whole, *(Search(path, range(last + 1), last) for path in paths)])
         found = self._slicer.beginnings([Goal(path, last) for path in paths])
         started = [begun for begun in found if begun.path in goals]
         first = min(started, key=_earliest)

@@ -1,16 +1,12 @@
-"""Looks at the state of both sides at chosen moments, and finds where differences begin.
+"""Looks at the state of both sides at chosen moments.
 
-For: spending executions well. Everything that was seen is kept; one execution answers for up to 64
-events, and the brackets of all searches share it, so that the beginnings of twenty differences cost
-about as many executions as that of one.
-
-A search halves by 64: it keeps the last moment at which a path agreed and the first after it at which
-it differs, and looks at events in between, those of the outermost frames first (locals vanish where
-a frame is left, so that is where differences heal), and those where the small digests flip.
+For: spending executions well. Everything that was seen is kept, and one execution answers for up to
+64 events.
 
 What differs between two executions of the *same* side is noise: its path is left out everywhere.
 
-Not for: deciding which difference is guilty (``slicing``, ``locating``).
+Not for: choosing the moments (``searching``) or deciding which difference is guilty (``slicing``,
+``locating``).
 
 Invariant: a sample whose event does not stand where the flow said is dropped, and counted.
 """
@@ -44,27 +40,6 @@ ANY = "*"
 """Asks about the state as a whole: does any path differ?"""
 
 
-@dataclass(slots=True)
-class Search:
-    """Where does a path begin to differ for the last time before a moment?
-
-    Args:
-        path: the path, or ``ANY``.
-        where: numbers of the moments at which the path can be seen, rising.
-        until: number of a moment at which it differs.
-        low: the last moment before, at which it agreed; None when it never did.
-        high: the first moment of the run of differences.
-        settled: nothing is left to look at in between.
-    """
-
-    path: str
-    where: Sequence[int]
-    until: int
-    low: int | None = None
-    high: int = 0
-    settled: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """One execution that samples."""
@@ -79,7 +54,7 @@ class _Asked:
 
 
 class Observer:
-    """Samples both sides, keeps what was seen, and searches.
+    """Samples both sides and keeps what was seen.
 
     Args:
         trace: executes the window of a side under a plan.
@@ -106,9 +81,8 @@ class Observer:
         self._flows: dict[str, Flow] = {"a": moments.a, "b": moments.b}
         self._samples: dict[str, dict[Point, Sample]] = {"a": {}, "b": {}}
         self._lost: set[tuple[str, Point]] = set()
-        self._seen: list[int] = []
+        self.seen: list[int] = []
         self._looked: set[int] = set()
-        self._hints = moments.cheap_flips()
         self._paths: dict[int, frozenset[str]] = {}
         self.noise: dict[str, str] = {}  # path -> the side that differs from itself
         self._passing: dict[tuple[str, Point], set[str]] = {}
@@ -125,7 +99,7 @@ class Observer:
         self._look_at(
             {side: [self._point(side, number) for number in wanted] for side in ("a", "b")}, noise
         )
-        fresh = [each for each in wanted if each not in self._looked and not self._is_lost(each)]
+        fresh = [each for each in wanted if each not in self._looked and not self.is_lost(each)]
         for attempt in range(1, self._insist + 1):
             agreeing = [number for number in fresh if not self.differing(number)]
             for chunk in _chunks(self._point("b", number) for number in agreeing):
@@ -133,7 +107,7 @@ class Observer:
             for number in agreeing:
                 self._paths.pop(number, None)
         self._looked.update(fresh)
-        self._seen = sorted([*self._seen, *fresh])
+        self.seen = sorted([*self.seen, *fresh])
 
     def look_at(self, side: str, points: Iterable[Point], *, noise: bool = False) -> None:
         """Sees to it that a side has been sampled at these events, 64 to an execution."""
@@ -217,8 +191,8 @@ class Observer:
 
     def last_seen(self, before: int) -> int | None:
         """The last moment before one at which both sides were seen, or None."""
-        place = bisect_left(self._seen, before)
-        return self._seen[place - 1] if place else None
+        place = bisect_left(self.seen, before)
+        return self.seen[place - 1] if place else None
 
     def masked(self, number: int) -> list[str]:
         """Paths that differ at a moment and are left out because they differ within a side too."""
@@ -231,97 +205,6 @@ class Observer:
         if paths is None:
             return None
         return bool(paths) if path == ANY else path in paths
-
-    def run(self, searches: list[Search], rounds: int = 12) -> None:
-        """Carries searches to their end, sharing executions among them."""
-        checked: set[int] = set()
-        for _ in range(rounds):
-            wanted: dict[int, None] = {}
-            brackets = {
-                (search.low, search.high, len(search.where)): search
-                for search in searches
-                if not self._settle(search)
-            }
-            share = max(4, SAMPLES_MAX // max(1, len(brackets)))
-            for search in brackets.values():
-                for number in self._between(search, share):
-                    if len(wanted) < SAMPLES_MAX:
-                        wanted[number] = None
-            if not wanted:
-                wanted = self._recheck(searches, checked)
-                if not wanted:
-                    return
-            self.look(wanted)
-
-    def _settle(self, search: Search) -> bool:
-        """Puts the bracket where what was seen says; True when nothing is left in between."""
-        where = search.where
-        search.low, search.high = None, search.until
-        for number in reversed(self._seen[: bisect_left(self._seen, search.until)]):
-            place = bisect_left(where, number)
-            if place == len(where) or where[place] != number:
-                continue
-            if self.differs(number, search.path):
-                search.high = number
-            else:
-                search.low = number
-                break
-        first = 0 if search.low is None else bisect_left(where, search.low) + 1
-        between = where[first : bisect_left(where, search.high)]
-        may_be_lost = self._held is not None or len(between) <= len(self._lost)
-        search.settled = may_be_lost and all(map(self._is_lost, between))
-        return search.settled
-
-    def _between(self, search: Search, budget: int) -> list[int]:
-        """Moments to look at inside a bracket."""
-        first = 0 if search.low is None else bisect_left(search.where, search.low) + 1
-        inside = [
-            number
-            for number in search.where[first : bisect_left(search.where, search.high)]
-            if self.differs(number, search.path) is None and not self._is_lost(number)
-        ]
-        if len(inside) <= budget:
-            return inside
-        chosen = {inside[0]: None, inside[-1]: None}
-        for hints in (self._hints_in(inside), self._outermost(inside)):
-            for number in _spread(hints, budget // 2 - 1):
-                chosen[number] = None
-        for number in _spread(inside, budget - len(chosen)):
-            chosen[number] = None
-        return list(chosen)
-
-    def _hints_in(self, inside: list[int]) -> list[int]:
-        low = bisect_left(self._hints, inside[0])
-        high = bisect_left(self._hints, inside[-1])
-        held = set(inside)
-        return [each for hint in self._hints[low:high] for each in (hint - 1, hint) if each in held]
-
-    def _outermost(self, inside: list[int]) -> list[int]:
-        depths = {number: self._depth(number) for number in inside}
-        shallow = min(depths.values())
-        return [number for number in inside if depths[number] == shallow]
-
-    def _recheck(self, searches: list[Search], checked: set[int]) -> dict[int, None]:
-        """Once per beginning that was found: moments after it, where the difference may have healed."""
-        wanted: dict[int, None] = {}
-        fresh = [search for search in searches if search.high not in checked]
-        share = max(4, SAMPLES_MAX // max(1, len(fresh)))
-        for search in fresh:
-            checked.add(search.high)
-            first, last = (
-                bisect_left(search.where, search.high),
-                bisect_left(search.where, search.until),
-            )
-            after = [
-                number
-                for number in search.where[first + 1 : last]
-                if self.differs(number, search.path) is None and not self._is_lost(number)
-            ]
-            picked = [] if not after else _spread(self._outermost(after), share // 2)
-            for number in (*picked, *_spread(after, share - len(picked))):
-                if len(wanted) < SAMPLES_MAX:
-                    wanted[number] = None
-        return wanted
 
     def _execute(self, asked: _Asked) -> dict[Point, Sample]:
         return self._execute_all([asked])[0]
@@ -370,11 +253,12 @@ class Observer:
         moment = self.moments.all[number]
         return moment.lane, moment.a if side == "a" else moment.b
 
-    def _depth(self, number: int) -> int:
-        moment = self.moments.all[number]
-        return self.moments.a.depth(moment.lane, moment.a)
+    def may_be_lost(self, count: int) -> bool:
+        """Whether that many moments could all be lost."""
+        return self._held is not None or count <= len(self._lost)
 
-    def _is_lost(self, number: int) -> bool:
+    def is_lost(self, number: int) -> bool:
+        """Whether a moment was looked for and cannot be seen."""
         points = [(side, self._point(side, number)) for side in ("a", "b")]
         if self._held is not None and any(at not in self._held[side] for side, at in points):
             return True
@@ -401,12 +285,3 @@ def _can_be_compared(path: str, one: Sample, two: Sample) -> bool:
     """Places under a root mean the same on both sides only where the root agrees."""
     root = one.aliases.get(path, "")
     return root == two.aliases.get(path) and one.digests.get(root) == two.digests.get(root)
-
-
-def _spread(numbers: list[int], count: int) -> list[int]:
-    """At most ``count`` of the numbers, evenly spread."""
-    if len(numbers) <= count:
-        return numbers
-    if count <= 0:
-        return []
-    return [numbers[(2 * step + 1) * len(numbers) // (2 * count)] for step in range(count)]

@@ -26,6 +26,7 @@ from twice.diagnosing.locating.callables import DRAW, SEEDING, WORLD
 from twice.diagnosing.locating.moments import Moments, Operation
 from twice.diagnosing.locating.observing import Observer
 from twice.diagnosing.locating.reading_lines import LineFacts, line_facts
+from twice.diagnosing.locating.searching import Searcher
 from twice.diagnosing.tracing.paths import (
     STREAMS,
     frame_prefix,
@@ -47,12 +48,13 @@ class Slicer:
 
     Args:
         observer: looks at the state of both sides.
+        searcher: carries searches for beginnings to their end.
         moments: the paired events.
     """
 
-    def __init__(self, observer: Observer, moments: Moments) -> None:
+    def __init__(self, observer: Observer, searcher: Searcher, moments: Moments) -> None:
         self._observer, self._moments = observer, moments
-        self.beginnings = Beginnings(observer, moments).find
+        self.beginnings = Beginnings(observer, searcher, moments).find
 
     def causes(self, begun: Beginning) -> list[Goal]:
         """What the operation took its difference from; empty when it is the first."""

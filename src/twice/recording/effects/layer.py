@@ -204,16 +204,18 @@ class EffectLayer:
         if actor is self.main and get_ident() == self.thread:
             self._write()
 
-    def flush(self, *, everything: bool = False) -> None:
-        """Write down the reads of this thread's actors, and what other threads handed over.
-
-        Args:
-            everything: what other threads still keep too; for when none of them runs any more.
-        """
+    def flush(self) -> None:
+        """Write down the reads of this thread's actors, and what other threads handed over."""
         here = get_ident()
         for actor in list(self._waiting_actors):
-            if everything or actor.thread == here:
+            if actor.thread == here:
                 self.hand_over(actor)
+        self._write()
+
+    def flush_all(self) -> None:
+        """The same at a run's end, with what other threads still keep."""
+        for actor in list(self._waiting_actors):
+            self.hand_over(actor)
         self._write()
 
     def _write(self) -> None:
@@ -280,7 +282,7 @@ class EffectLayer:
 
     def manifest(self) -> dict[str, object]:
         """Closed-world manifest: reads per source, strict, lenient and ungoverned."""
-        self.flush(everything=not self.active)
+        self.flush()
         return {
             "strict": _named(self.counts),
             "lenient": _named(self.lenient_counts),
