@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from programs import cli, recorded
+from programs import cli, recorded, write
 
 VERIFICATION_KEYS = {
     "format", "result", "classes", "axis", "scope", "compare_points", "first_failure",
@@ -225,3 +225,22 @@ def test_traces_are_compared_without_the_records(swarm: Path) -> None:
 
     assert (done.returncode, told["result"], told["compare_point"]["tick"]) == (1, "localised", 120)
     assert cli("diagnose", "a", "--traces", "a.trace", "b.trace", cwd=swarm).returncode == 2
+
+
+def test_changed_code_is_named_before_anything_is_blamed(tmp_path: Path) -> None:
+    source = """
+        def main(run):
+            seen = run.track("seen", [])
+            for tick in run.ticks(3):
+                seen.append(tick * 2)
+    """
+    with recorded(tmp_path, source) as record:
+        path = record.path
+    write(tmp_path, source.replace("* 2", "* 3"))
+
+    done = cli("verify", path, "--informational", "--diagnose", "--json")
+
+    divergence = json.loads(done.stdout)["divergence"]
+    assert done.returncode == 1
+    assert divergence["result"] == "not-same-input"
+    assert [each["what"] for each in divergence["input_differences"]] == ["code program.py"]

@@ -23,6 +23,7 @@ from twice.recording.record import Point, first_difference
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.sink import VALUE
+from twice.replaying.starting import source_changes
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,22 @@ class Identified(Protocol):
     def ending(self) -> dict[str, Any] | None:
         """How the run ended, or None when the record is torn."""
         ...
+
+
+def code_differences(record: RunRecord) -> list[InputDifference]:
+    """Source files that are not here as a record's program had them."""
+    return [
+        InputDifference(f"code {change.path}", change.recorded, change.now or "gone")
+        for change in source_changes(record)
+    ]
+
+
+def substituted_inputs(*records: RunRecord) -> list[str]:
+    """Names of the inputs that branches substituted."""
+    names: list[str] = []
+    for record in records:
+        names += ((record.ending or {}).get("branch") or {}).get("substituted", [])
+    return names
 
 
 def input_differences(a: Identified, b: Identified) -> list[InputDifference]:

@@ -24,12 +24,14 @@ from twice.diagnosing.comparing import (
     InputDifference,
     Parting,
     PointRef,
+    code_differences,
     components_of,
     environments_apart,
     input_differences,
     parting,
     point_ref,
     require_whole,
+    substituted_inputs,
 )
 from twice.diagnosing.concluding import (
     blind_spots,
@@ -116,8 +118,11 @@ def diagnose_failure(
         failure: the first difference that a verification found.
         progress: called with what is being done.
     """
-    with RunRecord.open(path) as record:
-        funnel = _Funnel(record, record, progress or (lambda _: None), confirm=False)
+    doing = progress or (lambda _: None)
+    with (
+        RunRecord.open(path) as record,
+        closing(_Funnel(record, record, doing, confirm=False)) as funnel,
+    ):
         return funnel.run_alone(failure)
 
 
@@ -182,8 +187,10 @@ class _Funnel:
         return self._conclude(where, inputs, found)
 
     def run_alone(self, failure: Failure) -> Divergence:
-        """One run against itself."""
+        """One run against itself; code that changed is another input, and the first thing to say."""
         record = self._a.record
+        if changed := code_differences(record):
+            return self._verdict("not-same-input", inputs=changed)
         last = min(failure.index, len(record.reader.points) - 1)
         columns = tuple(name for name in failure.columns if not name.startswith("("))
         where = Parting(
@@ -342,7 +349,7 @@ class _Funnel:
             factors=found.factors,
             resumed=self._a.start is not None or self._b.start is not None,
             blind_spots=found.blind_spots,
-            substituted=self._substituted(),
+            substituted=substituted_inputs(self._a.record, self._b.record),
             unsteady=tuple(found.unsteady),
             clock_policy=self._a.record.setup.clock != self._b.record.setup.clock,
             reads_differ=reads_that_differ(self._a.record, self._b.record, where.at),
@@ -359,12 +366,6 @@ class _Funnel:
             evidence=found.evidence,
             surroundings=[(factor.name, factor.a, factor.b) for factor in found.factors],
         )
-
-    def _substituted(self) -> Sequence[str]:
-        names: list[str] = []
-        for side in (self._a, self._b):
-            names += ((side.record.ending or {}).get("branch") or {}).get("substituted", [])
-        return names
 
     def _verdict(
         self,
