@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import ctypes
 import enum
 import functools
 import os
@@ -84,6 +85,8 @@ DIFFERENT = [
     (collections.deque([1], maxlen=2), collections.deque([1], maxlen=3)),
     (collections.OrderedDict(a=1, b=2), collections.OrderedDict(b=2, a=1)),
     (Path("a"), Path("b")),
+    (ctypes.c_uint32(1), ctypes.c_uint32(2)),
+    (ctypes.create_string_buffer(b"a"), ctypes.create_string_buffer(b"b")),
     (int, float),
     (len, max),
     ([[]] * 2, [[], []]),
@@ -173,6 +176,12 @@ def test_sharing_inside_a_set_does_not_depend_on_the_order_of_visits():
 def test_opaque_things_are_caveats():
     graph = digest_layers([{"r": Plain(lock=threading.Lock(), it=iter([1]), gen=(x for x in [1]))}])
     assert [caveat.split(":")[0] for caveat in graph.caveats] == ["r.gen", "r.it", "r.lock"]
+
+
+def test_addresses_and_libraries_of_c_do_not_differ():
+    one, two = (ctypes.cast(ctypes.pointer(ctypes.c_int(n)), ctypes.c_void_p) for n in (1, 2))
+    assert of(one) == of(two)
+    assert of(ctypes.CDLL(None)) == of(ctypes.CDLL("libc.so.6"))
 
 
 def test_a_bound_on_size_is_a_caveat():

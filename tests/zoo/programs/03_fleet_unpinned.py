@@ -1,11 +1,11 @@
 """The same fleet with a heap that is another one in every process: no run reproduces itself.
 
-``os.getrandom`` is a source that is not governed, as the layout of a heap is not.
+The C library's entropy is a source that is not governed, as the layout of a heap is not.
 """
 
 from __future__ import annotations
 
-import os
+import ctypes
 import random
 
 
@@ -21,7 +21,9 @@ def coupled(count: int) -> list[Wagon]:
     """That many wagons; where each of them lies in memory is chance."""
     room = [Wagon() for _ in range(600)]
     rails = {id(wagon) >> 4 & 31: wagon for wagon in room}
-    places = random.Random(os.getrandom(16)).sample(range(32), count)
+    chance = ctypes.create_string_buffer(16)
+    ctypes.CDLL(None).getrandom(chance, 16, 0)
+    places = random.Random(chance.raw).sample(range(32), count)
     return [rails[place] for place in places]
 
 

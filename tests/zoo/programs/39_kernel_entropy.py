@@ -1,8 +1,10 @@
-"""A sampler asks the kernel itself for randomness: no record governs that, no run reproduces."""
+"""A sampler asks the C library for randomness: no record governs that, no run reproduces."""
 
 from __future__ import annotations
 
-import os
+import ctypes
+
+LIBC = ctypes.CDLL(None)
 
 
 class Sampler:
@@ -12,7 +14,9 @@ class Sampler:
         self.accepted = 0
 
     def nudge(self) -> int:
-        return int.from_bytes(os.getrandom(4), "little")  # ZOO: guilty
+        number = ctypes.c_uint32()
+        LIBC.getrandom(ctypes.byref(number), 4, 0)  # ZOO: guilty
+        return number.value
 
     def step(self, tick: int) -> None:
         for at in range(len(self.values)):

@@ -31,12 +31,15 @@ _TIME = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
 EXACT: dict[str, str] = {
     **{f"time.{name}": CLOCK for name in _TIME},
     **{f"time.{name}_ns": CLOCK for name in _TIME},
-    **{f"time.{name}": CLOCK for name in ("localtime", "gmtime", "ctime", "strftime")},
+    **{f"time.{name}": CLOCK for name in ("localtime", "gmtime", "ctime", "strftime", "asctime")},
+    "time.clock_gettime": CLOCK,
+    "time.clock_gettime_ns": CLOCK,
     **{f"datetime.datetime.{name}": CLOCK for name in ("now", "utcnow", "today")},
     "datetime.date.today": CLOCK,
     "os.times": CLOCK,
     "os.urandom": ENTROPY,
     "os.getrandom": ENTROPY,
+    "ssl.RAND_bytes": ENTROPY,
     "uuid.uuid1": ENTROPY,
     "uuid.uuid4": ENTROPY,
     "random.SystemRandom": ENTROPY,
@@ -94,6 +97,10 @@ METHODS: dict[str, str] = {
     "mean": SUM,
     "iterdir": LISTING,
     "rglob": LISTING,
+    "clock_gettime": CLOCK,  # of the C library, by ctypes or cffi
+    "gettimeofday": CLOCK,
+    "getentropy": ENTROPY,
+    "getrandom": ENTROPY,
 }
 DRAWS = frozenset(
     (

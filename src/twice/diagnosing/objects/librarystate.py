@@ -319,6 +319,12 @@ def _torch_generator(value: Any, _: ClassFacts) -> State:
     return State(chunks=(value.get_state().numpy().tobytes(),))
 
 
+def _c_data(value: Any, facts: ClassFacts) -> State:
+    if not _ADDRESSES.isdisjoint(facts.lineage):
+        return State(caveat=f"{facts.name} is an address; what stands there was not compared")
+    return State(chunks=(memoryview(value).tobytes(),))
+
+
 def _lru(value: Any, _: ClassFacts) -> State:
     return State(
         values=(value.__wrapped__,),
@@ -353,6 +359,8 @@ _READERS: dict[str, Callable[[Any, ClassFacts], State]] = {
     "builtins.slice": _range,
     "collections.deque": _deque,
     "array.array": _array,
+    "_ctypes._CData": _c_data,
+    "ctypes.CDLL": lambda _, facts: State(caveat=f"{facts.name}: a C library's state is not seen"),
     "datetime.date": _datetime,
     "datetime.time": _datetime,
     "datetime.timedelta": _datetime,
@@ -371,6 +379,15 @@ _READERS: dict[str, Callable[[Any, ClassFacts], State]] = {
     "torch.Tensor": _tensor,
     "torch._C.Generator": _torch_generator,
 }
+_ADDRESSES = frozenset(
+    {
+        "_ctypes._Pointer",
+        "_ctypes.CFuncPtr",
+        "ctypes.c_void_p",
+        "ctypes.c_char_p",
+        "ctypes.c_wchar_p",
+    }
+)
 _STREAMS = frozenset(
     {
         "random.Random",
