@@ -15,6 +15,7 @@ import pytest
 import twice
 
 SESSIONS = Path(__file__).parent / "session"
+PASSED = {"run-session-1.twice": 86, "run-session-2.twice": 26}
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def test_a_golden_record_verifies(name: str, travelled: Path) -> None:
     statement = twice.verify(travelled / name)
 
     assert (statement.result, statement.failure) == ("PASS", None)
-    assert statement.counts["passed"] == 86
+    assert statement.counts["passed"] == PASSED[name]
 
 
 def test_a_golden_record_tells_its_inputs_without_executing() -> None:
