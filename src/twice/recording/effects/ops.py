@@ -49,6 +49,8 @@ GETRANDOM = Op(41, "entropy.getrandom", arguments=True)
 UUID1 = Op(42, "entropy.uuid1", arguments=True)
 SSL_RANDOM = Op(43, "entropy.ssl", arguments=True)
 CALL = Op(60, "call", arguments=True)
+LISTDIR = Op(120, "files.listdir", arguments=True)
+SCANDIR = Op(121, "files.scandir", arguments=True)
 
 OPS = {op.number: op for op in list(globals().values()) if isinstance(op, Op)}
 
