@@ -11,6 +11,7 @@ Invariant: importing this imports no optional library, no numpy and no command l
 from __future__ import annotations
 
 from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.varying.varying import vary
 from twice.errors import TwiceError
 from twice.recording.active import effect
 from twice.recording.recorder import record, recording
@@ -35,6 +36,7 @@ __all__ = [
     "recording",
     "replay",
     "rerun",
+    "vary",
     "verify",
 ]
 __version__ = "0.1.0"

@@ -6,6 +6,7 @@ traceback, because it is a fault of ours or of the program.
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from typing import Any
 
 from twice.errors import TwiceError
 from twice.recording.launch import error_message
+from twice.recording.surroundings.handed import take_handed
 from twice.recording.wire import Channel
 
 Handler = Callable[[Mapping[str, Any], Channel], None]
@@ -25,6 +27,7 @@ def serve(handle: Handler) -> None:
     assert job is not None, "a session's process is started with a job"
     code = 0
     try:
+        take_handed(os.environ)
         handle(job, channel)
     except TwiceError as error:
         channel.send(error_message(error))

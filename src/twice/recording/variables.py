@@ -42,6 +42,9 @@ _ALLOTTED: Final = (
     "NCCL_DEBUG*", "OMP_DISPLAY_*", "TF_CPP_*",
 )  # fmt: skip
 
+# What a session's process does to itself; see ``surroundings.handed``.
+_HANDED: Final = ("TWICE_CHILD_*",)
+
 _SECRET_WORDS: Final = re.compile(
     r"(?:^|_)(?:[A-Z0-9]*(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|SECRET|APIKEY|CREDENTIAL)S?"
     r"|KEYS?|(?<=_)PWD|PASS|AUTH|COOKIE|BEARER|SIGNATURE|DSN)(?:_|$)"
@@ -56,7 +59,7 @@ def is_relevant(name: str) -> bool:
 def is_governed(name: str) -> bool:
     """Whether a child's value comes from the surroundings, not from whoever starts it."""
     foreign = loads_code(name) or is_secret(name) or _matches(name, _ALLOTTED)
-    return _matches(name, RELEVANT) and not foreign
+    return _matches(name, (*RELEVANT, *_HANDED)) and not foreign
 
 
 def loads_code(name: str) -> bool:

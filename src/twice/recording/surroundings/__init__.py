@@ -2,8 +2,9 @@
 
 A session never runs a program in whatever environment its caller happens to have. ``deciding`` says
 what a recording's surroundings are, ``value`` is what the record keeps, ``applying`` gives it to a
-child, ``factors`` compares two and swaps one factor for an experiment. What is not here: measuring
-what came of it (``environment``) and starting the child.
+child, ``handed`` is what the child does to itself, ``factors`` compares two and swaps one factor
+for an experiment. What is not here: measuring what came of it (``environment``) and starting the
+child.
 
 Invariant: verification and experiments run in recorded surroundings, never in the caller's.
 """

@@ -30,6 +30,13 @@ _FACTORS: Final = {
     ),
     "locale": ("LANG", "LANGUAGE", "LC_*"),
     "time zone": ("TZ",),
+    "user and home": ("HOME", "USER", "LOGNAME"),
+    "memory layout": ("PYTHONMALLOC",),
+    "garbage collection": ("TWICE_CHILD_GC",),
+    "switch interval": ("TWICE_CHILD_SWITCH_INTERVAL",),
+    "umask": ("TWICE_CHILD_UMASK",),
+    "processors": ("TWICE_CHILD_CPUS",),
+    "folder": ("TWICE_CHILD_FOLDER",),
 }  # fmt: skip
 
 

@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "replay": "look around in a record, tick by tick",
     "branch": "leave a record at a tick, with another input",
     "rerun": "run a record's program afresh: same seed, fresh effects",
+    "vary": "vary the surroundings: which does a result depend on?",
     "show": "say what a record holds, without executing anything",
     "ls": "list the records in a folder",
     "env": "print this environment, or compare it",
