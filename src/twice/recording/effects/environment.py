@@ -42,12 +42,12 @@ def _unchanged(value: Any) -> Any:
 # By name, because not every platform and version has all of them.
 _OF_OS: tuple[tuple[ops.Op, str, Made, Made], ...] = (
     (ops.CWD, "getcwd", _unchanged, _unchanged),
-    (ops.UNAME, "uname", tuple, lambda value: os.uname_result(value)),
+    (ops.UNAME, "uname", tuple, os.uname_result),
     (ops.LOGIN, "getlogin", _unchanged, _unchanged),
     (ops.CPU_COUNT, "cpu_count", _unchanged, _unchanged),
     (ops.PROCESS_CPU_COUNT, "process_cpu_count", _unchanged, _unchanged),
     (ops.LOAD, "getloadavg", tuple, tuple),
-    (ops.TIMES, "times", tuple, lambda value: os.times_result(value)),
+    (ops.TIMES, "times", tuple, os.times_result),
     (ops.UID, "getuid", _unchanged, _unchanged),
     (ops.EFFECTIVE_UID, "geteuid", _unchanged, _unchanged),
     (ops.GID, "getgid", _unchanged, _unchanged),
