@@ -38,7 +38,7 @@ class Goal:
     """What was promised, and which figures tell.
 
     Attributes:
-        name: also the name of the note when it is missed.
+        name: a note ``missed-NAME.md`` says why, where it is missed.
         text: the promise.
         benchmark: whose results.
         picks: whether a figure belongs to the goal.
@@ -181,12 +181,15 @@ def lines() -> Iterator[str]:
         yield f"| {goal.text} | {figure} | {spread} | {sign} {goal.limit:g} {goal.unit} | **{said}** |"
     yield ""
     for goal in missed:
-        note = NOTES / f"{goal.name}.md"
+        note = NOTES / f"missed-{goal.name}.md"
         if not note.exists():
             raise SystemExit(f"The goal {goal.name} is missed and {note.name} is not written.")
         yield f"### Missed: {goal.text}\n\n{note.read_text('utf-8').strip()}\n"
     for path in sorted(measuring.RESULTS.glob("*.jsonl")):
         yield from _table(path.stem)
+        note = NOTES / f"{path.stem}.md"
+        if note.exists():
+            yield f"{note.read_text('utf-8').strip()}\n"
 
 
 def _spread(line: Line) -> str:

@@ -42,7 +42,9 @@ def governed(session: Session) -> Iterator[Run]:
     layer = session.wiring.layer
     active.enter(session)
     session.wiring.streams.govern_globals()
-    interception = Interception(layer, session.setup.clock, lambda: session.tick)
+    interception = Interception(
+        layer, session.setup.clock, lambda: session.tick, session.setup.program.place
+    )
     _disown_on_fork(session, interception)
     interception.install()
     session.caveats += [

@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from twice.errors import InterceptionRefused
-from twice.recording.effects import clock, entropy, environ, environment, lineage
+from twice.recording.effects import clock, entropy, environ, environment, lineage, listing
 from twice.recording.effects.actors import Actor, Outside, enter, leave
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
@@ -31,12 +31,24 @@ from twice.recording.program import is_user_file
 
 
 class Interception:
-    """Patches that hold from ``install`` to ``restore``; a context manager besides."""
+    """Patches that hold from ``install`` to ``restore``; a context manager besides.
+
+    Args:
+        layer: the layer that governs.
+        policy: a clock that is a function of the run, or None for the real one.
+        tick: the tick that is open.
+        place: names a path as the record keeps it.
+    """
 
     def __init__(
-        self, layer: EffectLayer, policy: clock.TickClock | None, tick: Callable[[], int]
+        self,
+        layer: EffectLayer,
+        policy: clock.TickClock | None,
+        tick: Callable[[], int],
+        place: Callable[[str], str] = str,
     ) -> None:
         self._layer = layer
+        self._place = place
         self._policy = policy
         self._tick = tick
         self._saved: list[tuple[Patch, Any]] = []
@@ -70,6 +82,7 @@ class Interception:
                 [
                     *clock.patches(layer, self._policy, self._tick),
                     *entropy.patches(layer),
+                    *listing.patches(layer, self._place),
                     *lineage.patches(layer),
                     *environ.patches(layer),
                     *environment.patches(layer),

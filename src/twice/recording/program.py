@@ -83,6 +83,15 @@ class Program:
         recorded, current = Path(self.root or "."), Path.cwd()
         return next((at for at in (recorded, current) if self._is_in(at)), recorded)
 
+    def place(self, path: str) -> str:
+        """A path as a record keeps it: what lies beside the program moves with it."""
+        root = self.folder().resolve()
+        beside = (root / self.target).resolve().parent if self.target.endswith(".py") else root
+        for name, folder in (("{program}", str(beside)), ("{folder}", str(root))):
+            if path == folder or path.startswith(folder + os.sep):
+                return name + path[len(folder) :]
+        return path
+
     def near(self, folder: Path) -> Program:
         """The same program, looked for beside its record when it is nowhere else.
 

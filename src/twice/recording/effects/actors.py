@@ -26,7 +26,7 @@ from twice.recording.effects.ops import WITH_ARGUMENTS
 
 if TYPE_CHECKING:
     from twice.recording.effects.layer import EffectLayer
-    from twice.recording.effects.sources import Source
+    from twice.recording.effects.sources import Answers
 
 _CURRENT: contextvars.ContextVar[Actor | Outside | None] = contextvars.ContextVar(
     "actor", default=None
@@ -79,7 +79,7 @@ class Actor:
         "source", "thread", "waiting",
     )  # fmt: skip
 
-    def __init__(self, key: str, layer: EffectLayer, source: Source) -> None:
+    def __init__(self, key: str, layer: EffectLayer, source: Answers) -> None:
         self.key, self.layer, self.source = key, layer, source
         self.waiting, self.lenient = Waiting(), Waiting()
         self.reads = 0

@@ -9,8 +9,8 @@ of it, salted with its name. In replay the real one is given when it is the same
 it is not. What the program sets or deletes itself is its own state: it reads that back, live.
 
 Not covered: the standard library's and installed packages' own reads (they read the real variables,
-and nothing is written down), ``os.putenv``, C code, secrets under a name that does not say so. A
-program that sets a variable in the middle of a run and is resumed after that has not set it.
+and nothing is written down), a read handed to a library to make (``pool.map(os.getenv, names)``),
+``os.putenv``, C code, secrets under a name that does not say so. A program that sets a variable in the middle of a run and is resumed after that has not set it.
 
 Invariant: no value of a variable with a secret name is in a record.
 """
@@ -25,7 +25,7 @@ from sys import _getframe
 from types import CodeType
 from typing import Any
 
-from twice.errors import EffectRefused
+from twice.errors import EffectMismatch
 from twice.recording.effects import ops
 from twice.recording.effects.environment import asker_of, governed
 from twice.recording.effects.layer import EffectLayer
@@ -125,7 +125,10 @@ class _Variables:
         if how == _SECRET:
             value = real()
             if value is None or _digest(name, value) != told:
-                raise _not_the_same(str(text), there=value is not None)
+                error = _not_the_same(str(text), there=value is not None)
+                if (actor := self._layer.actor()) is not None:
+                    actor.source.unfit(error)
+                raise error
             return value
         return None if how == _ABSENT else _stored(told, like=name)
 
@@ -172,11 +175,13 @@ def _slow(name: bytes, value: bytes) -> bytes:
     return pbkdf2_hmac("sha256", value, name, _ROUNDS, _DIGEST_BYTES)
 
 
-def _not_the_same(name: str, *, there: bool) -> EffectRefused:
-    what = "has another value than" if there else "is not set, and was"
-    return EffectRefused(
+def _not_the_same(name: str, *, there: bool) -> EffectMismatch:
+    what = "has another value than" if there else "is not set, and was,"
+    return EffectMismatch(
         f"The variable {name} {what} when the run was recorded.",
         "Expected the same value: its name says that it is a secret, so the record holds a digest.",
         f"Set {name} as it was and run again, or rename it if it is no secret and record again.",
+        recorded=f"the secret variable {name}, as a digest",
+        asked=f"{name} {what.rstrip(',')} when it was recorded; set it as it was",
         name=name,
     )

@@ -40,8 +40,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Journal = Callable[[str, bytes, int], None]
-# Python wrappers around entropy whose caller is the one who really asks.
-_PASS_THROUGH = ("/random.py", "/secrets.py", "/uuid.py", "/tempfile.py", "/effects/entropy.py")
+# Python wrappers around a source whose caller is the one who really asks.
+_PASS_THROUGH = (
+    *("/random.py", "/secrets.py", "/uuid.py", "/tempfile.py", "/effects/entropy.py"),
+    *("/os.py", "<frozen os>", "/glob.py", "/pathlib.py", "/effects/listing.py"),
+    *("/pathlib/_local.py", "/pathlib/_abc.py"),
+)
 
 
 class EffectLayer:
@@ -174,7 +178,7 @@ class EffectLayer:
         return strict
 
     def asker(self, depth: int = 2) -> CodeType:
-        """The code that really asks for entropy: the first one that is no wrapper around it."""
+        """The code that really asks: the first one that is no wrapper around the source."""
         frame: FrameType | None = _getframe(depth)
         while frame is not None:
             code = frame.f_code

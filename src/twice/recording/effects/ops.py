@@ -68,6 +68,8 @@ UID = Op(95, "environment.getuid")
 EFFECTIVE_UID = Op(96, "environment.geteuid")
 GID = Op(97, "environment.getgid")
 EFFECTIVE_GID = Op(98, "environment.getegid")
+LISTDIR = Op(120, "files.listdir", arguments=True)
+SCANDIR = Op(121, "files.scandir", arguments=True)
 
 OPS = {op.number: op for op in list(globals().values()) if isinstance(op, Op)}
 

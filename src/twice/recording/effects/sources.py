@@ -39,16 +39,24 @@ class RecordedReads(Protocol):
         ...
 
 
-class Source(Protocol):
-    """Answers reads of the world, for one actor."""
+class Answers(Protocol):
+    """Answers the strict reads of one actor."""
 
-    def of(self, actor: str) -> Source:
-        """The source that answers another actor."""
+    def of(self, actor: str) -> Answers:
+        """What answers another actor."""
         ...
 
     def strict(self, op: Op, arguments: object, live: Live) -> object:
         """Answer a read by user code. ``arguments`` is None for operations without any."""
         ...
+
+    def unfit(self, error: EffectMismatch) -> None:
+        """Be told that the answer does not fit the world, which alone can complete it."""
+        ...
+
+
+class Source(Answers, Protocol):
+    """Answers the main program, and the standard library for everyone."""
 
     def lenient(self, op: Op, live: Live) -> object:
         """Answer a read by the standard library."""
@@ -80,6 +88,9 @@ class LiveSource:
         del op, arguments
         return live()
 
+    def unfit(self, error: EffectMismatch) -> None:
+        """The world fits itself."""
+
     def lenient(self, op: Op, live: Live) -> object:
         """Ask the world."""
         del op
@@ -97,11 +108,13 @@ class LiveSource:
         return None
 
 
-class RecordedSource:
-    """Serves what was recorded; another question is a divergence.
+class RecordedActor:
+    """Serves one actor what it read; another question is a divergence.
 
     Args:
-        reads: the record's reads; those of the main program are consumed lazily.
+        actor: its key.
+        strict: opens its strict reads after a count; consumed lazily.
+        others: strict reads of every actor but the main program.
         differs: told of a mismatch before it is raised; a program may catch the error, but the
             mismatch has happened all the same.
 
@@ -110,33 +123,19 @@ class RecordedSource:
     """
 
     def __init__(
-        self, reads: RecordedReads, differs: Callable[[EffectMismatch], None] | None = None
-    ) -> None:
-        self._begin(MAIN, reads.strict_reads, differs)
-        # Read at once: they are served on other threads, and a record is read by one.
-        self._actors: Mapping[str, Sequence[Event]] = reads.actor_reads()
-        for number, value in reads.lenient_reads():
-            self._lenient.setdefault(number, []).append(value)
-
-    def _begin(
         self,
         actor: str,
         strict: Callable[[int], Iterator[Event]],
+        others: Mapping[str, Sequence[Event]],
         differs: Callable[[EffectMismatch], None] | None,
     ) -> None:
-        self._actor, self._open, self._differs = actor, strict, differs
+        self._actor, self._open, self._others, self._differs = actor, strict, others, differs
         self._strict, self._position = strict(0), 0
-        self._lenient: dict[int, list[object]] = {}
-        self._served: dict[int, int] = {}
-        self._last: dict[int, tuple[float, float]] = {}
 
-    def of(self, actor: str) -> RecordedSource:
+    def of(self, actor: str) -> RecordedActor:
         """What another actor read; nothing, for one that the record does not know."""
-        events = self._actors.get(actor, ())
-        other = RecordedSource.__new__(RecordedSource)
-        other._begin(actor, lambda count: iter(events[count:]), self._differs)
-        other._actors = self._actors
-        return other
+        events = self._others.get(actor, ())
+        return RecordedActor(actor, lambda count: iter(events[count:]), self._others, self._differs)
 
     def strict(self, op: Op, arguments: object, live: Live) -> Any:
         """Serve the next recorded value when it answers this very question."""
@@ -155,6 +154,51 @@ class RecordedSource:
         self._position += 1
         return value
 
+    def position(self) -> int:
+        """How many strict reads were served."""
+        return self._position
+
+    def _mismatch(self, event: Event | None, op: Op, arguments: object) -> EffectMismatch:
+        recorded = "nothing more" if event is None else describe(*event)
+        asked = op.name if arguments is None else f"{op.name}{arguments!r}"
+        error = EffectMismatch(
+            f"Read {self._position} of the world by {self._actor} is {asked}; the record holds"
+            f" {recorded}.",
+            "Expected the same reads in the same order with the same arguments.",
+            "The program takes another path than it did: twice diagnose names where.",
+            position=self._position,
+            actor=self._actor,
+            recorded=recorded,
+            asked=asked,
+        )
+        self.unfit(error)
+        return error
+
+    def unfit(self, error: EffectMismatch) -> None:
+        """Tell of the mismatch, before the program can catch it."""
+        if self._differs is not None:
+            self._differs(error)
+
+
+class RecordedSource(RecordedActor):
+    """Serves what was recorded: the main program, and the standard library for everyone.
+
+    Args:
+        reads: the record's reads. Those of other actors are read at once: they are served on other
+            threads, and a record is read by one.
+        differs: told of a mismatch before it is raised.
+    """
+
+    def __init__(
+        self, reads: RecordedReads, differs: Callable[[EffectMismatch], None] | None = None
+    ) -> None:
+        super().__init__(MAIN, reads.strict_reads, reads.actor_reads(), differs)
+        self._lenient: dict[int, list[object]] = {}
+        self._served: dict[int, int] = {}
+        self._last: dict[int, tuple[float, float]] = {}
+        for number, value in reads.lenient_reads():
+            self._lenient.setdefault(number, []).append(value)
+
     def lenient(self, op: Op, live: Live) -> object:
         """Serve the next recorded value of this operation, or go on from where it ended."""
         recorded_values = self._lenient.get(op.number, ())
@@ -171,10 +215,6 @@ class RecordedSource:
             return recorded + (now - then)
         return now
 
-    def position(self) -> int:
-        """How many strict reads were served."""
-        return self._position
-
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
         """Continue after that many strict reads, and that many lenient ones of each operation."""
         self._strict = self._open(position)
@@ -186,40 +226,23 @@ class RecordedSource:
         """A recorded source never goes live."""
         return None
 
-    def _mismatch(self, event: Event | None, op: Op, arguments: object) -> EffectMismatch:
-        recorded = "nothing more" if event is None else describe(*event)
-        asked = op.name if arguments is None else f"{op.name}{arguments!r}"
-        error = EffectMismatch(
-            f"Read {self._position} of the world by {self._actor} is {asked}; the record holds"
-            f" {recorded}.",
-            "Expected the same reads in the same order with the same arguments.",
-            "The program takes another path than it did: twice diagnose names where.",
-            position=self._position,
-            actor=self._actor,
-            recorded=recorded,
-            asked=asked,
-        )
-        if self._differs is not None:
-            self._differs(error)
-        return error
 
-
-class BranchSource:
-    """Serves the record while it fits; the first read that does not goes live, and stays live.
+class BranchActor:
+    """Serves an actor its record while it fits; the first read that does not goes live, and stays live.
 
     Args:
-        recorded: the parent's effects.
+        recorded: what the actor read in the parent.
         sealed: whether a read that the record cannot answer is refused instead.
     """
 
-    def __init__(self, recorded: RecordedSource, *, sealed: bool = False) -> None:
+    def __init__(self, recorded: RecordedActor, *, sealed: bool = False) -> None:
         self._recorded = recorded
         self._sealed = sealed
         self._left: int | None = None
 
-    def of(self, actor: str) -> BranchSource:
+    def of(self, actor: str) -> BranchActor:
         """The same for another actor, which leaves the record by itself."""
-        return BranchSource(self._recorded.of(actor), sealed=self._sealed)
+        return BranchActor(self._recorded.of(actor), sealed=self._sealed)
 
     def strict(self, op: Op, arguments: object, live: Live) -> object:
         """Serve the record, or the world once the record stopped fitting."""
@@ -232,21 +255,34 @@ class BranchSource:
                 self._left = self._recorded.position()
         return live()
 
-    def lenient(self, op: Op, live: Live) -> object:
-        """As in a replay."""
-        return self._recorded.lenient(op, live)
+    def unfit(self, error: EffectMismatch) -> None:
+        """A sealed branch refuses; another one has nobody to tell."""
+        if self._sealed:
+            self._recorded.unfit(error)
 
     def position(self) -> int:
         """How many strict reads were served from the record."""
         return self._recorded.position()
 
-    def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
-        """Continue after that many strict reads, and that many lenient ones of each operation."""
-        self._recorded.seek(position, lenient)
-
     def went_live(self) -> int | None:
         """Position of the first read that left the record."""
         return self._left
+
+
+class BranchSource(BranchActor):
+    """The same for the main program, with the standard library's reads as in a replay."""
+
+    def __init__(self, recorded: RecordedSource, *, sealed: bool = False) -> None:
+        super().__init__(recorded, sealed=sealed)
+        self._source = recorded
+
+    def lenient(self, op: Op, live: Live) -> object:
+        """As in a replay."""
+        return self._source.lenient(op, live)
+
+    def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
+        """Continue after that many strict reads, and that many lenient ones of each operation."""
+        self._source.seek(position, lenient)
 
 
 def describe(number: int, value: object) -> str:
