@@ -11,7 +11,8 @@ down: they work with the process that there is (locks by process number, pools b
 
 Not covered: ``os.getcwdb``, ``platform.uname``, ``psutil``, the files under ``/proc``, the names that
 ``posix`` has itself, and what libraries make of these (the process number in a logged line). A
-process that the program forks is told its own.
+process that the program forks is told its own. Where a program was moved, the folder served is the
+recorded one: files below it are looked for there.
 
 Invariant: recording returns what the machine gave, and an exception is a result like another.
 """
