@@ -20,12 +20,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from hashlib import pbkdf2_hmac
 from sys import _getframe
 from types import CodeType
 from typing import Any
 
 from twice.errors import EffectMismatch
+from twice.foundation.digests import slow_digest
 from twice.recording.effects import ops
 from twice.recording.effects.environment import asker_of, governed
 from twice.recording.effects.layer import EffectLayer
@@ -33,7 +33,6 @@ from twice.recording.effects.patches import Patch
 from twice.recording.variables import is_secret
 
 _VALUE, _ABSENT, _SECRET = "value", "absent", "secret"
-_ROUNDS, _DIGEST_BYTES = 100_000, 8
 _CLASS: Any = type(os.environ)
 
 
@@ -171,8 +170,7 @@ def _digest(name: Any, value: Any) -> bytes:
 
 @lru_cache(maxsize=64)
 def _slow(name: bytes, value: bytes) -> bytes:
-    """Slow, so that a short secret is not found by trying, and short, so that many fit it."""
-    return pbkdf2_hmac("sha256", value, name, _ROUNDS, _DIGEST_BYTES)
+    return slow_digest(value, name)
 
 
 def _not_the_same(name: str, *, there: bool) -> EffectMismatch:
