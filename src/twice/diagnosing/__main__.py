@@ -35,7 +35,8 @@ def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
     plan = None if job["plan"] is None else plan_from_json(job["plan"])
     with RunRecord.open(job["record"]) as record:
         control = WindowControl(channel, job["first"], job["last"], plan)
-        session = window_session(record, control, resume_for(record, job["snapshot"]))
+        resume = resume_for(record, job["snapshot"])
+        session = window_session(record, control, resume, job["changed"])
         execute(session, dict, begin=lambda: control.begin(session))
         control.missed()
 

@@ -119,15 +119,17 @@ class Side:
         Raises:
             ProgramFailed: E-PROGRAM-003, when the process died.
         """
+        pinned = surroundings or self.surroundings
+        own, others = self.surroundings.variables, pinned.variables
         job = job_for(
             self.record,
             "trace",
+            changed=[name for name in {**own, **others} if own.get(name) != others.get(name)],
             first=window.first,
             last=window.last,
             snapshot=self.start,
             plan=None if plan is None else plan_to_json(plan),
         )
-        pinned = surroundings or self.surroundings
         message = None if fresh else self._forked(job, pinned)
         if message is None:
             message = self._fresh(job, pinned)

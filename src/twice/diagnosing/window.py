@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from twice.diagnosing.executions import BEFORE_ALL
@@ -247,9 +247,11 @@ def _states(session: Session) -> dict[str, bytes]:
     return found
 
 
-def window_session(record: RunRecord, control: WindowControl, resume: Resume | None) -> Session:
-    """A session of a record's program for one window."""
-    control.source = _world(record)
+def window_session(
+    record: RunRecord, control: WindowControl, resume: Resume | None, changed: Iterable[str] = ()
+) -> Session:
+    """A session of a record's program for one window, some of its variables changed."""
+    control.source = _world(record, changed)
     return _session(record, control, control.source, resume)
 
 
@@ -258,8 +260,8 @@ def inspected_session(record: RunRecord, control: InspectControl, resume: Resume
     return _session(record, control, _world(record), resume)
 
 
-def _world(record: RunRecord) -> BranchSource:
-    return BranchSource(RecordedSource(record))
+def _world(record: RunRecord, changed: Iterable[str] = ()) -> BranchSource:
+    return BranchSource(RecordedSource(record), changed=frozenset(changed))
 
 
 def _session(

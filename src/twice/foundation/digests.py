@@ -209,3 +209,11 @@ def page_mark(buffer: Buffer) -> bytes:
     from xxhash import xxh3_128_digest
 
     return xxh3_128_digest(buffer)
+
+
+def slow_digest(value: bytes, salt: bytes) -> bytes:
+    """Eight bytes that tell whether a secret is the same: PBKDF2-HMAC-SHA-256, 100,000 rounds.
+
+    Slow, so that a short secret is not found by trying; short, so that many others fit it.
+    """
+    return hashlib.pbkdf2_hmac("sha256", value, salt, 100_000, 8)

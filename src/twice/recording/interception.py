@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from twice.errors import InterceptionRefused
-from twice.recording.effects import clock, entropy, lineage, listing
+from twice.recording.effects import clock, entropy, environ, environment, lineage, listing
 from twice.recording.effects.actors import Actor, Outside, enter, leave
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
@@ -56,6 +56,9 @@ class Interception:
         self._watch = ImportWatch(
             {
                 "ssl": lambda module: self._put(entropy.ssl_patches(layer, module)),
+                "getpass": lambda module: self._put(environment.user_patches(layer, module)),
+                "socket": lambda module: self._put(environment.socket_patches(layer, module)),
+                "platform": lambda module: self._put(environment.platform_patches(layer, module)),
                 "concurrent.futures.thread": lambda module: self._put(
                     lineage.pool_patches(layer, module)
                 ),
@@ -81,6 +84,8 @@ class Interception:
                     *entropy.patches(layer),
                     *listing.patches(layer, self._place),
                     *lineage.patches(layer),
+                    *environ.patches(layer),
+                    *environment.patches(layer),
                 ]
             )
             self._watch.install()

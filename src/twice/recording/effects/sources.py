@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from twice.errors import EffectMismatch
 from twice.recording.effects.events import Event
-from twice.recording.effects.ops import MAIN, OPS, SLEEP, Op
+from twice.recording.effects.ops import MAIN, OPS, SLEEP, VARIABLE, Op
 
 Live = Callable[[], object]
 _CONTINUES = ("clock.monotonic", "clock.perf_counter", "clock.time", "clock.process_time")
@@ -48,6 +48,10 @@ class Answers(Protocol):
 
     def strict(self, op: Op, arguments: object, live: Live) -> object:
         """Answer a read by user code. ``arguments`` is None for operations without any."""
+        ...
+
+    def unfit(self, error: EffectMismatch) -> None:
+        """Be told that the answer does not fit the world, which alone can complete it."""
         ...
 
 
@@ -83,6 +87,9 @@ class LiveSource:
         """Ask the world."""
         del op, arguments
         return live()
+
+    def unfit(self, error: EffectMismatch) -> None:
+        """The world fits itself."""
 
     def lenient(self, op: Op, live: Live) -> object:
         """Ask the world."""
@@ -164,9 +171,13 @@ class RecordedActor:
             recorded=recorded,
             asked=asked,
         )
+        self.unfit(error)
+        return error
+
+    def unfit(self, error: EffectMismatch) -> None:
+        """Tell of the mismatch, before the program can catch it."""
         if self._differs is not None:
             self._differs(error)
-        return error
 
 
 class RecordedSource(RecordedActor):
@@ -222,27 +233,45 @@ class BranchActor:
     Args:
         recorded: what the actor read in the parent.
         sealed: whether a read that the record cannot answer is refused instead.
+        changed: variables that this execution was given another value of, on purpose: they are asked
+            of the world, in the order of the record.
     """
 
-    def __init__(self, recorded: RecordedActor, *, sealed: bool = False) -> None:
+    def __init__(
+        self,
+        recorded: RecordedActor,
+        *,
+        sealed: bool = False,
+        changed: frozenset[str] = frozenset(),
+    ) -> None:
         self._recorded = recorded
         self._sealed = sealed
+        self._changed = changed
         self._left: int | None = None
 
     def of(self, actor: str) -> BranchActor:
         """The same for another actor, which leaves the record by itself."""
-        return BranchActor(self._recorded.of(actor), sealed=self._sealed)
+        of = self._recorded.of(actor)
+        return BranchActor(of, sealed=self._sealed, changed=self._changed)
 
     def strict(self, op: Op, arguments: object, live: Live) -> object:
         """Serve the record, or the world once the record stopped fitting."""
         if self._left is None:
             try:
-                return self._recorded.strict(op, arguments, live)
+                served = self._recorded.strict(op, arguments, live)
             except EffectMismatch:
                 if self._sealed:
                     raise
                 self._left = self._recorded.position()
+            else:
+                changed = op is VARIABLE and arguments in self._changed
+                return live() if changed else served
         return live()
+
+    def unfit(self, error: EffectMismatch) -> None:
+        """A sealed branch refuses; another one has nobody to tell."""
+        if self._sealed:
+            self._recorded.unfit(error)
 
     def position(self) -> int:
         """How many strict reads were served from the record."""
@@ -256,8 +285,14 @@ class BranchActor:
 class BranchSource(BranchActor):
     """The same for the main program, with the standard library's reads as in a replay."""
 
-    def __init__(self, recorded: RecordedSource, *, sealed: bool = False) -> None:
-        super().__init__(recorded, sealed=sealed)
+    def __init__(
+        self,
+        recorded: RecordedSource,
+        *,
+        sealed: bool = False,
+        changed: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(recorded, sealed=sealed, changed=changed)
         self._source = recorded
 
     def lenient(self, op: Op, live: Live) -> object:

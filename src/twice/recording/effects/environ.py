@@ -1,0 +1,185 @@
+"""Environment variables: how user code's reads of ``os.environ`` are recorded and served.
+
+Covered: every way to read ``os.environ``, ``os.environb`` and ``os.getenv`` (all go through three
+methods of one class, which are replaced on the class, so names bound early are governed too), and
+what ``os.path`` and ``pathlib`` read for the caller. A missing name is a recorded result.
+
+A variable whose name says that it is a secret is not written down: the record holds a slow digest
+of it, salted with its name. In replay the real one is given when it is the same, and refused when
+it is not. What the program sets or deletes itself is its own state: it reads that back, live.
+
+Not covered: the standard library's and installed packages' own reads (they read the real variables,
+and nothing is written down), a read handed to a library to make (``pool.map(os.getenv, names)``),
+``os.putenv``, C code, secrets under a name that does not say so. A program that sets a variable in the middle of a run and is resumed after that has not set it.
+
+Invariant: no value of a variable with a secret name is in a record.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from sys import _getframe
+from types import CodeType
+from typing import Any
+
+from twice.errors import EffectMismatch
+from twice.foundation.digests import slow_digest
+from twice.recording.effects import ops
+from twice.recording.effects.environment import asker_of, governed
+from twice.recording.effects.layer import EffectLayer
+from twice.recording.effects.patches import Patch
+from twice.recording.variables import is_secret
+
+_VALUE, _ABSENT, _SECRET = "value", "absent", "secret"
+_CLASS: Any = type(os.environ)
+
+
+def patches(layer: EffectLayer) -> list[Patch]:
+    """What stands in the place of the methods of ``os.environ``'s class during a session."""
+    read = _Variables(layer)
+    real_set, real_delete = _CLASS.__setitem__, _CLASS.__delitem__
+
+    def getitem(self: Any, key: Any) -> Any:
+        found = read.one(self, self.encodekey(key), asker_of(_getframe(1)))
+        if found is None:
+            raise KeyError(key)
+        return self.decodevalue(found)
+
+    def names(self: Any) -> Iterator[Any]:
+        found = read.names(self, asker_of(_getframe(1)))
+        return iter([self.decodekey(name) for name in found])
+
+    def length(self: Any) -> int:
+        return len(read.names(self, asker_of(_getframe(1))))
+
+    def written(self: Any) -> str:
+        asker = asker_of(_getframe(1))
+        pairs = [(name, read.one(self, name, asker)) for name in read.names(self, asker)]
+        inner = ", ".join(
+            f"{self.decodekey(name)!r}: {self.decodevalue(value)!r}"
+            for name, value in pairs
+            if value is not None
+        )
+        return f"environ({{{inner}}})"
+
+    def setitem(self: Any, key: Any, value: Any) -> None:
+        real_set(self, key, value)
+        read.owns(self.encodekey(key), asker_of(_getframe(1)))
+
+    def delitem(self: Any, key: Any) -> None:
+        asker, name = asker_of(_getframe(1)), self.encodekey(key)
+        if not read.governs(asker):
+            real_delete(self, key)
+            return
+        there = read.one(self, name, asker) is not None
+        read.owns(name, asker)
+        if name in self._data:
+            real_delete(self, key)
+        if not there:
+            raise KeyError(key)
+
+    return [
+        Patch(_CLASS, "__getitem__", getitem, lambda _: os.environ.get("PATH")),
+        Patch(_CLASS, "__iter__", names, lambda _: iter(os.environ)),
+        Patch(_CLASS, "__len__", length, lambda _: len(os.environ)),
+        Patch(_CLASS, "__repr__", written, lambda _: repr(os.environ)),
+        Patch(_CLASS, "__setitem__", setitem),
+        Patch(_CLASS, "__delitem__", delitem),
+    ]
+
+
+class _Variables:
+    """The variables as the program sees them: recorded ones, and those that it set itself."""
+
+    def __init__(self, layer: EffectLayer) -> None:
+        self._layer = layer
+        self._own: set[Any] = set()
+
+    def governs(self, asker: CodeType) -> bool:
+        """Whether this code sees the recorded variables."""
+        return self._layer.is_strict(asker) and self._layer.actor() is not None
+
+    def owns(self, name: Any, asker: CodeType) -> None:
+        """From here on a name is the program's own, when its own code says so."""
+        if self.governs(asker):
+            self._own.add(name)
+
+    def one(self, environ: Any, name: Any, asker: CodeType) -> Any:
+        """A variable's value as the system stores it; None when there is none."""
+        real: Callable[[], Any] = lambda: environ._data.get(name)  # noqa: E731
+        if name in self._own or not self._layer.is_strict(asker):
+            return real()
+        text = _plain(name)
+        secret = is_secret(text if isinstance(text, str) else repr(text))
+
+        def live() -> tuple[str, object]:
+            value = real()
+            if value is None:
+                return (_ABSENT, None)
+            return (_SECRET, _digest(name, value)) if secret else (_VALUE, _plain(value))
+
+        how, told = governed(self._layer, ops.VARIABLE, live, asker, text)
+        if how == _SECRET:
+            value = real()
+            if value is None or _digest(name, value) != told:
+                error = _not_the_same(str(text), there=value is not None)
+                if (actor := self._layer.actor()) is not None:
+                    actor.source.unfit(error)
+                raise error
+            return value
+        return None if how == _ABSENT else _stored(told, like=name)
+
+    def names(self, environ: Any, asker: CodeType) -> list[Any]:
+        """Names of all variables as the system stores them, in its order."""
+        there = environ._data
+        if not self.governs(asker):
+            return list(there)
+        told = governed(
+            self._layer, ops.VARIABLE_NAMES, lambda: tuple(map(_plain, list(there))), asker
+        )
+        own = self._own
+        like = next(iter(there), b"")
+        found = [
+            name
+            for name in (_stored(one, like=like) for one in told)
+            if name not in own or name in there
+        ]
+        known = set(found)
+        return found + [name for name in list(there) if name in own and name not in known]
+
+
+def _plain(stored: Any) -> str | bytes:
+    """Text where it is UTF-8, which is what a record can hold; else the bytes."""
+    try:
+        return stored if isinstance(stored, str) else bytes(stored).decode("utf-8")
+    except UnicodeDecodeError:
+        return bytes(stored)
+
+
+def _stored(plain: Any, *, like: Any) -> Any:
+    """The reverse of ``_plain``, as this system stores names and values."""
+    return plain.encode("utf-8") if isinstance(plain, str) and isinstance(like, bytes) else plain
+
+
+def _digest(name: Any, value: Any) -> bytes:
+    raw = [part.encode() if isinstance(part, str) else part for part in (name, value)]
+    return _slow(*raw)
+
+
+@lru_cache(maxsize=64)
+def _slow(name: bytes, value: bytes) -> bytes:
+    return slow_digest(value, name)
+
+
+def _not_the_same(name: str, *, there: bool) -> EffectMismatch:
+    what = "has another value than" if there else "is not set, and was,"
+    return EffectMismatch(
+        f"The variable {name} {what} when the run was recorded.",
+        "Expected the same value: its name says that it is a secret, so the record holds a digest.",
+        f"Set {name} as it was and run again, or rename it if it is no secret and record again.",
+        recorded=f"the secret variable {name}, as a digest",
+        asked=f"{name} {what.rstrip(',')} when it was recorded; set it as it was",
+        name=name,
+    )

@@ -1,0 +1,190 @@
+"""The surroundings that a program asks for: where it runs, as whom, on which machine.
+
+Covered, asked by user code: ``os.getcwd`` (also through ``os.path`` and ``pathlib``), ``getpid``,
+``getppid``, ``getlogin``, ``uname``, ``cpu_count``, ``process_cpu_count``, ``sched_getaffinity``,
+``getloadavg``, ``times``, the user's and group's numbers; ``getpass.getuser``,
+``socket.gethostname``, ``platform.node``. The variables are ``environ``'s. ``os.kill`` takes the
+process number that the program was told and reaches the process that it meant.
+
+The standard library's and installed packages' own reads ask the real machine and are not written
+down: they work with the process that there is (locks by process number, pools by processor count).
+
+Not covered: ``os.getcwdb``, ``platform.uname``, ``psutil``, the files under ``/proc``, the names that
+``posix`` has itself, and what libraries make of these (the process number in a logged line). A
+process that the program forks is told its own. Where a program was moved, the folder served is the
+recorded one: files below it are looked for there.
+
+Invariant: recording returns what the machine gave, and an exception is a result like another.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from operator import call
+from pathlib import Path, PurePath
+from sys import _getframe
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+from twice.recording.effects import ops
+from twice.recording.effects.layer import EffectLayer
+from twice.recording.effects.outcomes import outcome_of, result
+from twice.recording.effects.patches import Patch
+
+Made = Callable[[Any], Any]
+"""Makes the value that the program is given from the plain one that the record holds."""
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+# By name, because not every platform and version has all of them.
+_OF_OS: tuple[tuple[ops.Op, str, Made, Made], ...] = (
+    (ops.CWD, "getcwd", _unchanged, _unchanged),
+    (ops.UNAME, "uname", tuple, os.uname_result),
+    (ops.LOGIN, "getlogin", _unchanged, _unchanged),
+    (ops.CPU_COUNT, "cpu_count", _unchanged, _unchanged),
+    (ops.PROCESS_CPU_COUNT, "process_cpu_count", _unchanged, _unchanged),
+    (ops.LOAD, "getloadavg", tuple, tuple),
+    (ops.TIMES, "times", tuple, os.times_result),
+    (ops.UID, "getuid", _unchanged, _unchanged),
+    (ops.EFFECTIVE_UID, "geteuid", _unchanged, _unchanged),
+    (ops.GID, "getgid", _unchanged, _unchanged),
+    (ops.EFFECTIVE_GID, "getegid", _unchanged, _unchanged),
+)
+
+
+def patches(layer: EffectLayer) -> list[Patch]:
+    """What stands in the place of ``os``'s functions during a session."""
+    rows = [
+        _row(layer, os, name, op, plain, made)
+        for op, name, plain, made in _OF_OS
+        if hasattr(os, name)
+    ]
+    return [*rows, *_processes(layer), *_affinity(layer)]
+
+
+def user_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
+    """The same for ``getpass``, once it is loaded."""
+    return [_row(layer, module, "getuser", ops.USER)]
+
+
+def socket_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
+    """The same for ``socket``, once it is loaded."""
+    return [_row(layer, module, "gethostname", ops.HOSTNAME)]
+
+
+def platform_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
+    """The same for ``platform``, once it is loaded."""
+    return [_row(layer, module, "node", ops.NODE)]
+
+
+def asker_of(frame: FrameType) -> CodeType:
+    """The code that really asks: the first one that is no wrapper around these reads."""
+    found: FrameType | None = frame
+    while found is not None:
+        if found.f_code.co_filename not in _WRAPPERS:
+            return found.f_code
+        found = found.f_back
+    return frame.f_code
+
+
+def governed(
+    layer: EffectLayer,
+    op: ops.Op,
+    live: Callable[[], object],
+    asker: CodeType,
+    arguments: object = None,
+) -> Any:
+    """Answer a read of the surroundings; libraries are given what there really is."""
+    if not layer.is_strict(asker):
+        return live()
+    return layer.ask(op, live, asker, arguments)
+
+
+def _row(
+    layer: EffectLayer,
+    module: ModuleType,
+    name: str,
+    op: ops.Op,
+    plain: Made = _unchanged,
+    made: Made = _unchanged,
+) -> Patch:
+    real = getattr(module, name)
+
+    def live() -> object:
+        return outcome_of(lambda: plain(real()))
+
+    def read() -> Any:
+        return made(result(governed(layer, op, live, asker_of(_getframe(1)))))
+
+    return Patch(module, name, read, _asked)
+
+
+def _asked(read: Callable[[], object]) -> None:
+    """A probe for what a machine may have no answer to (nobody is logged in)."""
+    outcome_of(read)
+
+
+def _processes(layer: EffectLayer) -> list[Patch]:
+    """Numbers of processes: told as they were recorded, meant as they are."""
+    meant: dict[int, int] = {}
+    rows = []
+    for op, name in ((ops.PID, "getpid"), (ops.PARENT_PID, "getppid")):
+        real = getattr(os, name)
+
+        def read(op: ops.Op = op, real: Callable[[], int] = real) -> int:
+            told = result(governed(layer, op, lambda: outcome_of(real), asker_of(_getframe(1))))
+            assert isinstance(told, int), "a process has a number"
+            if layer.actor() is not None and told != (now := real()):
+                meant[told] = now
+            return told
+
+        rows.append(Patch(os, name, read, call))
+    real_kill = os.kill
+
+    def kill(pid: int, signal: int, /) -> None:
+        # In replay the number is that of another process by now, a stranger's.
+        real_kill(meant.get(pid, pid), signal)
+
+    return [*rows, Patch(os, "kill", kill)]
+
+
+def _affinity(layer: EffectLayer) -> list[Patch]:
+    real = getattr(os, "sched_getaffinity", None)
+    if real is None:  # Linux alone has it
+        return []
+
+    def sched_getaffinity(pid: int, /) -> set[int]:
+        def live() -> object:
+            return outcome_of(lambda: tuple(sorted(real(pid))))
+
+        told = governed(layer, ops.AFFINITY, live, asker_of(_getframe(1)), int(pid))
+        return set(result(told))
+
+    return [Patch(os, "sched_getaffinity", sched_getaffinity, lambda read: read(0))]
+
+
+def _files(*owners: type | ModuleType) -> set[str]:
+    return {
+        code.co_filename
+        for owner in owners
+        for value in list(vars(owner).values())
+        if (code := getattr(getattr(value, "__func__", value), "__code__", None))
+        and isinstance(code, CodeType)
+    }
+
+
+_WRAPPERS = frozenset(
+    {
+        os.getenv.__code__.co_filename,
+        os.path.expandvars.__code__.co_filename,
+        os.path.abspath.__code__.co_filename,
+        next(iter(_files(type(os.environ).__mro__[1]))),
+        str(Path(os.__file__).parent / "multiprocessing" / "context.py"),
+        *_files(Path, PurePath),
+    }
+)
+"""Files of Python code that asks on behalf of its caller."""
