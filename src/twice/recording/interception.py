@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from twice.errors import InterceptionRefused
-from twice.recording.effects import clock, entropy, lineage
+from twice.recording.effects import clock, entropy, lineage, process, stdin
 from twice.recording.effects.actors import Actor, Outside, enter, leave
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
@@ -68,6 +68,8 @@ class Interception:
                     *clock.patches(layer, self._policy, self._tick),
                     *entropy.patches(layer),
                     *lineage.patches(layer),
+                    *process.patches(layer),
+                    *stdin.patches(layer),
                 ]
             )
             self._watch.install()

@@ -34,8 +34,8 @@ from twice.replaying.statement import Result, Verification
 
 Progress = Callable[[int, int], None]
 _SEAL = (
-    "clock, entropy and declared effects come from the record; files, network, environment "
-    "variables, subprocesses and standard input are not sealed"
+    "clock, entropy, processes, standard input and declared effects come from the record; files, "
+    "network, environment variables and processes that libraries start are not sealed"
 )
 
 

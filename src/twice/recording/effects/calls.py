@@ -13,8 +13,6 @@ Invariant: in replay the function is not called.
 
 from __future__ import annotations
 
-import builtins
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -23,12 +21,7 @@ from twice.foundation.digests import Algorithm, digest_value
 from twice.recording.effects import ops
 from twice.recording.effects.actors import outside
 from twice.recording.effects.layer import EffectLayer
-
-_RETURNED, _RAISED = "returned", "raised"
-
-
-class EffectFailed(RuntimeError):
-    """Stands in replay for an exception whose type is not loaded."""
+from twice.recording.effects.outcomes import RETURNED, Outcome, given, outcome_of
 
 
 def governed_call(
@@ -43,17 +36,12 @@ def governed_call(
     actor = layer.named(ops.CALL)
     arguments = (name, _arguments_digest(name, args, kwargs))
 
-    def live() -> tuple[str, Any]:
+    def live() -> Outcome:
         # What it reads is part of its one result: in replay it does not run, so nobody would ask
         # for those reads again.
         return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
 
-    outcome = layer.read(actor, ops.CALL, live, arguments)
-    assert isinstance(outcome, tuple), "a call's outcome is how it ended and with what"
-    how, value = outcome
-    if how == _RETURNED:
-        return value
-    raise _exception(*value)
+    return given(layer.read(actor, ops.CALL, live, arguments))
 
 
 def _arguments_digest(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -70,17 +58,12 @@ def _arguments_digest(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 def _outcome(
     name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[str, Any]:
+) -> Outcome:
+    outcome = outcome_of(function, *args, **kwargs)
+    if outcome[0] != RETURNED:
+        return outcome
     try:
-        value = function(*args, **kwargs)
-    except Exception as error:  # noqa: BLE001  (whatever it raises is its result)
-        kind = type(error)
-        plain = tuple(
-            part if isinstance(part, str | int | float) else repr(part) for part in error.args
-        )
-        return (_RAISED, (kind.__module__, kind.__qualname__, plain))
-    try:
-        digest_value(value, Algorithm.BLAKE3)
+        digest_value(outcome[1], Algorithm.BLAKE3)
     except EncodingRefused as error:
         raise EffectRefused(
             f"The effect {name!r} returned something without a canonical form: {error.happened}",
@@ -88,16 +71,4 @@ def _outcome(
             "Return the part that the program uses, as plain values.",
             name=name,
         ) from error
-    return (_RETURNED, value)
-
-
-def _exception(module: str, qualname: str, args: tuple[Any, ...]) -> Exception:
-    """The recorded exception again: a builtin one, or one whose type is already loaded."""
-    home = builtins if module == "builtins" else sys.modules.get(module)
-    kind = getattr(home, qualname, None)
-    if isinstance(kind, type) and issubclass(kind, Exception):
-        try:
-            return kind(*args)
-        except TypeError:
-            pass
-    return EffectFailed(f"{module}.{qualname}: {', '.join(map(str, args))}")
+    return outcome
