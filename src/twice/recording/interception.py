@@ -21,7 +21,16 @@ from types import TracebackType
 from typing import Any, Self
 
 from twice.errors import InterceptionRefused
-from twice.recording.effects import clock, entropy, environ, environment, lineage, listing
+from twice.recording.effects import (
+    clock,
+    entropy,
+    environ,
+    environment,
+    lineage,
+    listing,
+    process,
+    stdin,
+)
 from twice.recording.effects.actors import Actor, Outside, enter, leave
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
@@ -86,6 +95,8 @@ class Interception:
                     *lineage.patches(layer),
                     *environ.patches(layer),
                     *environment.patches(layer),
+                    *process.patches(layer),
+                    *stdin.patches(layer),
                 ]
             )
             self._watch.install()

@@ -34,8 +34,8 @@ from twice.replaying.statement import Result, Verification
 
 Progress = Callable[[int, int], None]
 _SEAL = (
-    "clock, entropy, environment, listings and declared effects come from the record; contents of "
-    "files, network, subprocesses and standard input are not sealed"
+    "clock, entropy, environment, listings, processes, standard input and declared effects come from "
+    "the record; contents of files, network and processes that libraries start are not sealed"
 )
 
 

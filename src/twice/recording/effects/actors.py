@@ -91,10 +91,14 @@ class Actor:
 
     def child(self, kind: str) -> Actor:
         """The next actor of a kind that this one starts."""
+        key = self.next_key(kind)
+        return Actor(key, self.layer, self.source.of(key))
+
+    def next_key(self, kind: str) -> str:
+        """The key of the next thing of a kind that this actor starts, by its lineage."""
         number = self.children.get(kind, 0)
         self.children[kind] = number + 1
-        key = f"{self.key}/{kind}:{number}"
-        return Actor(key, self.layer, self.source.of(key))
+        return f"{self.key}/{kind}:{number}"
 
     def note(self, number: int, value: object) -> None:
         """Keep a strict read until it is written down."""

@@ -21,7 +21,7 @@ from twice.foundation.digests import Algorithm, digest_value
 from twice.recording.effects import ops
 from twice.recording.effects.actors import outside
 from twice.recording.effects.layer import EffectLayer
-from twice.recording.effects.outcomes import RETURNED, raised, result
+from twice.recording.effects.outcomes import RETURNED, Outcome, given, outcome_of
 
 
 def governed_call(
@@ -36,13 +36,12 @@ def governed_call(
     actor = layer.named(ops.CALL)
     arguments = (name, _arguments_digest(name, args, kwargs))
 
-    def live() -> tuple[str, Any]:
+    def live() -> Outcome:
         # What it reads is part of its one result: in replay it does not run, so nobody would ask
         # for those reads again.
         return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
 
-    outcome = layer.read(actor, ops.CALL, live, arguments)
-    return result(outcome)
+    return given(layer.read(actor, ops.CALL, live, arguments))
 
 
 def _arguments_digest(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -59,13 +58,12 @@ def _arguments_digest(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 def _outcome(
     name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[str, Any]:
+) -> Outcome:
+    outcome = outcome_of(function, *args, **kwargs)
+    if outcome[0] != RETURNED:
+        return outcome
     try:
-        value = function(*args, **kwargs)
-    except Exception as error:  # noqa: BLE001  (whatever it raises is its result)
-        return raised(error)
-    try:
-        digest_value(value, Algorithm.BLAKE3)
+        digest_value(outcome[1], Algorithm.BLAKE3)
     except EncodingRefused as error:
         raise EffectRefused(
             f"The effect {name!r} returned something without a canonical form: {error.happened}",
@@ -73,4 +71,4 @@ def _outcome(
             "Return the part that the program uses, as plain values.",
             name=name,
         ) from error
-    return (RETURNED, value)
+    return outcome

@@ -29,7 +29,7 @@ from typing import Any
 
 from twice.recording.effects import ops
 from twice.recording.effects.layer import EffectLayer
-from twice.recording.effects.outcomes import outcome_of, result
+from twice.recording.effects.outcomes import given, outcome_of
 from twice.recording.effects.patches import Patch
 
 Made = Callable[[Any], Any]
@@ -118,7 +118,7 @@ def _row(
         return outcome_of(lambda: plain(real()))
 
     def read() -> Any:
-        return made(result(governed(layer, op, live, asker_of(_getframe(1)))))
+        return made(given(governed(layer, op, live, asker_of(_getframe(1)))))
 
     return Patch(module, name, read, _asked)
 
@@ -136,7 +136,7 @@ def _processes(layer: EffectLayer) -> list[Patch]:
         real = getattr(os, name)
 
         def read(op: ops.Op = op, real: Callable[[], int] = real) -> int:
-            told = result(governed(layer, op, lambda: outcome_of(real), asker_of(_getframe(1))))
+            told = given(governed(layer, op, lambda: outcome_of(real), asker_of(_getframe(1))))
             assert isinstance(told, int), "a process has a number"
             if layer.actor() is not None and told != (now := real()):
                 meant[told] = now
@@ -162,7 +162,7 @@ def _affinity(layer: EffectLayer) -> list[Patch]:
             return outcome_of(lambda: tuple(sorted(real(pid))))
 
         told = governed(layer, ops.AFFINITY, live, asker_of(_getframe(1)), int(pid))
-        return set(result(told))
+        return set(given(told))
 
     return [Patch(os, "sched_getaffinity", sched_getaffinity, lambda read: read(0))]
 

@@ -21,9 +21,9 @@ from typing import Any, Self
 
 from twice.recording.effects import ops
 from twice.recording.effects.layer import EffectLayer
+from twice.recording.effects.outcomes import given, outcome_of
 from twice.recording.effects.patches import Patch
 
-_RETURNED, _RAISED = "returned", "raised"
 _HERE = str(Path(__file__).parent)
 Place = Callable[[str], str]
 Names = list[str] | list[bytes]
@@ -88,18 +88,9 @@ def _names(
         return live()  # for itself, a library lists its own files
     named = place(folder) if isinstance(folder, str) else folder
 
-    def outcome() -> tuple[str, object]:
-        try:
-            return _RETURNED, list(live())
-        except OSError as error:
-            return _RAISED, (error.errno, error.strerror)
-
-    answer: Any = layer.read(actor, op, outcome, named)
-    how, value = answer
-    if how == _RAISED:
-        number, text = value
-        raise OSError(number, text, folder)
-    return list(value)
+    outcome: Any = layer.read(actor, op, lambda: outcome_of(lambda: list(live())), named)
+    names: Names = given(outcome)
+    return list(names)  # type: ignore[return-value]
 
 
 class Entries:

@@ -70,6 +70,16 @@ GID = Op(97, "environment.getgid")
 EFFECTIVE_GID = Op(98, "environment.getegid")
 LISTDIR = Op(120, "files.listdir", arguments=True)
 SCANDIR = Op(121, "files.scandir", arguments=True)
+PROCESS_START = Op(180, "process.start", arguments=True)
+PROCESS_COMMUNICATE = Op(181, "process.communicate", arguments=True)
+PROCESS_WAIT = Op(182, "process.wait", arguments=True)
+PROCESS_POLL = Op(183, "process.poll", arguments=True)
+PROCESS_READ = Op(184, "process.read", arguments=True)
+PROCESS_WRITE = Op(185, "process.write", arguments=True)
+PROCESS_SIGNAL = Op(186, "process.signal", arguments=True)
+PROCESS_SYSTEM = Op(187, "process.system", arguments=True)
+STDIN_READ = Op(200, "stdin.read", arguments=True)
+STDIN_ISATTY = Op(201, "stdin.isatty")
 
 OPS = {op.number: op for op in list(globals().values()) if isinstance(op, Op)}
 

@@ -1,60 +1,77 @@
-"""How a read ended, in plain values: what it returned, or the exception that it raised.
+"""How a call ended, as plain values that a record can hold, and given again from there.
 
-An exception is a result like another: a folder that was not there while recording is not there in
-replay. Nothing of an exception but its type's name and its arguments is kept.
+A function returns or raises, and either is its result. An exception is kept as the place of its type
+and its arguments; an ``OSError`` with its error number, text and file names, from which Python makes
+the right subclass again.
 
-Not for: what an exception's attributes hold beside its arguments (a file's name).
+Not for: tracebacks, causes and notes of an exception, nor attributes that are not among its
+arguments.
 
-Invariant: no type is loaded for the sake of a record.
+Invariant: nothing is imported to give an outcome again; an unknown type becomes ``EffectFailed``.
 """
 
 from __future__ import annotations
 
 import builtins
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
 RETURNED, RAISED = "returned", "raised"
+Outcome = tuple[str, Any]
 
 
 class EffectFailed(RuntimeError):
     """Stands in replay for an exception whose type is not loaded."""
 
 
-def outcome_of(function: Callable[..., object], /, *args: Any) -> tuple[str, Any]:
-    """Call a function; what it returned or raised, in plain values if its result is plain."""
+def outcome_of(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Outcome:
+    """Call a function; ``("returned", value)`` or ``("raised", (module, class, arguments))``.
+
+    The value is as it was returned: whether it has a canonical form is the caller's to see.
+    """
     try:
-        return (RETURNED, function(*args))
+        return (RETURNED, function(*args, **kwargs))
     except Exception as error:  # noqa: BLE001  (whatever it raises is its result)
-        return raised(error)
+        kind = type(error)
+        return (RAISED, (kind.__module__, kind.__qualname__, _arguments(error)))
 
 
-def raised(error: Exception) -> tuple[str, Any]:
-    """The outcome of a call that raised."""
-    kind = type(error)
-    plain = tuple(
-        part if isinstance(part, str | int | float) else repr(part) for part in error.args
-    )
-    return (RAISED, (kind.__module__, kind.__qualname__, plain))
-
-
-def result(outcome: object) -> Any:
-    """What an outcome returned; raises again what it raised."""
-    assert isinstance(outcome, tuple), "an outcome is how it ended and with what"
+def given(outcome: object) -> Any:
+    """Return or raise what an outcome holds, live and recorded alike."""
+    assert isinstance(outcome, tuple), "an outcome is how a call ended and with what"
     how, value = outcome
     if how == RETURNED:
         return value
-    raise _exception(*value)
+    raise exception(*value)
 
 
-def _exception(module: str, qualname: str, args: tuple[Any, ...]) -> Exception:
+def exception(module: str, qualname: str, args: tuple[Any, ...]) -> Exception:
     """The recorded exception again: a builtin one, or one whose type is already loaded."""
-    home = builtins if module == "builtins" else sys.modules.get(module)
-    kind = getattr(home, qualname, None)
+    kind: Any = builtins if module == "builtins" else sys.modules.get(module)
+    for part in qualname.split("."):
+        kind = getattr(kind, part, None)
     if isinstance(kind, type) and issubclass(kind, Exception):
         try:
             return kind(*args)
-        except TypeError:
+        except (TypeError, ValueError):
             pass
     return EffectFailed(f"{module}.{qualname}: {', '.join(map(str, args))}")
+
+
+def _arguments(error: Exception) -> tuple[Any, ...]:
+    if isinstance(error, OSError) and error.errno is not None and len(error.args) == 2:
+        files = () if error.filename is None else (_path(error.filename),)
+        if error.filename2 is not None:
+            files = (*files, None, _path(error.filename2))
+        return (error.errno, error.strerror, *files)
+    return tuple(map(_plain, error.args))
+
+
+def _path(name: Any) -> Any:
+    return os.fspath(name) if isinstance(name, os.PathLike) else _plain(name)
+
+
+def _plain(part: object) -> object:
+    return part if isinstance(part, str | bytes | int | float | None) else repr(part)
