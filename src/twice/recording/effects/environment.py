@@ -22,7 +22,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from operator import call
-from pathlib import Path, PurePath
+from pathlib import Path
 from sys import _getframe
 from types import CodeType, FrameType, ModuleType
 from typing import Any
@@ -184,7 +184,7 @@ _WRAPPERS = frozenset(
         os.path.abspath.__code__.co_filename,
         next(iter(_files(type(os.environ).__mro__[1]))),
         str(Path(os.__file__).parent / "multiprocessing" / "context.py"),
-        *_files(Path, PurePath),
+        *_files(*Path.__mro__[:-1]),
     }
 )
 """Files of Python code that asks on behalf of its caller."""
