@@ -129,6 +129,7 @@ def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
                 "asked": bytes(cursors.effects["asked"]).hex(),  # type: ignore[call-overload]
                 "unfolded": bytes(cursors.effects.get("unfolded", b"")).hex(),  # type: ignore[call-overload]
                 "lenient": _by_number(cursors.effects.get("lenient", {})),
+                "children": cursors.effects.get("children", {}),
             },
             "inputs": cursors.inputs,
             "inputs_chain": cursors.inputs_chain.hex(),
@@ -210,6 +211,7 @@ def load(reader: RecordReader, number: int) -> Captured:
                 "asked": bytes.fromhex(cursors["effects"]["asked"]),
                 "unfolded": bytes.fromhex(cursors["effects"].get("unfolded", "")),
                 **_lenient_cursors(cursors["effects"]),
+                "children": dict(cursors["effects"].get("children", {})),
             },
             inputs=cursors["inputs"],
             inputs_chain=bytes.fromhex(cursors["inputs_chain"]),

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from programs import recorded, verified
+from twice.recording.cadence import Cadence
 from twice.recording.runrecord import RunRecord
+from twice.replaying.restoring import restores
 from twice.replaying.verifying import verify
 
 THREADS = """
@@ -66,6 +68,19 @@ def test_what_each_actor_read_is_served_to_it_again(tmp_path: Path, program: str
     statement = verified(tmp_path, program)
 
     assert statement.result == "PASS", statement.failure
+
+
+@pytest.mark.parametrize("program", [THREADS, TASKS, JOBS], ids=["threads", "tasks", "jobs"])
+def test_actors_keep_their_keys_when_a_run_begins_at_a_snapshot(
+    tmp_path: Path, program: str
+) -> None:
+    with recorded(tmp_path, program, cadence=Cadence("tick", 1)) as record:
+        path = record.path
+
+    found = restores(path)
+
+    assert found["tested"] > 1
+    assert found["failed"] == []
 
 
 @pytest.mark.parametrize(
