@@ -144,7 +144,7 @@ def test_a_program_that_leaves_its_record_is_refused_on_the_way(tmp_path: Path) 
             def main(run):
                 seen = run.track("seen", [])
                 for tick in run.ticks(5):
-                    seen.append(os.getpid() if tick == 2 else tick)
+                    seen.append(int(os.readlink("/proc/self")) if tick == 2 else tick)
             """,
         ) as record,
         replay(record.path, at=2) as session,
@@ -265,7 +265,7 @@ def test_a_branch_of_a_run_that_does_not_replay_is_refused(tmp_path: Path) -> No
         def main(run):
             seen = run.track("seen", [])
             for tick in run.ticks(5):
-                seen.append(os.getpid())
+                seen.append(int(os.readlink("/proc/self")))
         """,
     ) as record:
         with pytest.raises(ReplayRefused, match="does not replay up to the fork"):

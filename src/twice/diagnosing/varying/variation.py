@@ -65,10 +65,8 @@ class Variation:
 
     @property
     def exit_code(self) -> int:
-        """0 for PASS, 1 for FAIL, 2 when nothing could be varied here."""
-        if self.result == "FAIL":
-            return 1
-        return 0 if any(each.result == "same" for each in self.factors) else 2
+        """0 for PASS, 1 for FAIL."""
+        return 0 if self.result == "PASS" else 1
 
     def to_json(self) -> dict[str, Any]:
         """As ``twice vary --json`` prints it."""
@@ -98,6 +96,4 @@ class Variation:
         if broken:
             return f"FAIL: {self.program} depends on {', '.join(broken)}"
         same = sum(each.result == "same" for each in self.factors)
-        if not same:
-            return f"could not tell: nothing around {self.program} can be varied here"
         return f"PASS: {self.program} stays the same, {same} factors varied"

@@ -137,6 +137,14 @@ class _Experiment:
         """The experiment, from the two runs that are not varied to single factors."""
         here = Here(self.base, self.folder)
         tried = {factor.name: factor.choose(here) for factor in factors}
+        able = [factor for factor in factors if not tried[factor.name].skipped]
+        if not able:
+            reasons = "; ".join(f"{name}: {choice.skipped}" for name, choice in tried.items())
+            raise UsageError(
+                f"None of the chosen factors can be varied here: {reasons}.",
+                "Expected at least one that can.",
+                "Choose others; they are listed by: twice vary --list",
+            )
         self.progress("recording twice, nothing varied")
         unvaried = self._record_all([{}, {}])
         for made in unvaried:
@@ -149,7 +157,6 @@ class _Experiment:
         self._baseline = unvaried[0].path
         if not self._same(unvaried[1]):
             return self._unsteady(unvaried[1], factors)
-        able = [factor for factor in factors if not tried[factor.name].skipped]
         together_ = [factor.name for factor in able if not factor.alone]
         groups = [[factor.name] for factor in able if factor.alone]
         found: dict[tuple[str, ...], _Made] = {}

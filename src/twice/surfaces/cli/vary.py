@@ -8,7 +8,7 @@ The program is recorded twice as it is, then with every factor varied at once. W
 by the declared class, the factors are halved down to single ones, and each that differs comes with
 its first differing operation. Of a record, program, seed, configuration and class are taken.
 
-Exit code 0 PASS, 1 FAIL, 2 could not tell or wrong use.
+Exit code 0 PASS, 1 FAIL, 2 wrong use, or no chosen factor can be varied here.
 """
 
 from __future__ import annotations
