@@ -124,13 +124,13 @@ def test_nothing_but_the_document_is_on_standard_output(swarm: Path) -> None:
     assert json.loads(done.stdout)
 
 
-def test_a_result_that_finds_no_room_is_not_taken_as_given(recorded_swarm: Path) -> None:
+def test_a_result_that_finds_no_room_is_not_taken_as_given(swarm: Path) -> None:
     show = f"{shlex.quote(sys.executable)} -m twice show a.twice --json"
 
     def shell(text: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", "-c", text],
-            cwd=recorded_swarm, capture_output=True, text=True, env=environ(), check=False,
+            cwd=swarm, capture_output=True, text=True, env=environ(), check=False,
         )  # fmt: skip
 
     full = shell(f"ulimit -f 0; {show} > full.json")

@@ -64,10 +64,10 @@ SENSITIVE = {
                 run.compare("found", os.path.exists("program.py"))
         """,
     "environment": """
-        import os
         def main(run):
             for tick in run.ticks(3):
-                run.compare("long", sum(len(value) > 3000 for value in os.environ.values()))
+                variables = open("/proc/self/environ").read().split("\\0")
+                run.compare("long", sum(len(variable) > 3000 for variable in variables))
         """,
     "memory layout": """
         def main(run):
@@ -228,11 +228,12 @@ def test_factors_that_differ_only_together_are_named_together(here: Path) -> Non
     program = write(
         here,
         """
-        import os, time
+        import time
         def main(run):
             for tick in run.ticks(2):
                 far = time.localtime(0.0).tm_hour != 0
-                long = any(len(value) > 3000 for value in os.environ.values())
+                variables = open("/proc/self/environ").read().split("\\0")
+                long = any(len(variable) > 3000 for variable in variables)
                 run.compare("both", far and long)
         """,
     )
