@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -268,6 +269,17 @@ def test_what_cannot_be_varied_is_refused(here: Path) -> None:
     with pytest.raises(ProgramFailed, match="though nothing is varied"):
         twice.vary(write(here, "def main(run):\n    1 / 0\n"), seed=1, factors=["umask"])
     assert cli("vary", cwd=here).returncode == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds to processors")
+def test_nothing_that_can_be_varied_is_no_pass(here: Path) -> None:
+    bound = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(bound)})
+    try:
+        with pytest.raises(UsageError, match="None of the chosen factors can be varied"):
+            twice.vary(write(here, SENSITIVE["umask"]), seed=1, factors=["processors"])
+    finally:
+        os.sched_setaffinity(0, bound)
 
 
 def test_the_list_names_every_factor(here: Path) -> None:
