@@ -17,16 +17,28 @@ import random
 import uuid
 from collections.abc import Callable
 from operator import call
+from pathlib import Path
 from sys import _getframe
 from typing import Any
 
 from twice.recording.effects import ops
 from twice.recording.effects.actors import Actor
+from twice.recording.effects.askers import asker_of
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
 
 _REAL_URANDOM = os.urandom
 _SEED_BYTES = 32
+_LIBRARY = Path(random.__file__)
+_WRAPPERS = frozenset(
+    {
+        *(
+            str(_LIBRARY.with_name(f"{name}.py"))
+            for name in ("random", "secrets", "tempfile", "uuid")
+        ),
+        __file__,
+    }
+)
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
@@ -92,7 +104,7 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
         if actor is None:
             layer.count_ungoverned(ops.URANDOM)
             return live()
-        if not layer.is_strict(layer.asker()):
+        if not layer.is_strict(asker_of(_getframe(1), _WRAPPERS)):
             return _lenient(layer, actor, size)
         value = layer.read(actor, ops.URANDOM, live, int(size))
         assert isinstance(value, bytes), "entropy is recorded as bytes"

@@ -10,7 +10,8 @@ it is not. What the program sets or deletes itself is its own state: it reads th
 
 Not covered: the standard library's and installed packages' own reads (they read the real variables,
 and nothing is written down), a read handed to a library to make (``pool.map(os.getenv, names)``),
-``os.putenv``, C code, secrets under a name that does not say so. A program that sets a variable in the middle of a run and is resumed after that has not set it.
+``os.putenv``, C code, secrets under a name that does not say so. A program that sets a variable in
+the middle of a run and is resumed after that has not set it.
 
 Invariant: no value of a variable with a secret name is in a record.
 """
@@ -27,7 +28,7 @@ from typing import Any
 from twice.errors import EffectMismatch
 from twice.foundation.digests import slow_digest
 from twice.recording.effects import ops
-from twice.recording.effects.environment import asker_of, governed
+from twice.recording.effects.environment import asked_by, governed
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
 from twice.recording.variables import is_secret
@@ -42,20 +43,20 @@ def patches(layer: EffectLayer) -> list[Patch]:
     real_set, real_delete = _CLASS.__setitem__, _CLASS.__delitem__
 
     def getitem(self: Any, key: Any) -> Any:
-        found = read.one(self, self.encodekey(key), asker_of(_getframe(1)))
+        found = read.one(self, self.encodekey(key), asked_by(_getframe(1)))
         if found is None:
             raise KeyError(key)
         return self.decodevalue(found)
 
     def names(self: Any) -> Iterator[Any]:
-        found = read.names(self, asker_of(_getframe(1)))
+        found = read.names(self, asked_by(_getframe(1)))
         return iter([self.decodekey(name) for name in found])
 
     def length(self: Any) -> int:
-        return len(read.names(self, asker_of(_getframe(1))))
+        return len(read.names(self, asked_by(_getframe(1))))
 
     def written(self: Any) -> str:
-        asker = asker_of(_getframe(1))
+        asker = asked_by(_getframe(1))
         pairs = [(name, read.one(self, name, asker)) for name in read.names(self, asker)]
         inner = ", ".join(
             f"{self.decodekey(name)!r}: {self.decodevalue(value)!r}"
@@ -66,10 +67,10 @@ def patches(layer: EffectLayer) -> list[Patch]:
 
     def setitem(self: Any, key: Any, value: Any) -> None:
         real_set(self, key, value)
-        read.owns(self.encodekey(key), asker_of(_getframe(1)))
+        read.owns(self.encodekey(key), asked_by(_getframe(1)))
 
     def delitem(self: Any, key: Any) -> None:
-        asker, name = asker_of(_getframe(1)), self.encodekey(key)
+        asker, name = asked_by(_getframe(1)), self.encodekey(key)
         if not read.governs(asker):
             real_delete(self, key)
             return

@@ -20,7 +20,7 @@ Invariant: recording returns what the machine gave, and an exception is a result
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import call
 from pathlib import Path
 from sys import _getframe
@@ -28,6 +28,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from twice.recording.effects import ops
+from twice.recording.effects.askers import asker_of, files_behind, files_of
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.outcomes import given, outcome_of
 from twice.recording.effects.patches import Patch
@@ -81,14 +82,9 @@ def platform_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
     return [_row(layer, module, "node", ops.NODE)]
 
 
-def asker_of(frame: FrameType) -> CodeType:
-    """The code that really asks: the first one that is no wrapper around these reads."""
-    found: FrameType | None = frame
-    while found is not None:
-        if found.f_code.co_filename not in _WRAPPERS:
-            return found.f_code
-        found = found.f_back
-    return frame.f_code
+def asked_by(frame: FrameType) -> CodeType:
+    """The code that asks for surroundings, behind ``os.path``, ``pathlib`` and the like."""
+    return asker_of(frame, _WRAPPERS)
 
 
 def governed(
@@ -118,7 +114,7 @@ def _row(
         return outcome_of(lambda: plain(real()))
 
     def read() -> Any:
-        return made(given(governed(layer, op, live, asker_of(_getframe(1)))))
+        return made(given(governed(layer, op, live, asked_by(_getframe(1)))))
 
     return Patch(module, name, read, _asked)
 
@@ -136,7 +132,7 @@ def _processes(layer: EffectLayer) -> list[Patch]:
         real = getattr(os, name)
 
         def read(op: ops.Op = op, real: Callable[[], int] = real) -> int:
-            told = given(governed(layer, op, lambda: outcome_of(real), asker_of(_getframe(1))))
+            told = given(governed(layer, op, lambda: outcome_of(real), asked_by(_getframe(1))))
             assert isinstance(told, int), "a process has a number"
             if layer.actor() is not None and told != (now := real()):
                 meant[told] = now
@@ -161,30 +157,15 @@ def _affinity(layer: EffectLayer) -> list[Patch]:
         def live() -> object:
             return outcome_of(lambda: tuple(sorted(real(pid))))
 
-        told = governed(layer, ops.AFFINITY, live, asker_of(_getframe(1)), int(pid))
+        told = governed(layer, ops.AFFINITY, live, asked_by(_getframe(1)), int(pid))
         return set(given(told))
 
     return [Patch(os, "sched_getaffinity", sched_getaffinity, lambda read: read(0))]
 
 
-def _files(*owners: type | ModuleType) -> set[str]:
-    return {
-        code.co_filename
-        for owner in owners
-        for value in list(vars(owner).values())
-        if (code := getattr(getattr(value, "__func__", value), "__code__", None))
-        and isinstance(code, CodeType)
-    }
-
-
-_WRAPPERS = frozenset(
-    {
-        os.getenv.__code__.co_filename,
-        os.path.expandvars.__code__.co_filename,
-        os.path.abspath.__code__.co_filename,
-        next(iter(_files(type(os.environ).__mro__[1]))),
-        str(Path(os.__file__).parent / "multiprocessing" / "context.py"),
-        *_files(*Path.__mro__[:-1]),
-    }
+_WRAPPERS = (
+    files_of(os.getenv, os.path.expandvars, os.path.abspath, Mapping.get)
+    | files_behind(Path)
+    | {str(Path(os.__file__).parent / "multiprocessing" / "context.py")}
 )
 """Files of Python code that asks on behalf of its caller."""

@@ -17,9 +17,8 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
-from sys import _getframe
 from threading import current_thread, get_ident
-from types import CodeType, FrameType
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from twice.errors import StreamOffThread
@@ -40,12 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Journal = Callable[[str, bytes, int], None]
-# Python wrappers around a source whose caller is the one who really asks.
-_PASS_THROUGH = (
-    *("/random.py", "/secrets.py", "/uuid.py", "/tempfile.py", "/effects/entropy.py"),
-    *("/os.py", "<frozen os>", "/glob.py", "/pathlib.py", "/effects/listing.py"),
-    *("/pathlib/_local.py", "/pathlib/_abc.py"),
-)
 
 
 class EffectLayer:
@@ -176,16 +169,6 @@ class EffectLayer:
         )
         self._strictness[id(code)] = (code, strict)
         return strict
-
-    def asker(self, depth: int = 2) -> CodeType:
-        """The code that really asks: the first one that is no wrapper around the source."""
-        frame: FrameType | None = _getframe(depth)
-        while frame is not None:
-            code = frame.f_code
-            if not code.co_filename.endswith(_PASS_THROUGH):
-                return code
-            frame = frame.f_back
-        return _getframe(depth).f_code
 
     # -- writing ------------------------------------------------------------------------------
 

@@ -14,13 +14,14 @@ import _thread
 import threading
 from collections.abc import Callable
 from sys import _getframe
-from types import CodeType
 from typing import Any
 
 from twice.recording.effects.actors import OUTSIDE, Actor, Outside, current, enter
+from twice.recording.effects.askers import asker_of, files_of
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
 
+_WRAPPERS = files_of(threading.Thread.start)
 _STARTERS = ("start_new_thread", "start_joinable_thread")
 
 
@@ -82,21 +83,13 @@ def _governed_start(layer: EffectLayer, real: Callable[..., Any]) -> Callable[..
     def start(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         # How many threads a library starts may depend on timing (a pool asks whether one is idle): they
         # are counted apart, so that the program's own keep their numbers.
-        own = layer.is_strict(_starter())
+        own = layer.is_strict(asker_of(_getframe(1), _WRAPPERS))
         actor = _child(layer, "thread" if own else "inner")
         if actor is None:
             return real(function, *args, **kwargs)
         return real(_Begun(actor, function), *args, **kwargs)
 
     return start
-
-
-def _starter() -> CodeType:
-    """The code that starts a thread: the first that is neither ``threading`` nor ours."""
-    frame = _getframe(2)
-    while frame.f_back is not None and frame.f_code.co_filename == threading.__file__:
-        frame = frame.f_back
-    return frame.f_code
 
 
 class _Begun:

@@ -16,15 +16,18 @@ import glob
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from sys import _getframe
 from types import CodeType, TracebackType
 from typing import Any, Self
 
 from twice.recording.effects import ops
+from twice.recording.effects.askers import asker_of, files_behind, files_of
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.outcomes import given, outcome_of
 from twice.recording.effects.patches import Patch
 
 _HERE = str(Path(__file__).parent)
+_WRAPPERS = files_of(os.walk, glob.glob) | files_behind(Path)
 Place = Callable[[str], str]
 Names = list[str] | list[bytes]
 
@@ -42,7 +45,14 @@ def patches(layer: EffectLayer, place: Place) -> list[Patch]:
         if isinstance(path, int):
             return listdir(path)
         folder = os.fspath("." if path is None else path)
-        return _names(layer, place, ops.LISTDIR, folder, lambda: listdir(folder), layer.asker())
+        return _names(
+            layer,
+            place,
+            ops.LISTDIR,
+            folder,
+            lambda: listdir(folder),
+            asker_of(_getframe(1), _WRAPPERS),
+        )
 
     def governed_scandir(path: Any = None) -> Any:
         if isinstance(path, int):
@@ -55,7 +65,7 @@ def patches(layer: EffectLayer, place: Place) -> list[Patch]:
                 found.update((entry.name, entry) for entry in entries)
             return list(found)
 
-        names = _names(layer, place, ops.SCANDIR, folder, live, layer.asker())
+        names = _names(layer, place, ops.SCANDIR, folder, live, asker_of(_getframe(1), _WRAPPERS))
         if not layer.live and not found:
             try:
                 live()

@@ -29,13 +29,14 @@ from contextlib import suppress
 from inspect import signature
 from operator import attrgetter
 from sys import _getframe
-from types import CodeType, FrameType, TracebackType
+from types import TracebackType
 from typing import Any
 
 from twice.errors import EffectRefused
 from twice.foundation.digests import Algorithm, digest_value
 from twice.recording.effects import ops
 from twice.recording.effects.actors import Actor, outside
+from twice.recording.effects.askers import asker_of, files_of
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.outcomes import Outcome, given, outcome_of
 from twice.recording.effects.patches import Patch
@@ -44,7 +45,7 @@ from twice.recording.effects.streams import BinaryReader, BinaryWriter, TextRead
 
 _REAL = subprocess.Popen
 _SIGNATURE = signature(_REAL)
-_PASS_THROUGH = (subprocess.__file__, os.popen.__code__.co_filename, __file__)
+_WRAPPERS = files_of(subprocess.run, os.popen) | {__file__}
 _STREAMS = ("stdin", "stdout", "stderr")
 
 
@@ -79,7 +80,7 @@ class GovernedPopen(subprocess.Popen[Any]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         layer = self._layer
         actor = layer.actor()
-        if actor is None or not layer.is_strict(_asker()):
+        if actor is None or not layer.is_strict(asker_of(_getframe(1), _WRAPPERS)):
             layer.count_ungoverned(ops.PROCESS_START)
             super().__init__(*args, **kwargs)
             return
@@ -276,16 +277,6 @@ def _key(layer: EffectLayer, actor: Actor) -> str:
         return actor.next_key("process")
     layer.flush()
     return f"{actor.key}/process:{actor.reads}"
-
-
-def _asker() -> CodeType:
-    """The code that really asks for a process: the first that is no wrapper around ``Popen``."""
-    frame: FrameType | None = _getframe(2)
-    while frame is not None:
-        if frame.f_code.co_filename not in _PASS_THROUGH:
-            return frame.f_code
-        frame = frame.f_back
-    return _getframe(1).f_code
 
 
 def _question(options: dict[str, Any]) -> tuple[Any, ...]:

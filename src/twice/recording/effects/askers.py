@@ -1,0 +1,41 @@
+"""Who really asks: the code behind the library's wrappers around a source.
+
+``random.SystemRandom`` asks for entropy on behalf of its caller, ``glob`` for a listing. Whether a read
+is the program's own is judged by the first code on the stack that is no such wrapper.
+
+Invariant: a wrapper is known by the whole path of its file; a user's own ``random.py`` is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from types import CodeType, FrameType
+from typing import Any
+
+
+def asker_of(frame: FrameType, wrappers: Collection[str]) -> CodeType:
+    """The first code from a frame outwards whose file is none of the wrappers'."""
+    found: FrameType | None = frame
+    while found is not None:
+        if found.f_code.co_filename not in wrappers:
+            return found.f_code
+        found = found.f_back
+    return frame.f_code
+
+
+def files_of(*functions: Callable[..., Any]) -> frozenset[str]:
+    """The files of Python functions, as their code names them; frozen modules have names of their own."""
+    return frozenset(function.__code__.co_filename for function in functions)
+
+
+def files_behind(*classes: type) -> frozenset[str]:
+    """The files of the methods of classes and of what they are made from."""
+    return frozenset(
+        code.co_filename
+        for one in classes
+        for base in one.__mro__
+        for value in list(vars(base).values())
+        if isinstance(
+            code := getattr(getattr(value, "__func__", value), "__code__", None), CodeType
+        )
+    )
