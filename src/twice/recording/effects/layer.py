@@ -134,6 +134,28 @@ class EffectLayer:
         actor.note_lenient(op.number, value)
         return value
 
+    def fact(
+        self, op: Op, arguments: object, live: Callable[[], object], *, needed: bool = True
+    ) -> Any:
+        """Answer a question whose order among others means nothing, whoever asks.
+
+        Args:
+            op: what is asked, an operation declared as a fact.
+            arguments: what it is asked with, in plain values.
+            live: asks the world.
+            needed: whether a replay must know the answer; if not, the world is asked.
+
+        Raises:
+            EffectMismatch: E-EFFECT-001, in replay, when a needed answer was not recorded.
+        """
+        actor = self.actor()
+        if actor is None:
+            self.count_ungoverned(op)
+            return live()
+        value = self.source.fact(op, arguments, live, needed=needed)
+        actor.note_lenient(op.number, (arguments, value))
+        return value
+
     def named(self, op: Op) -> Actor | None:
         """The actor that asks for an effect by name; None inside of another effect.
 

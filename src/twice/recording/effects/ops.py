@@ -24,11 +24,13 @@ class Op:
         number: what the record stores, 1 to 65535.
         name: ``source.operation``, as reports print it.
         arguments: whether it is asked with arguments, which stand beside its result in the record.
+        fact: whether it is answered by its arguments alone, in any order.
     """
 
     number: int
     name: str
     arguments: bool = False
+    fact: bool = False
 
 
 TIME = Op(1, "clock.time")
@@ -80,7 +82,9 @@ PROCESS_SIGNAL = Op(186, "process.signal", arguments=True)
 PROCESS_SYSTEM = Op(187, "process.system", arguments=True)
 STDIN_READ = Op(200, "stdin.read", arguments=True)
 STDIN_ISATTY = Op(201, "stdin.isatty")
+RESOLVED = Op(220, "network.resolved", arguments=True, fact=True)
 
 OPS = {op.number: op for op in list(globals().values()) if isinstance(op, Op)}
 
+FACTS = frozenset(op.number for op in OPS.values() if op.fact)
 WITH_ARGUMENTS = frozenset(op.number for op in OPS.values() if op.arguments)

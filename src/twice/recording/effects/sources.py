@@ -17,7 +17,8 @@ from typing import Any, Protocol
 
 from twice.errors import EffectMismatch
 from twice.recording.effects.events import Event
-from twice.recording.effects.ops import MAIN, OPS, SLEEP, VARIABLE, Op
+from twice.recording.effects.facts import Facts
+from twice.recording.effects.ops import FACTS, MAIN, OPS, SLEEP, VARIABLE, Op
 
 Live = Callable[[], object]
 _CONTINUES = ("clock.monotonic", "clock.perf_counter", "clock.time", "clock.process_time")
@@ -62,6 +63,10 @@ class Source(Answers, Protocol):
         """Answer a read by the standard library."""
         ...
 
+    def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
+        """Answer a question whose order among others means nothing, by what it asks with."""
+        ...
+
     def position(self) -> int:
         """How many strict reads were served from a record so far."""
         ...
@@ -94,6 +99,11 @@ class LiveSource:
     def lenient(self, op: Op, live: Live) -> object:
         """Ask the world."""
         del op
+        return live()
+
+    def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
+        """Ask the world."""
+        del op, arguments, needed
         return live()
 
     def position(self) -> int:
@@ -198,6 +208,7 @@ class RecordedSource(RecordedActor):
         self._last: dict[int, tuple[float, float]] = {}
         for number, value in reads.lenient_reads():
             self._lenient.setdefault(number, []).append(value)
+        self._facts = {op: Facts(self._lenient.get(op, ())) for op in sorted(FACTS)}
 
     def lenient(self, op: Op, live: Live) -> object:
         """Serve the next recorded value of this operation, or go on from where it ended."""
@@ -215,12 +226,23 @@ class RecordedSource(RecordedActor):
             return recorded + (now - then)
         return now
 
+    def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
+        """Serve what was answered to these arguments; one that was not needed may be asked anew."""
+        known, value = self._facts[op.number].answer(arguments)
+        if known:
+            return value
+        if needed:
+            raise self._mismatch(None, op, arguments)
+        return live()
+
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
         """Continue after that many strict reads, and that many lenient ones of each operation."""
         self._strict = self._open(position)
         self._position = position
         if lenient is not None:
             self._served = dict(lenient)
+            for number, facts in self._facts.items():
+                facts.seek(lenient.get(number, 0))
 
     def went_live(self) -> int | None:
         """A recorded source never goes live."""
@@ -298,6 +320,10 @@ class BranchSource(BranchActor):
     def lenient(self, op: Op, live: Live) -> object:
         """As in a replay."""
         return self._source.lenient(op, live)
+
+    def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
+        """Serve what is known; ask the world for the rest, unless this branch is sealed."""
+        return self._source.fact(op, arguments, live, needed=needed and self._sealed)
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
         """Continue after that many strict reads, and that many lenient ones of each operation."""
