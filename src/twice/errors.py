@@ -305,6 +305,12 @@ class InterceptionRefused(TwiceError):
     id = "E-EFFECT-004"
 
 
+class RedactionRefused(UsageError):
+    """A redaction rule or pattern cannot be used, or a secret stands where it cannot be blanked."""
+
+    id = "E-REDACT-001"
+
+
 class SurroundingsRefused(TwiceError):
     """A surrounding cannot be pinned or recorded (a random hash seed, for one)."""
 

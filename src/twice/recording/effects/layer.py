@@ -31,9 +31,10 @@ from twice.recording.effects.events import (
     STRICT,
     pack_columns,
 )
-from twice.recording.effects.ops import MAIN, OPS, Op
+from twice.recording.effects.ops import MAIN, MASKED_FROM, OPS, Op
 from twice.recording.effects.sources import LiveSource, Source
 from twice.recording.program import is_user_file
+from twice.recording.redaction.redaction import REDACTION, Redaction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +51,7 @@ class EffectLayer:
             is written.
         opted_in: path prefixes of installed packages whose reads are strict as well.
         actors: numbers of actors that the record holds already, by key (a branch's parent).
+        redaction: what is blanked before it is written down or compared.
     """
 
     def __init__(
@@ -60,8 +62,10 @@ class EffectLayer:
         opted_in: tuple[str, ...] = (),
         algorithm: Algorithm = Algorithm.BLAKE3,
         actors: Mapping[str, int] | None = None,
+        redaction: Redaction | None = None,
     ) -> None:
         self.source = source
+        self.redaction = redaction or Redaction()
         self.live = isinstance(source, LiveSource)
         self.thread = get_ident()
         self.active = True
@@ -124,14 +128,22 @@ class EffectLayer:
         """
         if actor is None:
             return live()
-        value = actor.source.strict(op, arguments, live)
-        actor.note(op.number, value if arguments is None else (arguments, value))
+        redaction = self.redaction
+        if redaction.active and op.number >= MASKED_FROM:
+            arguments = redaction.value(arguments, op.name)
+            value = actor.source.strict(op, arguments, live)
+            noted = redaction.value(value, op.name)
+        else:
+            noted = value = actor.source.strict(op, arguments, live)
+        actor.note(op.number, noted if arguments is None else (arguments, noted))
         return value
 
     def read_lenient(self, actor: Actor, op: Op, live: Callable[[], object]) -> object:
         """Answer a read that the standard library makes for itself."""
         value = self.source.lenient(op, live)
-        actor.note_lenient(op.number, value)
+        redaction = self.redaction
+        masked = redaction.active and op.number >= MASKED_FROM
+        actor.note_lenient(op.number, redaction.value(value, op.name) if masked else value)
         return value
 
     def fact(
@@ -152,8 +164,10 @@ class EffectLayer:
         if actor is None:
             self.count_ungoverned(op)
             return live()
+        redaction = self.redaction
+        arguments = redaction.value(arguments, op.name)
         value = self.source.fact(op, arguments, live, needed=needed)
-        actor.note_lenient(op.number, (arguments, value))
+        actor.note_lenient(op.number, (arguments, redaction.value(value, op.name)))
         return value
 
     def named(self, op: Op) -> Actor | None:
@@ -228,6 +242,8 @@ class EffectLayer:
         self._write()
 
     def _write(self) -> None:
+        if self._journal is not None:
+            self.redaction.write(self._journal)
         while self._handed_over:
             actor, kind, numbers, values = self._handed_over.popleft()
             if kind == STRICT:

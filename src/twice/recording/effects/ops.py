@@ -86,5 +86,8 @@ RESOLVED = Op(220, "network.resolved", arguments=True, fact=True)
 
 OPS = {op.number: op for op in list(globals().values()) if isinstance(op, Op)}
 
+MASKED_FROM = CALL.number
+"""Clocks and entropy, whose numbers come before, hold no secret: they are written down as they are."""
+
 FACTS = frozenset(op.number for op in OPS.values() if op.fact)
 WITH_ARGUMENTS = frozenset(op.number for op in OPS.values() if op.arguments)

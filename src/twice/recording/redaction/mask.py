@@ -1,0 +1,153 @@
+"""Secret values known so far, where they stand in bytes, and the stars that are put in their place.
+
+A secret is blanked by as many ``*`` as it has bytes, so lengths and positions stay true. Two secrets
+of one length look alike: blanked values are not compared. Shorter values than ``LEARN_MIN`` are not
+looked for, because they stand in innocent text.
+
+Invariant: blanked bytes hold no known value in any of its forms, and are as long as before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from threading import Lock
+
+from twice.recording.redaction.forms import AS_TEXT, forms
+
+STAR = b"*"
+LEARN_MIN = 6
+_COMMON = frozenset(
+    b"default disabled enabled false localhost password postgres production required undefined"
+    b" unknown username changeme development testing".split()
+)
+"""Values that stand in innocent text, and protect nothing."""
+
+Span = tuple[int, int, str]
+"""First byte, byte after the last, the rule that says so."""
+
+
+class Mask:
+    """What is blanked wherever it stands.
+
+    Args:
+        patterns: rule name and pattern over bytes; of a pattern with groups, what the groups hold.
+    """
+
+    def __init__(self, patterns: Sequence[tuple[str, re.Pattern[bytes]]] = ()) -> None:
+        self.patterns = tuple(patterns)
+        self.longest = 0
+        self._needles: tuple[tuple[bytes, str], ...] = ()
+        self._edges: tuple[re.Pattern[bytes], dict[bytes, list[tuple[bytes, str]]]] | None = None
+        self._known: dict[bytes, None] = {}
+        self._lock = Lock()
+
+    @property
+    def active(self) -> bool:
+        """Whether there is anything to look for."""
+        return bool(self._needles or self.patterns)
+
+    def learn(self, value: bytes, rule: str, *, everywhere: bool = True) -> bool:
+        """Look for a value from now on; False when it is known, short, common, or blanked already.
+
+        Args:
+            value: the secret.
+            rule: what says so.
+            everywhere: in all of its forms; else as it is and escaped, which costs less.
+        """
+        if len(value.replace(STAR, b"")) < LEARN_MIN or value.lower() in _COMMON:
+            return False
+        with self._lock:
+            if value in self._known:
+                return False
+            self._known[value] = None
+            looked_for = {needle for needle, _ in self._needles}
+            new = [
+                (form, rule)
+                for form, name in forms(value).items()
+                if form not in looked_for
+                and len(form.replace(STAR, b"")) >= LEARN_MIN
+                and (everywhere or name in AS_TEXT)
+            ]
+            edges = self._edges[1] if self._edges else {}
+            beginning = value[:LEARN_MIN]
+            edges = {**edges, beginning: [*edges.get(beginning, ()), (value, rule)]}
+            # Replaced as a whole: another thread may be looking through the old ones.
+            self._needles = tuple(sorted((*self._needles, *new), key=lambda one: len(one[0])))
+            self._edges = re.compile(b"|".join(map(re.escape, edges))), edges
+            self.longest = len(self._needles[-1][0])
+        return True
+
+    def spans(self, data: bytes) -> list[Span]:
+        """Where secrets stand; spans may overlap."""
+        found: list[Span] = []
+        size = len(data)
+        for needle, rule in self._needles:
+            if len(needle) > size:
+                break
+            if needle in data:
+                at = data.find(needle)
+                while at >= 0:
+                    found.append((at, at + len(needle), rule))
+                    at = data.find(needle, at + 1)
+        for rule, pattern in self.patterns:
+            groups = range(1, pattern.groups + 1) or (0,)
+            for match in pattern.finditer(data):
+                found += [(*match.span(at), rule) for at in groups if match.start(at) >= 0]
+        return [span for span in found if not blank(data, span)] if found else found
+
+    def cut(self, data: bytes) -> Iterator[Span]:
+        """Values that begin at the end of the data, where a later piece may go on."""
+        if self._edges is None:
+            return
+        pattern, values = self._edges
+        for match in pattern.finditer(data, max(0, len(data) - self.longest)):
+            begin = match.start()
+            for value, rule in values[match[0]]:
+                if len(value) > len(data) - begin and value.startswith(data[begin:]):
+                    yield begin, len(data), rule
+
+    def data(self, data: bytes, *, whole_letters: bool = False) -> tuple[bytes, list[Span]]:
+        """Bytes with every secret blanked, and where.
+
+        Args:
+            data: what is to be written down.
+            whole_letters: that it is UTF-8, of which no letter may be cut.
+        """
+        every: list[Span] = []
+        while spans := self.spans(data):
+            # Once more: what is blanked may complete a value that holds stars itself.
+            if whole_letters:
+                spans = [_widened(data, span) for span in spans]
+            data = blanked(data, spans)
+            every += spans
+        return data, every
+
+    def text(self, text: str) -> tuple[str, list[Span]]:
+        """Text with every secret blanked, as long in UTF-8 as it was."""
+        data, spans = self.data(text.encode("utf-8", "surrogatepass"), whole_letters=True)
+        return (data.decode("utf-8", "surrogatepass"), spans) if spans else (text, spans)
+
+
+def blanked(data: bytes, spans: Iterable[Span]) -> bytes:
+    """The same bytes with stars in the spans."""
+    changed = bytearray(data)
+    for begin, end, _ in spans:
+        changed[begin:end] = STAR * (end - begin)
+    return bytes(changed)
+
+
+def blank(data: bytes, span: Span) -> bool:
+    """Whether nothing but stars stands there."""
+    begin, end, _ = span
+    return data.count(STAR, begin, end) == end - begin
+
+
+def _widened(data: bytes, span: Span) -> Span:
+    """A span that cuts no letter of UTF-8."""
+    begin, end, rule = span
+    while begin > 0 and data[begin] & 0xC0 == 0x80:
+        begin -= 1
+    while end < len(data) and data[end] & 0xC0 == 0x80:
+        end += 1
+    return begin, end, rule
