@@ -34,7 +34,7 @@ from twice.recording.effects.events import (
 from twice.recording.effects.ops import MAIN, MASKED_FROM, OPS, Op
 from twice.recording.effects.sources import LiveSource, Source
 from twice.recording.program import is_user_file
-from twice.recording.redaction.redaction import REDACTION, Redaction
+from twice.recording.redaction.redaction import Redaction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
