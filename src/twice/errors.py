@@ -311,6 +311,12 @@ class RedactionRefused(UsageError):
     id = "E-REDACT-001"
 
 
+class RedactionNeeded(TwiceError):
+    """A replay parted after the program was given stars for what was kept out of the record."""
+
+    id = "E-REDACT-002"
+
+
 class SurroundingsRefused(TwiceError):
     """A surrounding cannot be pinned or recorded (a random hash seed, for one)."""
 

@@ -21,7 +21,7 @@ from twice.errors import ProgramFailed
 from twice.recording.launch import ChildProcess
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child
-from twice.replaying.starting import folder_of, job_for, restorable_snapshot
+from twice.replaying.starting import folder_of, job_for, restorable_snapshot, stand_ins_of
 
 _CHILD = "twice.diagnosing"
 BEFORE_ALL = -1
@@ -147,7 +147,7 @@ class Side:
     def _fresh(self, job: Mapping[str, object], pinned: Surroundings) -> dict[str, Any]:
         with self._lock:
             self.executions += 1
-        environ = environ_for_child(os.environ, pinned)
+        environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
         with ChildProcess(_CHILD, environ, cwd=folder_of(self.record)) as child:
             with self._lock:
                 self._running.append(child)
@@ -162,7 +162,7 @@ class Side:
         with self._lock:
             zygote = next((held for at, held in self._zygotes if at == pinned), None)
             if zygote is None:
-                environ = environ_for_child(os.environ, pinned)
+                environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
                 zygote = Zygote(_CHILD, environ, cwd=folder_of(self.record))
                 self._zygotes.append((pinned, zygote))
             if not zygote.fit:

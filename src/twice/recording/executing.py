@@ -163,7 +163,9 @@ def finish(
     elif problem is not None:
         traceback.print_exception(problem)
         ending = failed("exception", problem, 1)
-    return session.close({**ending, **describe()}), problem
+    redaction = session.wiring.layer.redaction
+    session.caveats = redaction.value(session.caveats, "ending")
+    return session.close(redaction.value({**ending, **describe()}, "ending")), problem
 
 
 def _leave_fork(code: int) -> NoReturn:

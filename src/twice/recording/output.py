@@ -17,6 +17,8 @@ import sys
 from collections.abc import Callable
 
 from twice.foundation.digests import Algorithm, new_hasher
+from twice.recording.redaction.redaction import Redaction
+from twice.recording.redaction.wires import Flow
 
 OUTPUT, ERRORS = "output", "errors"
 _CHUNK = 1 << 20
@@ -28,9 +30,12 @@ class CapturedFile:
     Args:
         descriptor: an open descriptor of the file, readable; its offset is not used, and what it
             points to later does not matter.
+        algorithm: of the digest.
+        flow: blanks secrets in what comes.
     """
 
-    def __init__(self, descriptor: int, algorithm: Algorithm) -> None:
+    def __init__(self, descriptor: int, algorithm: Algorithm, flow: Flow | None = None) -> None:
+        self._flow = flow or Redaction().file(OUTPUT)
         # The program may close the descriptor, or point it elsewhere for a while.
         self._descriptor = os.dup(descriptor)
         self._algorithm = algorithm
@@ -61,7 +66,7 @@ class CapturedFile:
                 break
             pieces.append(piece)
             self._offset += len(piece)
-        found = b"".join(pieces)
+        found = self._flow.next(b"".join(pieces))
         self.size += len(found)
         self.lines += found.count(b"\n")
         self._hasher.update(found)
@@ -76,17 +81,21 @@ class OutputCapture:
         algorithm: digest of the cumulative bytes.
         journal: called with (kind, payload) for new bytes; None when nothing is written.
         compare_errors: whether standard error joins the compared bytes.
+        redaction: what is blanked in both before they are compared and written.
     """
 
     def __init__(
         self,
         algorithm: Algorithm,
-        journal: Callable[[str, bytes], None] | None,
+        journal: Callable[[str, bytes, int], None] | None,
         *,
         compare_errors: bool = False,
+        redaction: Redaction | None = None,
     ) -> None:
-        self._output = CapturedFile(1, algorithm)
-        self._errors = CapturedFile(2, algorithm)
+        blank = redaction or Redaction()
+        self._output = CapturedFile(1, algorithm, blank.file(OUTPUT))
+        self._errors = CapturedFile(2, algorithm, blank.file(ERRORS))
+        self._redaction = blank
         self._journal = journal
         self._compare_errors = compare_errors
 
@@ -99,10 +108,11 @@ class OutputCapture:
                 continue  # The program closed or replaced it: the descriptor is what counts.
         new_output, new_errors = self._output.advance(), self._errors.advance()
         if self._journal is not None:
+            self._redaction.write(self._journal)
             if new_output:
-                self._journal(OUTPUT, new_output)
+                self._journal(OUTPUT, new_output, 0)
             if new_errors:
-                self._journal(ERRORS, new_errors)
+                self._journal(ERRORS, new_errors, 0)
         if self._compare_errors:
             return self._output.digest + self._errors.digest
         return self._output.digest

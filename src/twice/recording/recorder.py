@@ -26,6 +26,8 @@ from twice.recording.identity import build_identity
 from twice.recording.launch import ChildProcess, refuse_nesting
 from twice.recording.program import Program, parse_program, program_of, require_runnable
 from twice.recording.record import RecordWriter, discard_hidden
+from twice.recording.redaction.documents import redacted_identity
+from twice.recording.redaction.redaction import Redaction
 from twice.recording.run import Run
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import Progress, Sample, draw, summary_of
@@ -97,7 +99,7 @@ def record(
         force: replace an existing output.
         show: pass the program's output on while it runs.
         **policies: fields of ``Setup``: predicate, algorithm, granularity, cadence, strategy,
-            clock, compare_errors, strict_packages.
+            clock, compare_errors, strict_packages, redaction.
 
     Returns:
         The record, open for reading. A program that raised leaves a record that says so; see
@@ -140,6 +142,7 @@ def record_program(
         SampleMissing: E-CLASS-002, when the class is statistical and no summary comes.
     """
     refuse_nesting()
+    setup.redaction.check()
     summary = summary_of(setup.predicate)
     sample = (
         Sample(()) if summary is None else draw(setup, surroundings, summary, progress=progress)
@@ -231,9 +234,13 @@ def recording(
 def _inline_session(setup: Setup, out: Path, *, force: bool) -> Session:
     active.require_none()
     surroundings = Surroundings.found(os.environ)
-    identity = build_identity(setup, surroundings, measure())
+    setup.redaction.check()
+    redaction = Redaction(setup.redaction, os.environ)
+    identity = redacted_identity(
+        build_identity(setup, surroundings, measure()), redaction, os.environ
+    )
     writer = RecordWriter.create(out, identity, algorithm=setup.algorithm, force=force)
-    return recording_session(setup, writer, identity, capture=False)
+    return recording_session(setup, writer, identity, capture=False, redaction=redaction)
 
 
 def _record_inline(

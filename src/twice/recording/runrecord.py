@@ -25,6 +25,7 @@ from twice.recording.inputs import INPUT, InputEvent, read_input
 from twice.recording.ordering import PREFIX
 from twice.recording.output import ERRORS, OUTPUT
 from twice.recording.record import RecordReader
+from twice.recording.redaction.redaction import REDACTION
 from twice.recording.session import LOOP, ROLLBACK
 from twice.recording.setup import Setup
 from twice.recording.snapshots import load
@@ -38,6 +39,16 @@ class Rollback:
     tick: int
     to: int
     point: int
+
+
+@dataclass(frozen=True)
+class Redacted:
+    """How often a rule blanked something before a compare-point (-1 for the run's own arguments)."""
+
+    point: int
+    rule: str
+    where: str
+    count: int
 
 
 class RunRecord:
@@ -162,6 +173,15 @@ class RunRecord:
             next_tick, reads, asked, inputs = fields
             spans.append(LoopSpan(next_tick, {"reads": reads, "asked": asked}, inputs))
         return spans
+
+    def redactions(self) -> list[Redacted]:
+        """What was blanked, in order: before the program ran, then compare-point by compare-point."""
+        stated: Any = self.identity.get("redaction") or {}
+        found = [Redacted(-1, *one) for one in stated.get("blanked", ())]
+        for frame in self.reader.frames(kinds=[REDACTION]):
+            counted: Any = decode(frame.payload)
+            found += [Redacted(frame.point, *one) for one in counted]
+        return found
 
     def rollbacks(self) -> list[Rollback]:
         """Rollbacks of the run, in order."""

@@ -25,6 +25,7 @@ from twice.recording.cadence import (
 )
 from twice.recording.effects.clock import TickClock, parse_clock
 from twice.recording.program import Program
+from twice.recording.redaction.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Setup:
         clock: a clock that is a function of the tick, or None for the recorded one.
         compare_errors: whether standard error is compared as well.
         strict_packages: installed packages whose reads of the world are strict.
+        redaction: what is blanked in the record besides the defaults, and what is not.
         rule: seed derivation rule.
     """
 
@@ -57,6 +59,7 @@ class Setup:
     clock: TickClock | None = None
     compare_errors: bool = False
     strict_packages: tuple[str, ...] = ()
+    redaction: Policy = field(default_factory=Policy)
     rule: int = RULE
 
     def to_json(self) -> dict[str, object]:
@@ -74,6 +77,7 @@ class Setup:
                 "clock": "record" if self.clock is None else str(self.clock),
                 "compare_errors": self.compare_errors,
                 "strict_packages": list(self.strict_packages),
+                "redaction": self.redaction.to_json(),
             },
             "seed_rule": self.rule,
         }
@@ -94,5 +98,6 @@ class Setup:
             clock=parse_clock(policies["clock"]),
             compare_errors=bool(policies["compare_errors"]),
             strict_packages=tuple(policies["strict_packages"]),
+            redaction=Policy.from_json(policies.get("redaction", {})),
             rule=int(data["seed_rule"]),
         )

@@ -24,6 +24,8 @@ from twice.recording.identity import build_identity
 from twice.recording.inputs import LiveInputs
 from twice.recording.output import OutputCapture
 from twice.recording.record import RecordWriter
+from twice.recording.redaction.documents import redacted_identity
+from twice.recording.redaction.redaction import Redaction
 from twice.recording.sampling import SAMPLE
 from twice.recording.session import Session
 from twice.recording.setup import Setup
@@ -40,6 +42,7 @@ def recording_session(
     identity: Mapping[str, Any],
     *,
     capture: bool,
+    redaction: Redaction | None = None,
 ) -> Session:
     """A session that asks the world and writes everything into one record."""
     event_sourced = setup.strategy == "event-sourced"
@@ -50,7 +53,11 @@ def recording_session(
         holder[0].frame(kind, payload, actor)
 
     layer = EffectLayer(
-        LiveSource(), journal, opted_in=setup.strict_packages, algorithm=setup.algorithm
+        LiveSource(),
+        journal,
+        opted_in=setup.strict_packages,
+        algorithm=setup.algorithm,
+        redaction=redaction,
     )
     wiring = Wiring(
         streams=Streams(setup.seed, rule=setup.rule),
@@ -60,7 +67,12 @@ def recording_session(
         marks=snapshot_marks(identity),
     )
     if capture:
-        output = OutputCapture(setup.algorithm, journal, compare_errors=setup.compare_errors)
+        output = OutputCapture(
+            setup.algorithm,
+            journal,
+            compare_errors=setup.compare_errors,
+            redaction=layer.redaction,
+        )
         wiring.output, wiring.restart_output = output.position, output.restart
         wiring.summarise_output = output.summary
     session = Session(setup, wiring)
@@ -94,7 +106,10 @@ def record_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Record the run that a job describes."""
     setup = Setup.from_json(job["setup"])
     surroundings = Surroundings.from_json(job["surroundings"])
-    identity = build_identity(setup, surroundings, measure(), parent=job["parent"])
+    redaction = Redaction(setup.redaction, os.environ)
+    identity = redacted_identity(
+        build_identity(setup, surroundings, measure(), parent=job["parent"]), redaction, os.environ
+    )
     writer = RecordWriter.create(
         Path(job["out"]),
         identity,
@@ -102,7 +117,7 @@ def record_here(job: Mapping[str, Any], channel: Channel) -> None:
         force=job["force"],
         hold=True,
     )
-    session = recording_session(setup, writer, identity, capture=True)
+    session = recording_session(setup, writer, identity, capture=True, redaction=redaction)
     session.wiring.control = _Publishing(writer)
     # A script has no tick to wait for.
     begin = writer.publish if setup.program.kind == "script" else None

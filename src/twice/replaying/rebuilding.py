@@ -8,6 +8,7 @@ Invariant: nothing of the caller's surroundings enters; those were set before th
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.sources import Source
 from twice.recording.inputs import Inputs, RecordedInputs
 from twice.recording.output import OutputCapture
+from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
 from twice.recording.session import ROLLBACK, Session
 from twice.recording.setup import Setup
@@ -54,7 +56,10 @@ def rebuilt_session(
         holder[0].frame(kind, payload, actor)
 
     written = journal if journal_all else None
-    output = OutputCapture(setup.algorithm, written, compare_errors=setup.compare_errors)
+    redaction = Redaction(setup.redaction, os.environ)
+    output = OutputCapture(
+        setup.algorithm, written, compare_errors=setup.compare_errors, redaction=redaction
+    )
     session = Session(
         setup,
         Wiring(
@@ -65,6 +70,7 @@ def rebuilt_session(
                 opted_in=setup.strict_packages,
                 algorithm=setup.algorithm,
                 actors=record.actors() if resume is not None else None,  # copied with the prefix
+                redaction=redaction,
             ),
             inputs=inputs,
             sink=sink,

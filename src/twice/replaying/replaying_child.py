@@ -26,6 +26,8 @@ from twice.replaying.checking import CheckingSink, Failure
 from twice.replaying.rebuilding import rebuilt_session, recorded_inputs, resume_at
 
 _PROGRESS_EVERY = 512
+_TEXTS = {"recorded", "replayed", "message"}
+"""Members of a message that may quote what the program was given."""
 
 
 class Watch:
@@ -90,6 +92,12 @@ class Watch:
 
     def leave(self, message: Mapping[str, object]) -> NoReturn:
         """Send the last message and end this process, whatever the program had open."""
+        if self.session is not None:
+            redaction = self.session.wiring.layer.redaction
+            texts = {
+                name: redaction.value(message[name], "message") for name in _TEXTS & {*message}
+            }
+            message = {**message, **texts, "absent": sorted(redaction.absent)}
         self.channel.send({**message, **self.counts()})
         os._exit(0)
 

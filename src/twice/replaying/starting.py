@@ -17,6 +17,7 @@ from typing import Any
 from twice.errors import ProgramChanged, ProgramNotRerunnable
 from twice.recording.launch import ChildProcess, refuse_nesting
 from twice.recording.program import Program, source_digests
+from twice.recording.redaction.documents import recorded_placeholders
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child
 
@@ -104,8 +105,13 @@ def start_child(
     """Start a process in the record's own surroundings, not the caller's."""
     refuse_nesting()
     pinned = surroundings or Surroundings.from_json(record.identity["surroundings"])
-    environ = environ_for_child(os.environ, pinned)
+    environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(record))
     return ChildProcess(_CHILD, environ, show=show, cwd=folder_of(record))
+
+
+def stand_ins_of(record: RunRecord) -> dict[str, str]:
+    """Stars for the secret variables that the run had, for a replay without them."""
+    return recorded_placeholders(record.identity)
 
 
 def folder_of(record: RunRecord) -> str | None:

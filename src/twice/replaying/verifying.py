@@ -31,6 +31,7 @@ from twice.replaying.starting import (
     start_child,
 )
 from twice.replaying.statement import Result, Verification
+from twice.replaying.withholding import redaction_caveats, withheld
 
 Progress = Callable[[int, int], None]
 _SEAL = (
@@ -216,7 +217,8 @@ def _statement(
         "within_tolerance": message["within"],
     }
     manifest_matches: bool | None = None
-    caveats = caveats_of(record, predicate)
+    absent = message.get("absent", [])
+    caveats = [*caveats_of(record, predicate), *redaction_caveats(record, absent)]
     if failure is None and message["how"] != "stopped":
         failure = _ending_differs(record, message, start + message["evaluated"])
         recorded = (record.ending or {}).get("effects", {}).get("strict")
@@ -228,6 +230,11 @@ def _statement(
         # An input, an effect or the ending parted, and the point after it was never taken.
         counts = {**counts, "evaluated": judged + 1, "failed": 1}
     result = _judge(record, failure, counts, segment=segment, manifest=manifest_matches)
+    if result == "FAIL":
+        until = total if failure is None or failure.index == 0 else failure.index
+        if (why := withheld(record, until, absent)) is not None:
+            result = "UNKNOWN"
+            caveats.insert(0, f"{why.id} {why.happened} {why.expected} {why.remedy}")
     found = [] if now is None else environment_differences(record, now)
     matters = [difference for difference in found if difference.affects != "note"]
     return Verification(

@@ -22,6 +22,7 @@ from twice.recording.effects import ops
 from twice.recording.effects.actors import outside
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.outcomes import RETURNED, Outcome, given, outcome_of
+from twice.recording.redaction.redaction import Redaction
 
 
 def governed_call(
@@ -34,7 +35,7 @@ def governed_call(
         EffectMismatch: E-EFFECT-001, in replay, for another call or other arguments.
     """
     actor = layer.named(ops.CALL)
-    arguments = (name, _arguments_digest(name, args, kwargs))
+    arguments = (name, _arguments_digest(layer.redaction, name, args, kwargs))
 
     def live() -> Outcome:
         # What it reads is part of its one result: in replay it does not run, so nobody would ask
@@ -44,9 +45,11 @@ def governed_call(
     return given(layer.read(actor, ops.CALL, live, arguments))
 
 
-def _arguments_digest(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+def _arguments_digest(
+    redaction: Redaction, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> str:
     try:
-        return str(digest_value((args, kwargs), Algorithm.BLAKE3))
+        return str(digest_value(redaction.digestible((args, kwargs)), Algorithm.BLAKE3))
     except EncodingRefused as error:
         raise EffectRefused(
             f"An argument of the effect {name!r} has no canonical form: {error.happened}",

@@ -4,9 +4,11 @@ Covered: every way to read ``os.environ``, ``os.environb`` and ``os.getenv`` (al
 methods of one class, which are replaced on the class, so names bound early are governed too), and
 what ``os.path`` and ``pathlib`` read for the caller. A missing name is a recorded result.
 
-A variable whose name says that it is a secret is not written down: the record holds a slow digest
-of it, salted with its name. In replay the real one is given when it is the same, and refused when
-it is not. What the program sets or deletes itself is its own state: it reads that back, live.
+A variable that is or holds a secret (its name says so, the user does, a known secret stands in it)
+is not written down: the record holds a slow digest of it, salted with its name, and its text with stars
+in place of the secret. In replay the real one is given when it is the same; where it is another or
+not there, the program is given the stars, and the result says so. What the program sets or deletes
+itself is its own state: it reads that back, live.
 
 Not covered: the standard library's and installed packages' own reads (they read the real variables,
 and nothing is written down), a read handed to a library to make (``pool.map(os.getenv, names)``),
@@ -25,15 +27,14 @@ from sys import _getframe
 from types import CodeType
 from typing import Any
 
-from twice.errors import EffectMismatch
 from twice.foundation.digests import slow_digest
 from twice.recording.effects import ops
 from twice.recording.effects.environment import asked_by, governed
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
-from twice.recording.variables import is_secret
 
 _VALUE, _ABSENT, _SECRET = "value", "absent", "secret"
+_UNTOLD = "********"  # Records made before the stars were written down hold the digest alone.
 _CLASS: Any = type(os.environ)
 
 
@@ -67,7 +68,9 @@ def patches(layer: EffectLayer) -> list[Patch]:
 
     def setitem(self: Any, key: Any, value: Any) -> None:
         real_set(self, key, value)
-        read.owns(self.encodekey(key), asked_by(_getframe(1)))
+        name = self.encodekey(key)
+        read.owns(name, asked_by(_getframe(1)))
+        layer.redaction.learn_variables({_told(name): _told(self._data[name])})
 
     def delitem(self: Any, key: Any) -> None:
         asker, name = asked_by(_getframe(1)), self.encodekey(key)
@@ -113,23 +116,24 @@ class _Variables:
         if name in self._own or not self._layer.is_strict(asker):
             return real()
         text = _plain(name)
-        secret = is_secret(text if isinstance(text, str) else repr(text))
+        redaction = self._layer.redaction
 
         def live() -> tuple[str, object]:
             value = real()
             if value is None:
                 return (_ABSENT, None)
-            return (_SECRET, _digest(name, value)) if secret else (_VALUE, _plain(value))
+            plain = _plain(value)
+            shown = redaction.variable(_told(name), plain)
+            return (_VALUE, plain) if shown == plain else (_SECRET, (_digest(name, value), shown))
 
         how, told = governed(self._layer, ops.VARIABLE, live, asker, text)
         if how == _SECRET:
+            digest, shown = told if isinstance(told, tuple) else (told, _UNTOLD)
             value = real()
-            if value is None or _digest(name, value) != told:
-                error = _not_the_same(str(text), there=value is not None)
-                if (actor := self._layer.actor()) is not None:
-                    actor.source.unfit(error)
-                raise error
-            return value
+            if value is not None and _digest(name, value) == digest:
+                return value
+            redaction.stands_in(_told(name))
+            return _stored(shown, like=name)
         return None if how == _ABSENT else _stored(told, like=name)
 
     def names(self, environ: Any, asker: CodeType) -> list[Any]:
@@ -174,13 +178,6 @@ def _slow(name: bytes, value: bytes) -> bytes:
     return slow_digest(value, name)
 
 
-def _not_the_same(name: str, *, there: bool) -> EffectMismatch:
-    what = "has another value than" if there else "is not set, and was,"
-    return EffectMismatch(
-        f"The variable {name} {what} when the run was recorded.",
-        "Expected the same value: its name says that it is a secret, so the record holds a digest.",
-        f"Set {name} as it was and run again, or rename it if it is no secret and record again.",
-        recorded=f"the secret variable {name}, as a digest",
-        asked=f"{name} {what.rstrip(',')} when it was recorded; set it as it was",
-        name=name,
-    )
+def _told(stored: Any) -> str:
+    """A name or value as text, whatever bytes it has."""
+    return stored if isinstance(stored, str) else os.fsdecode(stored)

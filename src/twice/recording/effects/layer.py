@@ -34,7 +34,7 @@ from twice.recording.effects.events import (
 from twice.recording.effects.ops import MAIN, MASKED_FROM, OPS, Op
 from twice.recording.effects.sources import LiveSource, Source
 from twice.recording.program import is_user_file
-from twice.recording.redaction.redaction import Redaction
+from twice.recording.redaction.redaction import ASKED, Redaction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,7 +130,7 @@ class EffectLayer:
             return live()
         redaction = self.redaction
         if redaction.active and op.number >= MASKED_FROM:
-            arguments = redaction.value(arguments, op.name)
+            arguments = redaction.value(arguments, ASKED)
             value = actor.source.strict(op, arguments, live)
             noted = redaction.value(value, op.name)
         else:
@@ -165,7 +165,7 @@ class EffectLayer:
             self.count_ungoverned(op)
             return live()
         redaction = self.redaction
-        arguments = redaction.value(arguments, op.name)
+        arguments = redaction.value(arguments, ASKED)
         value = self.source.fact(op, arguments, live, needed=needed)
         actor.note_lenient(op.number, (arguments, redaction.value(value, op.name)))
         return value

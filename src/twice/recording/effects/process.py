@@ -98,7 +98,7 @@ class GovernedPopen(subprocess.Popen[Any]):
             self._real = _REAL(**self._shared.connected(whole))
             return self._real.pid
 
-        self.pid = self._ask(ops.PROCESS_START, (self._key, *_question(options)), start)
+        self.pid = self._ask(ops.PROCESS_START, (self._key, *_question(layer, options)), start)
         self._connect(options)
 
     def poll(self) -> int | None:
@@ -123,7 +123,7 @@ class GovernedPopen(subprocess.Popen[Any]):
         """As the real one; what comes out is recorded."""
         if not self._key:
             return super().communicate(input, timeout)
-        question = (None if input is None else _digest(input), _seconds(timeout))
+        question = (_digest(self._layer, input), _seconds(timeout))
         answer = self._learn(
             ops.PROCESS_COMMUNICATE,
             question,
@@ -247,7 +247,7 @@ class GovernedPopen(subprocess.Popen[Any]):
         def ask(method: str, with_: Any) -> Any:
             question: tuple[Any, ...]
             if name == "stdin":
-                op, question = ops.PROCESS_WRITE, (method, _digest(with_))
+                op, question = ops.PROCESS_WRITE, (method, _digest(self._layer, with_))
             else:
                 op, question = ops.PROCESS_READ, (name, method, with_)
             given_ = () if with_ is None else (with_,)
@@ -279,12 +279,13 @@ def _key(layer: EffectLayer, actor: Actor) -> str:
     return f"{actor.key}/process:{actor.reads}"
 
 
-def _question(options: dict[str, Any]) -> tuple[Any, ...]:
+def _question(layer: EffectLayer, options: dict[str, Any]) -> tuple[Any, ...]:
     """What a process is started with, in plain values."""
     command, folder, variables = options["args"], options["cwd"], options["env"]
     whole = isinstance(command, str | bytes | os.PathLike)
+    words = _word(command) if whole else tuple(map(_word, command))
     return (
-        _word(command) if whole else tuple(map(_word, command)),
+        layer.redaction.command(words),
         _word(options["executable"]),
         bool(options["shell"]),
         _word(folder),
@@ -317,10 +318,10 @@ def _unwrapped(options: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _digest(data: Any) -> str | None:
+def _digest(layer: EffectLayer, data: Any) -> str | None:
     if data is None:
         return None
-    plain = data if isinstance(data, str) else bytes(data)
+    plain = layer.redaction.digestible(data if isinstance(data, str) else bytes(data))
     return str(digest_value(plain, Algorithm.BLAKE3))
 
 
@@ -353,7 +354,7 @@ def _governed_system(layer: EffectLayer, real: Callable[[Any], int]) -> Callable
         def live() -> Outcome:
             return outside(outcome_of, run)  # type: ignore[no-any-return]
 
-        question = (_word(command),)
+        question = (layer.redaction.command(_word(command)),)
         status, printed = given(layer.read(actor, ops.PROCESS_SYSTEM, live, question))
         _print(printed)
         return int(status)

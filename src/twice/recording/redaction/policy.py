@@ -3,7 +3,7 @@
 Plain data, part of a run's setup: a replay blanks as its recording did. A pattern stands in the
 record as it is written, so it may not be a secret itself.
 
-Invariant: a policy that was made is one that works: its patterns compile and spare innocent text.
+Invariant: a policy that was checked works: its patterns compile and spare innocent text.
 """
 
 from __future__ import annotations
@@ -37,15 +37,18 @@ class Policy:
         patterns: regular expressions over bytes; what they match is secret, or what their groups match.
         off: rules that do not hold.
 
-    Raises:
-        RedactionRefused: E-REDACT-001, for a pattern or a rule that cannot be.
     """
 
     names: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
     off: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse what cannot work, before anything is recorded.
+
+        Raises:
+            RedactionRefused: E-REDACT-001, for a name, a pattern or a rule that cannot be.
+        """
         for name in self.names:
             if not name or "=" in name or "\0" in name:
                 raise RedactionRefused(
@@ -61,10 +64,15 @@ class Policy:
                     "For example: --no-redact cookies",
                     rule=rule,
                 )
-        self.compiled()
+        for pattern, (_, compiled) in zip(self.patterns, self.compiled(), strict=True):
+            _require_sparing(pattern, compiled)
 
     def compiled(self) -> list[tuple[str, re.Pattern[bytes]]]:
-        """Patterns by rule name: ``pattern 1`` and so on, in the order given."""
+        """Patterns by rule name: ``pattern 1`` and so on, in the order given.
+
+        Raises:
+            RedactionRefused: E-REDACT-001, for one that does not compile.
+        """
         return [(f"{PATTERN} {at}", _compiled(one)) for at, one in enumerate(self.patterns, 1)]
 
     def holds(self, rule: str) -> bool:
@@ -72,24 +80,24 @@ class Policy:
         return rule not in self.off
 
     def to_json(self) -> dict[str, object]:
-        """Plain values, as they stand in the record's setup."""
-        return {
-            "names": list(self.names),
-            "patterns": list(self.patterns),
-            "off": list(self.off),
-        }
+        """Plain values, as they stand in the record's setup; nothing for the defaults."""
+        parts = {"names": self.names, "patterns": self.patterns, "off": self.off}
+        return {name: list(part) for name, part in parts.items() if part}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Policy:
-        """Read back what ``to_json`` wrote."""
-        return cls(*(tuple(map(str, data[name])) for name in ("names", "patterns", "off")))
+        """Read back what ``to_json`` wrote; a stranger's patterns are not tried here."""
+        return cls(*(tuple(map(str, data.get(name, ()))) for name in ("names", "patterns", "off")))
 
 
 def _compiled(pattern: str) -> re.Pattern[bytes]:
     try:
-        compiled = re.compile(pattern.encode("utf-8"))
+        return re.compile(pattern.encode("utf-8"))
     except (re.error, UnicodeEncodeError, OverflowError, RecursionError) as error:
         raise _refused(pattern, f"does not compile: {error}") from error
+
+
+def _require_sparing(pattern: str, compiled: re.Pattern[bytes]) -> None:
     if not any(sign in pattern for sign in r".^$*+?{}[]\|()"):
         raise _refused(
             pattern,
@@ -104,7 +112,6 @@ def _compiled(pattern: str) -> re.Pattern[bytes]:
         matched = sum(match.end() - match.start() for match in compiled.finditer(text))
         if 2 * matched > len(text):
             raise _refused(pattern, "matches nearly everything")
-    return compiled
 
 
 def _matches(compiled: re.Pattern[bytes]) -> list[re.Match[bytes]]:

@@ -11,19 +11,24 @@ Invariant: without anything to look for, every value passes as the object it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
 from twice.errors import RedactionRefused
 from twice.foundation.encoding import encode
-from twice.recording.redaction.mask import Mask, Span
-from twice.recording.redaction.policy import VARIABLES, WIRE_RULES, Policy
+from twice.recording.redaction.arguments import line_blanked, words_blanked
+from twice.recording.redaction.mask import Mask, Span, blanked
+from twice.recording.redaction.places import URLS, places
+from twice.recording.redaction.policy import ARGUMENTS, VARIABLES, WIRE_RULES, Policy
 from twice.recording.redaction.wires import Flow, Stream
 from twice.recording.variables import is_secret
 
 REDACTION = "redaction"
 """Kind of the journal's frames that count what was blanked."""
+
+ASKED, SENT = "asked", "sent"
+"""Where the program asks something of the world, and what it sends."""
 
 _PLAIN = (int, float, bool, type(None), complex)
 Counted = tuple[str, str, int]
@@ -47,9 +52,41 @@ class Redaction:
         self._wire_rules = frozenset(rule for rule in WIRE_RULES if self.policy.holds(rule))
         self._counts: dict[tuple[str, str], int] = {}
         self._lock = Lock()
-        for name, value in (variables or {}).items():
+        self.absent: dict[str, None] = {}
+        self.learn_variables(variables or {})
+
+    def learn_variables(self, variables: Mapping[str, str]) -> None:
+        """Blank the values of variables from now on, where they are or hold secrets."""
+        for name, value in variables.items():
+            raw = value.encode("utf-8", "surrogateescape")
             if self.is_secret(name):
-                self.learn(value.encode("utf-8", "surrogateescape"), f"variable {name}")
+                self.learn(raw, f"variable {name}")
+            elif "://" in value and self.policy.holds(URLS):
+                for found in places(raw, given=True):
+                    if found.rule == URLS:
+                        self.learn(raw[found.begin : found.end], f"variable {name}")
+
+    def variable(self, name: str, value: str | bytes) -> str | bytes:
+        """A variable's value with stars in place of what is secret; as it is when nothing is."""
+        if self.is_secret(name):
+            size = len(value if isinstance(value, bytes) else _encoded(value))
+            return "*" * size if isinstance(value, str) else b"*" * size
+        raw = value if isinstance(value, bytes) else _encoded(value)
+        if self.policy.holds(URLS):
+            spans = [
+                (found.begin, found.end, URLS)
+                for found in places(raw, given=True)
+                if found.rule == URLS
+            ]
+            raw = blanked(raw, spans)
+        shown = raw if isinstance(value, bytes) else raw.decode("utf-8", "surrogatepass")
+        if isinstance(shown, bytes):
+            return self.mask.data(shown)[0]
+        return self.mask.text(shown)[0]
+
+    def stands_in(self, name: str) -> None:
+        """The program was given stars for a variable whose recorded value is not there."""
+        self.absent[name] = None
 
     def is_secret(self, name: str) -> bool:
         """Whether a variable's value is secret, by its name or because the user says so."""
@@ -82,12 +119,43 @@ class Redaction:
             return value
         return self._walk(value, where)
 
+    def arguments(self, words: Sequence[str], where: str) -> list[str]:
+        """The program's own arguments as they may be written down; what was found is known from then on."""
+        raw = [word.encode("utf-8", "surrogatepass") for word in words]
+        if self.policy.holds(ARGUMENTS):
+            changed, values = words_blanked(raw, ARGUMENTS, given=True)
+            self._learn_all(values)
+            raw = self._counting(raw, changed, ARGUMENTS, where)
+        told = [word.decode("utf-8", "surrogatepass") for word in raw]
+        return list(self.value(told, where))
+
+    def command(self, command: Any) -> Any:
+        """The command of a process as it may be written down and compared: text, bytes or a tuple of them."""
+        if not self.policy.holds(ARGUMENTS):
+            return command
+        words = command if isinstance(command, tuple) else (command,)
+        if not words or not all(isinstance(word, str | bytes) for word in words):
+            return command
+        raw = [word if isinstance(word, bytes) else _encoded(word) for word in words]
+        if isinstance(command, tuple):
+            changed, values = words_blanked(raw, ARGUMENTS, given=False)
+        else:
+            line, values = line_blanked(raw[0], ARGUMENTS)
+            changed = [line]
+        self._learn_all(values)
+        changed = self._counting(raw, changed, ARGUMENTS, ASKED)
+        told = tuple(
+            new if isinstance(old, bytes) else new.decode("utf-8", "surrogatepass")
+            for new, old in zip(changed, words, strict=True)
+        )
+        return told if isinstance(command, tuple) else told[0]
+
     def digestible(self, value: Any) -> Any:
         """A value to take a digest of: one that is the same where secrets are blanked."""
         if not self.active:
             return value
         try:
-            return self.value(value, "digest")
+            return self.value(value, ASKED)
         except RedactionRefused:
             return self.mask.data(encode(value))[0]
 
@@ -95,7 +163,7 @@ class Redaction:
         """A new connection's two directions."""
         count = self._count_learned
         return Stream(
-            Flow(self.mask, count, "sent", rules=self._wire_rules),
+            Flow(self.mask, count, SENT, rules=self._wire_rules),
             Flow(self.mask, count, "received", rules=self._wire_rules, given=True),
         )
 
@@ -152,6 +220,16 @@ class Redaction:
             )
         return value
 
+    def _learn_all(self, values: Sequence[tuple[bytes, str]]) -> None:
+        for value, rule in values:
+            self.learn(value, rule)
+
+    def _counting(self, old: list[bytes], new: list[bytes], rule: str, where: str) -> list[bytes]:
+        changes = sum(one != other for one, other in zip(old, new, strict=True))
+        if changes:
+            self._count([(0, 0, rule)] * changes, where)
+        return new
+
     def _count_learned(self, spans: list[Span], where: str) -> None:
         self.active = self.mask.active
         self._count(spans, where)
@@ -160,3 +238,7 @@ class Redaction:
         with self._lock:
             for _, _, rule in spans:
                 self._counts[rule, where] = self._counts.get((rule, where), 0) + 1
+
+
+def _encoded(word: str) -> bytes:
+    return word.encode("utf-8", "surrogatepass")

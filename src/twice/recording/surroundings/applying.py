@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from twice.errors import SurroundingsRefused
 from twice.recording.surroundings.value import Surroundings, Variable, secret_digest
-from twice.recording.variables import is_governed
+from twice.recording.variables import is_governed, loads_code
 
 
 def environ_for_child(
@@ -19,6 +19,7 @@ def environ_for_child(
     surroundings: Surroundings,
     *,
     given: Mapping[str, str] | None = None,
+    stand_ins: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """The whole environment of a child: the caller's, with every governed variable as decided.
 
@@ -27,16 +28,26 @@ def environ_for_child(
         surroundings: what was decided.
         given: what ``--env`` gives this time, for surroundings that were read from a record: it
             supplies the secrets, and confirms variables that can load code.
+        stand_ins: what stands for secrets of a run that is only replayed, where they are not there.
 
     Raises:
-        SurroundingsRefused: E-ENV-001, when a secret was not given again or is another one, or when
-            a variable that can load code comes from a record alone.
+        SurroundingsRefused: E-ENV-001, when a secret was not given again or is another one and nothing
+            stands in for it, or when a variable that can load code comes from a record alone.
     """
     again = dict(given or {})
     child = {name: value for name, value in base.items() if not is_governed(name)}
+    stars = dict(stand_ins or {})
+    child |= {
+        name: value
+        for name, value in stars.items()
+        if name not in base and not (is_governed(name) or loads_code(name))
+    }
     for name, variable in surroundings.variables.items():
         if variable.value is None:
-            child[name] = _given_again(name, variable, again.get(name, base.get(name)))
+            found = again.get(name, base.get(name))
+            there = found is not None and secret_digest(name, found) == variable.digest
+            stands_in = None if there else stars.get(name)
+            child[name] = stands_in or _given_again(name, variable, found)
         elif variable.unconfirmed:
             child[name] = _confirmed(name, variable.value, again.get(name, base.get(name)))
         else:

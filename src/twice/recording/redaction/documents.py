@@ -1,0 +1,68 @@
+"""The document that opens a record, as it may be written down.
+
+Arguments, configuration and variables stand in it. A replay is made from it, so it gives the program
+what stands here: blanked arguments, blanked values of the configuration.
+
+Invariant: what was blanked is counted in the document itself, by rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from twice.recording.redaction.redaction import Redaction
+
+
+def redacted_identity(
+    identity: Mapping[str, Any], redaction: Redaction, environ: Mapping[str, str]
+) -> dict[str, Any]:
+    """An identity with its secrets blanked, and with what a replay must know about that.
+
+    Args:
+        identity: as it was built.
+        redaction: told of the secrets among the arguments.
+        environ: the variables that the program runs with.
+    """
+    program: dict[str, Any] = dict(identity["setup"]["program"])
+    program["arguments"] = redaction.arguments(program["arguments"], "arguments")
+    setup = {
+        **identity["setup"],
+        "program": program,
+        "config": redaction.value(dict(identity["setup"]["config"]), "config"),
+    }
+    surroundings = redaction.value(dict(identity["surroundings"]), "surroundings")
+    environment = dict(identity["environment"])
+    environment["variables"] = redaction.value(
+        dict(environment.get("variables", {})), "surroundings"
+    )
+    return {
+        **identity,
+        "setup": setup,
+        "surroundings": surroundings,
+        "environment": environment,
+        "redaction": {
+            "variables": {
+                name: len(value.encode("utf-8", "surrogateescape"))
+                for name, value in sorted(environ.items())
+                if value and redaction.is_secret(name)
+            },
+            "blanked": [list(counted) for counted in redaction.take()],
+        },
+    }
+
+
+def recorded_placeholders(identity: Mapping[str, Any]) -> dict[str, str]:
+    """Stars for every secret variable that a run had, by name; none from a record without them."""
+    redaction = identity.get("redaction")
+    named = redaction.get("variables") if isinstance(redaction, Mapping) else None
+    if not isinstance(named, Mapping):
+        return {}
+    return {
+        str(name): "*" * size
+        for name, size in named.items()
+        if isinstance(size, int) and 0 < size <= _LONGEST
+    }
+
+
+_LONGEST = 1 << 16
