@@ -18,7 +18,7 @@ from twice.foundation.seeds import Seed
 from twice.recording import writing
 from twice.recording.cadence import Cadence
 from twice.recording.environment import measure
-from twice.recording.program import parse_program
+from twice.recording.naming import parse_program
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
 from twice.recording.wire import Channel, pair

@@ -12,7 +12,6 @@ from __future__ import annotations
 import atexit
 import importlib
 import os
-import runpy
 import sys
 import threading
 import traceback
@@ -25,6 +24,7 @@ from twice.errors import TwiceError
 from twice.recording import active
 from twice.recording.interception import Interception
 from twice.recording.interrupts import Interrupts
+from twice.recording.mainprogram import run_main, show_exception
 from twice.recording.program import Program, is_user_file, load
 from twice.recording.run import Run
 from twice.recording.session import Session
@@ -78,24 +78,18 @@ def execute(
     Raises:
         TwiceError: a refusal of ours that the program did not handle; the session is finished.
     """
-    refusal: TwiceError | None = None
     interrupts = Interrupts(lambda: session.point_count)
     interrupts.install()
     with governed(session) as run:
+        raised: BaseException | None = None
         try:
             if begin is not None:
                 begin()
-            code = _call(session.setup.program, run)
-            ending: dict[str, Any] = {"how": "completed", "exit_code": code}
-        except TwiceError as error:
-            ending, refusal = failed("refused", error, 2), error
-        except KeyboardInterrupt as error:
-            ending = failed("interrupted", error, 130)
-        except SystemExit as error:
-            ending = {"how": "exit", "exit_code": _exit_code(error)}
+            _call(session.setup.program, run)
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
-            _print_theirs(error)
-            ending = failed("exception", error, 1)
+            raised = error
+        ending = _ending(session, raised)
+        refusal = raised if isinstance(raised, TwiceError) else None
         if os.getpid() == session.owner:
             _wind_down(session)
         interrupts.end()
@@ -109,18 +103,30 @@ def execute(
     return ending
 
 
-def _call(program: Program, run: Run) -> int:
-    if program.kind == "script":
-        path = program.path()
-        sys.argv = [str(path), *program.arguments]
-        sys.path.insert(0, str(path.parent))
-        runpy.run_path(str(path), run_name="__main__")
-        return 0
+def _ending(session: Session, raised: BaseException | None) -> dict[str, Any]:
+    """How the program ended; what it says of that is printed as its own process would."""
+    if raised is None:
+        return {"how": "completed", "exit_code": 0}
+    if isinstance(raised, TwiceError):
+        return failed("refused", raised, 2)
+    if isinstance(raised, SystemExit):
+        return {"how": "exit", "exit_code": _exit_code(raised)}
+    if isinstance(raised, KeyboardInterrupt):
+        if session.setup.program.whole:
+            show_exception(raised)
+        return failed("interrupted", raised, 130)
+    show_exception(raised)
+    return failed("exception", raised, 1)
+
+
+def _call(program: Program, run: Run) -> None:
+    if program.whole:
+        run_main(program, run.caveat)
+        return
     # How the session's process was started is none of the program's business, and differs by mode.
     sys.argv = [str(program.path()) if program.kind == "function" else program.target]
     function = load(program)
     function(run)
-    return 0
 
 
 def _wind_down(session: Session) -> None:
@@ -128,7 +134,7 @@ def _wind_down(session: Session) -> None:
 
     A function has only returned; what its threads do from here on is no longer its run.
     """
-    if session.setup.program.kind == "script":
+    if session.setup.program.whole:
         for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
             try:
                 step()
@@ -181,17 +187,9 @@ def _exit_code(error: SystemExit) -> int:
     if error.code is None:
         return 0
     if isinstance(error.code, int):
-        return error.code
+        return int(error.code)  # of an enumeration, where one was given
     sys.stderr.write(f"{error.code}\n")
     return 1
-
-
-def _print_theirs(error: BaseException) -> None:
-    """Print a traceback as the program's own process would: without the frames that called it."""
-    trace = error.__traceback__
-    while trace is not None and not is_user_file(trace.tb_frame.f_code.co_filename):
-        trace = trace.tb_next
-    traceback.print_exception(error.with_traceback(trace or error.__traceback__))
 
 
 def failed(how: str, error: BaseException, code: int) -> dict[str, Any]:

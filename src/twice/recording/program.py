@@ -1,8 +1,9 @@
 """How a program is named, found, loaded and hashed.
 
-A program is ``file.py:function``, ``package.module:function`` or the path of a script. The same
-value loads it while recording and finds it again later, from the same folder or another one.
-A closure or a notebook cell has no such name; it is ``inline`` and cannot be started again.
+A program is a function of a run in a file or a module, or a whole program as Python runs it: a
+script, or a module with ``-m``. The same value loads it while recording and finds it again later,
+from the same folder or another one. A closure or a notebook cell has no such name; it is ``inline``
+and cannot be started again. How people write programs down is in ``naming``.
 
 Invariant: nothing here runs a program; loading one happens only inside a session's process.
 """
@@ -23,7 +24,7 @@ from typing import Any, Literal
 from twice.errors import ProgramNotFound
 from twice.foundation.digests import Algorithm, digest_bytes
 
-Kind = Literal["function", "module", "script", "inline"]
+Kind = Literal["function", "module", "script", "main", "inline"]
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,13 @@ class Program:
 
     Attributes:
         kind: ``function`` (file and function), ``module`` (dotted module and function), ``script``
-            (a file run as ``__main__``) or ``inline`` (cannot be started again).
+            (a file run as ``__main__``), ``main`` (a module run so, as by ``python -m``) or
+            ``inline`` (cannot be started again).
         target: path relative to ``root`` for files, dotted name for modules, a label for inline.
-        function: function name, possibly dotted; empty for scripts and inline code.
+        function: function name, possibly dotted; empty for whole programs and inline code.
         root: folder that was current when the program was named.
-        arguments: command-line arguments of a script.
+        arguments: command-line arguments of a whole program.
+        typed: the path of a script as it was given, which is its ``sys.argv[0]``.
     """
 
     kind: Kind
@@ -44,9 +47,17 @@ class Program:
     function: str = ""
     root: str = ""
     arguments: tuple[str, ...] = field(default=())
+    typed: str = ""
 
     def __str__(self) -> str:
+        if self.kind == "main":
+            return f"-m {self.target}"
         return f"{self.target}:{self.function}" if self.function else self.target
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is a whole program as Python runs it, which never heard of a run."""
+        return self.kind in {"script", "main"}
 
     @property
     def rerunnable(self) -> bool:
@@ -61,6 +72,7 @@ class Program:
             "function": self.function,
             "root": self.root,
             "arguments": list(self.arguments),
+            **({"typed": self.typed} if self.typed else {}),
         }
 
     @classmethod
@@ -72,6 +84,7 @@ class Program:
             function=str(data["function"]),
             root=str(data["root"]),
             arguments=tuple(str(part) for part in data["arguments"]),
+            typed=str(data.get("typed", "")),
         )
 
     def folder(self) -> Path:
@@ -86,7 +99,8 @@ class Program:
     def place(self, path: str) -> str:
         """A path as a record keeps it: what lies beside the program moves with it."""
         root = self.folder().resolve()
-        beside = (root / self.target).resolve().parent if self.target.endswith(".py") else root
+        is_file = self.kind in {"function", "script"}
+        beside = (root / self.target).resolve().parent if is_file else root
         for name, folder in (("{program}", str(beside)), ("{folder}", str(root))):
             if path == folder or path.startswith(folder + os.sep):
                 return name + path[len(folder) :]
@@ -105,7 +119,7 @@ class Program:
         return self
 
     def _is_in(self, folder: Path) -> bool:
-        if self.kind == "module":
+        if self.kind in {"module", "main"}:
             place = folder / self.target.split(".", maxsplit=1)[0]
             return place.is_dir() or place.with_suffix(".py").is_file()
         return (folder / self.target).is_file()
@@ -127,46 +141,6 @@ class Program:
         )
 
 
-def parse_program(text: str, *, arguments: Iterable[str] = (), cwd: Path | None = None) -> Program:
-    """Read a program as it is written on the command line.
-
-    Args:
-        text: ``file.py:function``, ``package.module:function`` or ``script.py``.
-        arguments: what a script gets as ``sys.argv[1:]``.
-        cwd: folder that relative paths start from; the current one by default.
-
-    Raises:
-        ProgramNotFound: E-PROGRAM-001, when the text names nothing that can be run.
-    """
-    root = (cwd or Path.cwd()).resolve()
-    target, colon, function = text.rpartition(":")
-    if not colon:
-        target, function = text, ""
-    if target.endswith(".py") and (function or not colon):
-        path = Path(target) if Path(target).is_absolute() else root / target
-        if not path.is_file():
-            raise ProgramNotFound(
-                f"There is no file {target}.",
-                f"Expected a Python file, looked for in {root}.",
-                "Check the path; a program is file.py:function, module:function or script.py.",
-                target=target,
-            )
-        relative = os.path.relpath(path.resolve(), root)
-        kind: Kind = "function" if function else "script"
-        if function:
-            _require_function_text(path, function)
-        return Program(kind, relative, function, str(root), tuple(arguments))
-    if not function or not all(part.isidentifier() for part in target.split(".")):
-        raise ProgramNotFound(
-            f"{text!r} does not name a program.",
-            "Expected file.py:function, package.module:function or a script ending in .py.",
-            "For example: twice record examples/swarm.py:main --seed 42",
-            target=text,
-        )
-    _require_module(target, root)
-    return Program("module", target, function, str(root), tuple(arguments))
-
-
 def program_of(function: Callable[..., object]) -> Program:
     """Name a function so that a fresh process can find it; inline when it cannot be found."""
     name = getattr(function, "__qualname__", "<lambda>")
@@ -180,7 +154,7 @@ def program_of(function: Callable[..., object]) -> Program:
 
 
 def load(program: Program) -> Callable[..., object]:
-    """Import the program's module and return its function. Runs the module's top level.
+    """Import a function's module and return the function. Runs the module's top level.
 
     Raises:
         ProgramNotFound: E-PROGRAM-001, when the function is not there.
@@ -201,7 +175,7 @@ def load(program: Program) -> Callable[..., object]:
     for part in program.function.split("."):
         found = getattr(found, part, None)
     if not callable(found):
-        raise _no_function(program.target, program.function, names_in(vars(module)))
+        raise no_function(program.target, program.function, names_in(vars(module)))
     require_runnable(found, str(program))
     return found
 
@@ -293,83 +267,8 @@ def is_user_file(path: str) -> bool:
     )
 
 
-def _require_function_text(path: Path, function: str) -> None:
-    """Refuse early, without running the file, when no such function can be in it."""
-    tree = _parsed(path)
-    first = function.split(".", maxsplit=1)[0]
-    if not first.isidentifier() or first not in _bound_names(tree):
-        raise _no_function(path.name, function, _functions(tree))
-
-
-def runs_in(path: Path) -> list[str]:
-    """Names of a file's functions that take exactly a ``run``, read without executing it."""
-    import ast
-
-    return [
-        node.name
-        for node in _parsed(path).body
-        if isinstance(node, ast.FunctionDef)
-        and [argument.arg for argument in node.args.args] == ["run"]
-    ]
-
-
-def _parsed(path: Path) -> Any:
-    """The file's syntax tree, decoded as Python decodes it: by its own coding line, else UTF-8."""
-    import ast
-
-    try:
-        return ast.parse(path.read_bytes(), str(path))
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None)
-        where = f" line {line}" if line else ""
-        raise ProgramNotFound(
-            f"{path.name}{where} is not Python: {getattr(error, 'msg', error)}.",
-            f"Expected a file that Python {sys.version_info.major}.{sys.version_info.minor} reads.",
-            f"Run: python {path}",
-        ) from error
-
-
-def _functions(tree: Any) -> list[str]:
-    """Names of the functions at a module's top level, in order."""
-    import ast
-
-    return [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-
-
-def _bound_names(tree: Any) -> list[str]:
-    """Names that a module's own statements may bind, in order; imports with a star bind any."""
-    import ast
-
-    names: list[str] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            names.append(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            names += [(alias.asname or alias.name).split(".")[0] for alias in node.names]
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.append(node.id)
-    return names
-
-
-def _require_module(target: str, root: Path) -> None:
-    parts = target.split(".")
-    local = root.joinpath(*parts)
-    if local.with_suffix(".py").is_file() or (local / "__init__.py").is_file():
-        return
-    try:
-        spec = importlib.util.find_spec(parts[0])
-    except (ImportError, ValueError):
-        spec = None
-    if spec is None:
-        raise ProgramNotFound(
-            f"There is no module {target}.",
-            f"Expected a module that can be imported from {root}.",
-            "Check the name, or give a path: file.py:function.",
-            target=target,
-        )
-
-
-def _no_function(target: str, function: str, names: list[str]) -> ProgramNotFound:
+def no_function(target: str, function: str, names: list[str]) -> ProgramNotFound:
+    """The error for a function that is not where it was looked for."""
     offered = ", ".join(dict.fromkeys(names)) or "none"
     return ProgramNotFound(
         f"{target} has no function {function!r}.",

@@ -24,7 +24,8 @@ from twice.recording.environment import measure
 from twice.recording.executing import failed, finish, governed
 from twice.recording.identity import build_identity
 from twice.recording.launch import ChildProcess, refuse_nesting
-from twice.recording.program import Program, parse_program, program_of, require_runnable
+from twice.recording.naming import parse_program
+from twice.recording.program import Program, program_of, require_runnable
 from twice.recording.record import RecordWriter, discard_hidden
 from twice.recording.redaction.documents import redacted_identity
 from twice.recording.redaction.redaction import Redaction

@@ -120,7 +120,7 @@ def record_here(job: Mapping[str, Any], channel: Channel) -> None:
     session = recording_session(setup, writer, identity, capture=True, redaction=redaction)
     session.wiring.control = _Publishing(writer)
     # A script has no tick to wait for.
-    begin = writer.publish if setup.program.kind == "script" else None
+    begin = writer.publish if setup.program.whole else None
     try:
         if job["sample"]:
             for payload in job["sample"]:

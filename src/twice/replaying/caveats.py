@@ -22,7 +22,7 @@ def caveats_of(record: RunRecord, predicate: Predicate) -> list[str]:
     """What whoever reads a result should know, in a fixed order."""
     caveats = []
     program = record.setup.program
-    if program.kind == "script":
+    if program.whole:
         caveats.append("a plain script: only its output and exit code were compared")
     if not record.complete:
         tear = record.reader.tear
@@ -44,9 +44,9 @@ def caveats_of(record: RunRecord, predicate: Predicate) -> list[str]:
     if ungoverned:
         reads = ", ".join(f"{name} {count} times" for name, count in ungoverned.items())
         caveats.append(f"read on threads without an actor, and not recorded: {reads}")
-    if not ending.get("components") and program.kind != "script" and record.complete:
+    if not ending.get("components") and not program.whole and record.complete:
         caveats.append("no component is tracked: only streams, inputs, effects and output compare")
-    if record.complete and program.kind != "script":
+    if record.complete and not program.whole:
         caveats += _never_looked_at(record, predicate)
     return caveats
 

@@ -168,7 +168,7 @@ def _ending(record: RunRecord) -> dict[str, object] | None:
 def _names(record: RunRecord, flows: list[Trace]) -> dict[str, str]:
     """The user's files in the window -> their paths from the program's folder, with slashes."""
     program = record.setup.program
-    home = program.folder() if program.kind == "module" else program.path().parent
+    home = program.folder() if program.kind in {"module", "main"} else program.path().parent
     root = os.path.realpath(home)
     found = {}
     for file in dict.fromkeys(file for flow in flows for file in files_of(flow)):

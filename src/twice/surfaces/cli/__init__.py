@@ -44,7 +44,11 @@ class _Parser(argparse.ArgumentParser):
     """Words an argument error like every other error of twice."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        raise UsageError(f"{self.prog}: {message}.", "", f"See: {self.prog} --help")
+        expected, remedy = "", f"See: {self.prog} --help"
+        if message.startswith("unrecognized") and self.prog.endswith(" record"):
+            expected = "Expected the options of twice before --, and those of the program after it."
+            remedy = "For example: twice record train.py --seed 7 -- --lr 3e-4"
+        raise UsageError(f"{self.prog}: {message}.", expected, remedy)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -141,7 +145,7 @@ def dispatch(arguments: list[str]) -> int:
     own, rest = _own(arguments[1:]) if hasattr(command, "PASSES_ON") else (arguments[1:], [])
     options = parser.parse_args(own)
     if rest:
-        setattr(options, command.PASSES_ON, rest)
+        setattr(options, command.PASSES_ON, [*getattr(options, command.PASSES_ON), *rest])
     code = command.run(options)
     assert isinstance(code, int), "a command returns its exit code"
     return code

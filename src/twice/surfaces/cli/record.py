@@ -31,7 +31,8 @@ from twice.foundation.seeds import Seed
 from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
 from twice.recording.config import parse_settings, read_config
 from twice.recording.effects.clock import parse_clock
-from twice.recording.program import Program, parse_program, runs_in
+from twice.recording.naming import AS_MAIN, parse_program, runs_in
+from twice.recording.program import Program
 from twice.recording.recorder import master_seed, record_program, refuse_existing
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
@@ -44,10 +45,13 @@ PASSES_ON = "arguments"
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("program", help="file.py:function, package.module:function, or script.py")
+    parser.add_argument(
+        "program", nargs="?", help="file.py:function, package.module:function, or script.py"
+    )
     parser.add_argument(
         "arguments", nargs="*", default=[], help="of a script; after -- where they are options"
     )
+    parser.add_argument("-m", "--module", help="run a module or package, as python -m does")
     parser.add_argument("--seed", help="master seed, an integer; or the variable TWICE_SEED")
     parser.add_argument("--config", type=Path, help="TOML, JSON or YAML file for run.config")
     parser.add_argument(
@@ -81,18 +85,21 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--digest", default="blake3", help="blake3, sha256 or xxh3_128")
     parser.add_argument("--clock", default="record", help="record, or ticks:ORIGIN,STEP")
     parser.add_argument("--compare-errors", action="store_true", help="compare standard error too")
+    parser.add_argument(
+        "--exit-code", action="store_true", help="exit with the program's own exit code, not 0 or 1"
+    )
     parser.add_argument("--quiet", action="store_true", help="do not pass the program's output on")
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Record, and say what was recorded."""
-    program = parse_program(options.program, arguments=options.arguments)
-    if program.kind != "script" and program.arguments:
+    program = _program(options)
+    if not program.whole and program.arguments:
         raise UsageError(
             f"{program} was given arguments: {' '.join(program.arguments)}.",
             "Expected none: a function of a run reads run.config, and only a script has arguments.",
-            "Give values with --set KEY=VALUE.",
+            "Give values with --set KEY=VALUE; run a script without :function, a module with -m.",
         )
     seed = master_seed(None if options.seed is None else Seed.parse(options.seed))
     config = {} if options.config is None else read_config(options.config)
@@ -109,7 +116,8 @@ def run(options: argparse.Namespace) -> int:
         clock=parse_clock(options.clock),
         compare_errors=options.compare_errors,
     )
-    out = options.out or Path(f"{Path(program.target).stem}.twice")
+    name = program.target if program.kind == "main" else Path(program.target).stem
+    out = options.out or Path(f"{name}.twice")
     refuse_existing(out, force=options.force)
     surroundings = for_recording(os.environ, explicit=_variables(options.variables))
     show = not options.quiet and not options.json
@@ -135,13 +143,28 @@ def run(options: argparse.Namespace) -> int:
     if setup.predicate.subsystems:
         with RunRecord.open(out) as record:
             require_known(setup.predicate, record)
-    return 0 if ended["how"] == "completed" or ended["exit_code"] == 0 else 1
+    code = int(ended["exit_code"])
+    return code & 0xFF if options.exit_code else int(code != 0)
+
+
+def _program(options: argparse.Namespace) -> Program:
+    """The program: the first argument, unless a module is run, whose arguments they all are."""
+    given = [] if options.program is None else [options.program]
+    if options.module is not None:
+        return parse_program(AS_MAIN + options.module, arguments=[*given, *options.arguments])
+    if not given:
+        raise UsageError(
+            "No program was given.",
+            "Expected file.py:function, package.module:function, a script, or -m package.module.",
+            "For example: twice record train.py --seed 7 -- --lr 3e-4",
+        )
+    return parse_program(options.program, arguments=options.arguments)
 
 
 def _little(program: Program, ended: Mapping[str, object]) -> str:
     """What to say of a record that holds less than its maker may think; empty if it does not."""
-    if program.kind == "script":
-        found = runs_in(program.path())
+    if program.whole:
+        found = runs_in(program.path()) if program.kind == "script" else []
         instead = f"; tick by tick: {program}:{found[0]}" if found else ""
         return f"a plain script: only its output and exit code are recorded{instead}"
     if ended["ticks"] == 0 and ended["how"] == "completed":

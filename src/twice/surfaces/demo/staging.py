@@ -16,7 +16,7 @@ from typing import Final
 
 from twice.diagnosing.diagnosing import diagnose
 from twice.diagnosing.divergence import Divergence
-from twice.recording.program import parse_program
+from twice.recording.naming import parse_program
 from twice.recording.recorder import record
 from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
