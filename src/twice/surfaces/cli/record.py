@@ -3,10 +3,14 @@
   twice record examples/swarm.py:main --seed 42 --set n=1000 --set ticks=500 -o a.twice
   twice record package.module:main --seed 42 --config run.toml -o a.twice
   twice record script.py --seed 7 -- --lr 3e-4
+  twice record -m package.module --seed 7 -- --lr 3e-4
   twice record train.py:main --seed 1 --class statistical --summary reward --epsilon 0.5 --n 30
 
-A function of a run is recorded tick by tick. Of a plain script, output and exit code are recorded.
+A function of a run is recorded tick by tick. A script, or a module with -m, runs unchanged as Python
+would run it; what stands after -- is its own.
 The statistical class records N further runs, under seeds derived from the run's, as its sample.
+
+Exit code 0 when the program ended well, 1 when it did not, 2 when nothing could be recorded.
 """
 
 from __future__ import annotations
@@ -154,7 +158,7 @@ def _program(options: argparse.Namespace) -> Program:
         return parse_program(AS_MAIN + options.module, arguments=[*given, *options.arguments])
     if not given:
         raise UsageError(
-            "No program was given.",
+            "twice record: the following arguments are required: program.",
             "Expected file.py:function, package.module:function, a script, or -m package.module.",
             "For example: twice record train.py --seed 7 -- --lr 3e-4",
         )
