@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import socket
+import threading
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -67,3 +70,41 @@ def test_the_programs_of_a_guide_hold(
 )
 def test_the_examples_hold(example: str, config: dict[str, object], tmp_path: Path) -> None:
     holds(f"{REPOSITORY / 'examples' / example}.py:main", tmp_path / "a.twice", **config)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "port"), [("main", "8000"), ("greeter", "8001")])
+def test_the_services_of_the_guide_hold(function: str, port: str, tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install -e '.[dev]'")
+    path, free = tmp_path / "services_guide.py", free_port()
+    path.write_text(blocks("services").replace(port, str(free)), encoding="utf-8")
+    answers: list[bytes] = []
+    client = threading.Thread(target=ask_twice, args=(free, answers))
+    client.start()
+
+    out = tmp_path / "a.twice"
+    record(f"{path}:{function}", seed=7, config={"requests": 2}, out=out).close()
+    client.join()
+
+    assert len(answers) == 2
+    assert verify(out).result == "PASS"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def ask_twice(port: int, answers: list[bytes]) -> None:
+    """Ask a server that is about to start, until it has answered twice."""
+    deadline = threading.Event()
+    for _ in range(600):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/apples", data=b"2") as response:
+                answers.append(response.read())
+        except OSError:
+            deadline.wait(0.05)
+        if len(answers) == 2:
+            return

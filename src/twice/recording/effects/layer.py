@@ -129,10 +129,11 @@ class EffectLayer:
         if actor is None:
             return live()
         redaction = self.redaction
-        if redaction.active and op.number >= MASKED_FROM:
-            arguments = redaction.value(arguments, ASKED)
+        if op.number >= MASKED_FROM:
+            arguments = redaction.value(arguments, ASKED) if redaction.active else arguments
             value = actor.source.strict(op, arguments, live)
-            noted = redaction.value(value, op.name)
+            # Asked again: this very read may have shown the first secret.
+            noted = redaction.value(value, op.name) if redaction.active else value
         else:
             noted = value = actor.source.strict(op, arguments, live)
         actor.note(op.number, noted if arguments is None else (arguments, noted))

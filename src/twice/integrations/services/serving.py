@@ -1,0 +1,150 @@
+"""A service as a program: a loop in which each request is a tick.
+
+While recording, a server runs on a thread of its own, outside of the run. What it receives is handed
+to the main program, which executes the application and hands the response back. Which request
+comes next is a declared effect, so in replay no server is started and no socket opened: the
+recorded requests come one after another out of the record.
+
+Requests that overlap are put in line: the application sees one at a time, in the order in which they
+were complete, while recording already. Not covered: whatever needs two requests at once (an
+application that sends requests to itself waits for ever), streams, WebSockets.
+
+Invariant: the application is given the same requests, in the same order, in every mode.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from twice.errors import TwiceError
+from twice.integrations.services.exchanging import Answer, Exchange
+from twice.integrations.services.messages import Request, Response
+from twice.recording.effects.actors import outside
+from twice.recording.run import Run
+
+_ENDING_S = 10.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+Handle = Callable[[Request], Response]
+Handler = Callable[[int, FrameType | None], Any] | int | None
+
+
+class Loop:
+    """Takes requests and has them answered.
+
+    Args:
+        run: the run.
+        name: what the service is called in the record.
+        exchange: where a server puts requests.
+        handle: the application, as a function of a request.
+    """
+
+    def __init__(self, run: Run, name: str, exchange: Exchange, handle: Handle) -> None:
+        self._run, self._name = run, name
+        self._exchange, self._handle = exchange, handle
+        self._redaction = run._session.wiring.layer.redaction
+        self._answer: Answer | None = None
+        self._server: threading.Thread | None = None
+        self._failure: BaseException | None = None
+        self._signals: dict[int, Handler] = {}
+
+    def serve(
+        self, start: Callable[[], object], requests: int | None, stop: Callable[[], object] | None
+    ) -> None:
+        """Answer requests, a tick for each, until the service ends."""
+        try:
+            for _ in self._run.ticks(requests):
+                request = self._next(start)
+                if request is None:
+                    break
+                self._respond(request)
+        finally:
+            if self._server is not None:
+                outside(self._end, stop)
+
+    def _next(self, start: Callable[[], object]) -> Request | None:
+        """The next request: an input, so that a branch may ask something else."""
+        given: Any = self._run.effects.call(f"{self._name}/request", lambda: self._live(start))
+        if given is None:
+            return None
+        shown = self._redaction.value(given, f"{self._name}/request")
+        if shown is not given and shown != given:
+            self._run.caveat(
+                f"Secrets in requests to {self._name!r} were blanked: in replay the application is"
+                " given stars, and answers differently where it checks them."
+            )
+        asked = self._run.input(f"{self._name}/request", lambda: shown)
+        return Request.of(given if asked is shown or asked == shown else asked)
+
+    def _respond(self, request: Request) -> None:
+        """Have one request answered: the response, or what was raised, is compared."""
+        answer, self._answer = self._answer, None
+        name = f"{self._name}/response"
+        try:
+            response = self._handle(request)
+        except TwiceError:
+            raise
+        except Exception as error:  # noqa: BLE001  (a server answers it with an error page)
+            self._run.compare(name, {"raised": type(error).__qualname__, "text": str(error)})
+            if answer is not None:
+                answer.set_exception(error)
+            return
+        # Where the application repeats a secret, it repeats stars in replay.
+        self._run.compare(name, self._redaction.digestible(response.plain()))
+        if answer is not None:
+            answer.set_result(response)
+
+    # -- while recording ----------------------------------------------------------------------
+
+    def _live(self, start: Callable[[], object]) -> dict[str, Any] | None:
+        """Wait for a request; the first time, start the server."""
+        if self._server is None:
+            self._take_signals()
+            self._server = threading.Thread(
+                target=self._run_server, args=(start,), name=f"server of {self._name}", daemon=True
+            )
+            self._server.start()
+        taken = self._exchange.take()
+        if taken is None:
+            if self._failure is not None:
+                raise self._failure
+            return None
+        request, self._answer = taken
+        self._redaction.stream().received(request.wire())
+        return request.plain()
+
+    def _run_server(self, start: Callable[[], object]) -> None:
+        """The server's thread; when it returns or fails, so does the service."""
+        try:
+            start()
+        except BaseException as error:  # noqa: BLE001  (told to the main program, which raises it)
+            self._failure = error
+        finally:
+            self._exchange.stop()
+
+    def _end(self, stop: Callable[[], object] | None) -> None:
+        answer = self._answer
+        if answer is not None and not answer.done():
+            answer.set_exception(ConnectionAbortedError("the service ended"))
+        self._exchange.end(_ENDING_S)
+        if stop is not None:
+            stop()
+            assert self._server is not None, "a service that ends live has a server"
+            self._server.join(_ENDING_S)
+        for number, handler in self._signals.items():
+            signal.signal(number, handler)
+
+    def _take_signals(self) -> None:
+        """An interrupt ends the service after the request at hand, instead of within it."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+
+        def ended(number: int, frame: FrameType | None) -> None:
+            del number, frame
+            self._exchange.stop()
+
+        for number in _SIGNALS:
+            self._signals[number] = signal.signal(number, ended)

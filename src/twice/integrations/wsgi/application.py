@@ -1,0 +1,198 @@
+"""``record``: a WSGI application that is executed by its run, whichever server stands before it.
+
+The application is given an environ made from the request alone: what a particular server adds
+besides is left out, because a replay has no server. Its response is taken whole before it is sent.
+
+Not covered: streaming, ``wsgi.file_wrapper``, two requests at the same time.
+
+Invariant: the environ that the application is given is a function of the recorded request.
+
+Source: PEP 3333.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from twice.errors import EffectRefused
+from twice.integrations.services.exchanging import Ended, Exchange
+from twice.integrations.services.messages import Request, Response
+from twice.integrations.services.serving import Loop
+from twice.recording.run import Run
+
+Environ = dict[str, Any]
+Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+_UNPREFIXED = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
+
+
+def record(app: Application, run: Run, *, name: str = "service") -> Service:
+    """Put a WSGI application under a run.
+
+    Each request is the input ``NAME/request`` of a tick of its own, each response the decision
+    ``NAME/response``: status, headers, body; for an application that raises, what it raised.
+
+    Args:
+        app: any WSGI application; it is called on the main program alone.
+        run: the run.
+        name: what the service is called in the record.
+    """
+    return Service(app, run, name)
+
+
+class Service:
+    """A WSGI application under a run; itself a WSGI application, for a server to call."""
+
+    def __init__(self, app: Application, run: Run, name: str) -> None:
+        self._app = app
+        self._exchange = Exchange()
+        self._loop = Loop(run, name, self._exchange, self._handle)
+
+    def serve(
+        self,
+        start: Callable[[Service], object],
+        *,
+        requests: int | None = None,
+        stop: Callable[[], object] | None = None,
+    ) -> None:
+        """Serve until the server returns, ``stop`` is called, or an interrupt comes.
+
+        Args:
+            start: given this service, runs a server until it ends; on a thread of its own, while
+                recording alone. What it prints to standard output would be missed in replay.
+            requests: how many to answer at most; None for no end.
+            stop: ends the server, from another thread; without it the server ends with the program.
+        """
+        self._loop.serve(lambda: start(self), requests, stop)
+
+    def stop(self) -> None:
+        """End the service after the requests that are waiting."""
+        self._exchange.stop()
+
+    def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Hand a server's request to the main program and wait for its response."""
+        answer = self._exchange.put(_request(environ))
+        try:
+            response = answer.result()
+        except Ended:
+            start_response("503 Service Unavailable", [("Content-Type", "text/plain")])
+            return _Sent(b"the service ended\n", self._exchange.delivered)
+        except BaseException:
+            self._exchange.delivered()
+            raise
+        start_response(f"{response.status} {response.reason}", list(response.headers))
+        return _Sent(response.body, self._exchange.delivered)
+
+    def _handle(self, request: Request) -> Response:
+        return _respond(self._app, _environ(request))
+
+
+class _Sent:
+    """A body in one piece, that says when the server is done with it."""
+
+    def __init__(self, body: bytes, sent: Callable[[], None]) -> None:
+        self._body, self._sent = body, sent
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter((self._body,) if self._body else ())
+
+    def __len__(self) -> int:
+        # Servers set Content-Length by themselves for a body of one piece.
+        return 1 if self._body else 0
+
+    def close(self) -> None:
+        self._sent()
+
+
+def _request(environ: Environ) -> Request:
+    """A server's environ as a request, its body read to the end."""
+    body: Any = environ["wsgi.input"]
+    length = environ.get("CONTENT_LENGTH") or ""
+    headers = [
+        (key[5:].replace("_", "-").lower(), str(value))
+        for key, value in environ.items()
+        if key.startswith("HTTP_")
+    ]
+    for header, key in _UNPREFIXED.items():
+        if environ.get(key):
+            headers.append((header, str(environ[key])))
+    if length:
+        data = body.read(int(length))
+    else:
+        data = body.read() if environ.get("wsgi.input_terminated") else b""
+    return Request(
+        method=environ["REQUEST_METHOD"],
+        path=environ.get("PATH_INFO", ""),
+        query=environ.get("QUERY_STRING", ""),
+        headers=tuple(headers),
+        body=data,
+        scheme=environ["wsgi.url_scheme"],
+        root=environ.get("SCRIPT_NAME", ""),
+        server=(environ["SERVER_NAME"], int(environ["SERVER_PORT"])),
+        client=(environ.get("REMOTE_ADDR", ""), int(environ.get("REMOTE_PORT") or 0)),
+        protocol=environ.get("SERVER_PROTOCOL", "HTTP/1.1"),
+    )
+
+
+def _environ(request: Request) -> Environ:
+    """The environ that the application is given."""
+    environ: Environ = {
+        "REQUEST_METHOD": request.method,
+        "SCRIPT_NAME": request.root,
+        "PATH_INFO": request.path,
+        "QUERY_STRING": request.query,
+        "SERVER_NAME": request.server[0],
+        "SERVER_PORT": str(request.server[1]),
+        "SERVER_PROTOCOL": request.protocol,
+        "REMOTE_ADDR": request.client[0],
+        "REMOTE_PORT": str(request.client[1]),
+        "CONTENT_LENGTH": str(len(request.body)) if request.body else "",
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": request.scheme,
+        "wsgi.input": io.BytesIO(request.body),
+        "wsgi.input_terminated": True,
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": False,
+        "wsgi.multiprocess": False,
+        "wsgi.run_once": False,
+    }
+    for name, value in request.headers:
+        if name == "content-length":
+            continue  # The body is whole: its length is what it is.
+        key = _UNPREFIXED.get(name) or "HTTP_" + name.upper().replace("-", "_")
+        environ[key] = f"{environ[key]},{value}" if key in environ else value
+    return environ
+
+
+def _respond(app: Application, environ: Environ) -> Response:
+    """Call the application and take its response whole."""
+    started: list[tuple[str, list[tuple[str, str]]]] = []
+    pieces: list[bytes] = []
+
+    def start_response(status: str, headers: Any, exc_info: Any = None) -> Callable[[bytes], None]:
+        if started and exc_info is None:
+            raise AssertionError("start_response was called twice without exc_info (PEP 3333)")
+        started[:] = [(status, [(str(name), str(value)) for name, value in headers])]
+        return pieces.append
+
+    result = app(environ, start_response)
+    try:
+        pieces.extend(result)
+    finally:
+        close = getattr(result, "close", None)
+        if close is not None:
+            close()
+    if not started:
+        raise AssertionError("the application did not call start_response (PEP 3333)")
+    status, headers = started[0]
+    code, _, reason = status.partition(" ")
+    with contextlib.suppress(ValueError):
+        return Response(int(code), reason, tuple(headers), b"".join(pieces))
+    raise EffectRefused(
+        f"The application answered with the status {status!r:.60}.",
+        "Expected a code of three digits, a space and a reason.",
+        'For example: start_response("200 OK", [...]).',
+    )
