@@ -117,10 +117,7 @@ def test_an_application_that_changed_fails_at_its_response(tmp_path: Path) -> No
 
     assert statement.result == "FAIL"
     assert statement.failure is not None
-    assert (statement.first_failure["tick"], statement.first_failure["name"]) == (
-        0,
-        "shop/response",
-    )
+    assert (statement.failure.tick, statement.failure.name) == (0, "shop/response")
 
 
 def test_a_branch_asks_another_request(tmp_path: Path) -> None:
