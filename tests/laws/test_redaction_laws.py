@@ -68,6 +68,26 @@ def test_blanked_text_is_text_and_its_canonical_form_is_as_long(
     assert redaction.value(masked, "here") == masked
 
 
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["{}", "{}", "key ", "\n", " ", "é"]), max_size=6), max_size=5
+    ),
+    st.text("ABCDEF0123456789", min_size=LEARN_MIN, max_size=20),
+)
+def test_a_replay_that_is_given_stars_writes_what_was_recorded(
+    pieces: list[list[str]], secret: str
+) -> None:
+    texts = ["".join(piece) for piece in pieces]
+    written = []
+    for known, value in (({"SHOP_KEY": secret}, secret), ({}, "*" * len(secret))):
+        redaction = Redaction(None, known)
+        flow = redaction.file("output")
+        written.append([flow.next(text.format(*[value] * 9).encode()) for text in texts])
+        written.append([redaction.value(text.format(*[value] * 9), "x").encode() for text in texts])
+    assert written[0] == written[1] == written[2] == written[3]
+    assert secret.encode() not in b"".join(written[0])
+
+
 WORDS = st.text("abcdef0123456789-", min_size=1, max_size=24)
 LINES = st.tuples(
     st.sampled_from(["Authorization", "X-Api-Key", "Cookie", "Set-Cookie", "Accept", "X-Token"]),

@@ -52,7 +52,8 @@ class Policy:
         for name in self.names:
             if not name or "=" in name or "\0" in name:
                 raise RedactionRefused(
-                    f"{name!r} is no name of a variable.",
+                    # What was given may be the secret itself: it is not repeated.
+                    "What was given to --redact is no name of a variable.",
                     "Expected the name of an environment variable whose value is secret.",
                     "For example: --redact SHOP_LOGIN; never the value itself.",
                 )

@@ -69,9 +69,13 @@ class Flow:
 
     def _by_value(self, whole: bytes, known: int) -> Iterator[Span]:
         mask = self._mask
-        if known and whole.find(b"*") >= 0:
-            yield from mask.spans(whole[known:])
         yield from mask.spans(whole)
+        if (
+            known and mask.patterns
+        ):  # What matches behind the cut must not hang on what is before it.
+            yield from (
+                (begin + known, end + known, rule) for begin, end, rule in mask.spans(whole[known:])
+            )
         yield from mask.cut(whole)
 
     def _by_place(self, whole: bytes) -> Iterator[Span]:

@@ -38,6 +38,7 @@ from twice.recording.effects.clock import parse_clock
 from twice.recording.naming import AS_MAIN, parse_program, runs_in
 from twice.recording.program import Program
 from twice.recording.recorder import master_seed, record_program, refuse_existing
+from twice.recording.redaction.policy import RULES, Policy
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
@@ -92,6 +93,18 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exit-code", action="store_true", help="exit with the program's own exit code, not 0 or 1"
     )
+    parser.add_argument(
+        "--redact", action="append", default=[], metavar="NAME", dest="redact_names",
+        help="an environment variable whose value is secret, whatever its name says; repeatable",
+    )  # fmt: skip
+    parser.add_argument(
+        "--redact-pattern", action="append", default=[], metavar="REGEX", dest="redact_patterns",
+        help="blank what this matches, or what its groups match, in everything recorded; repeatable",
+    )  # fmt: skip
+    parser.add_argument(
+        "--no-redact", action="append", default=[], metavar="RULE", dest="redact_off",
+        help=f"switch a rule off: {', '.join(RULES)}; repeatable",
+    )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="do not pass the program's output on")
     add_json(parser)
 
@@ -119,7 +132,11 @@ def run(options: argparse.Namespace) -> int:
         strategy=parse_strategy(options.strategy),
         clock=parse_clock(options.clock),
         compare_errors=options.compare_errors,
+        redaction=Policy(
+            tuple(options.redact_names), tuple(options.redact_patterns), tuple(options.redact_off)
+        ),
     )
+    setup.redaction.check()
     name = program.target if program.kind == "main" else Path(program.target).stem
     out = options.out or Path(f"{name}.twice")
     refuse_existing(out, force=options.force)

@@ -3,9 +3,15 @@
   twice show a.twice
   twice show a.twice --tick 120
   twice show a.twice --snapshot 2 --json
+  twice show a.twice --secrets
+  twice show a.twice --secrets secrets.txt
 
 Opening a record from a stranger is safe: no code of it runs, and types stay names.
 Exit code 0, and 1 when the record is torn or a byte of it was changed.
+
+--secrets says what redaction blanked, by rule. Given secrets, one a line in a file or on standard
+input, or in variables, it proves that they are not in the record: 0 none is, 1 one was found, with its
+place, 2 not all of the record could be read. Values are never printed, and never part of a command.
 """
 
 from __future__ import annotations
@@ -15,10 +21,21 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from twice.errors import UsageError
+from twice.recording.redaction.searching import search
 from twice.recording.runrecord import RunRecord
 from twice.surfaces.cli.showing import Progress, add_json, aligned, print_json
 from twice.surfaces.moment import moment, moment_lines, snapshot, snapshot_lines
 from twice.surfaces.overview import FORMAT, ending_text, overview, parent_text
+from twice.surfaces.secrets import FORMAT as SECRETS_FORMAT
+from twice.surfaces.secrets import (
+    exit_code,
+    search_json,
+    search_lines,
+    secrets_given,
+    summary,
+    summary_lines,
+)
 from twice.surfaces.values import inline, mapping, printable
 
 
@@ -28,11 +45,27 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--tick", type=int, metavar="T", help="what went in and what stood at T")
     part.add_argument("--snapshot", type=int, metavar="N", help="one snapshot, counted from 0")
+    part.add_argument(
+        "--secrets", nargs="?", const="", metavar="FILE",
+        help="what was blanked; with a file of secrets (- is standard input), whether one is in it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--secret-variable", action="append", default=[], metavar="NAME", dest="secret_variables",
+        help="with --secrets: search for the value of this environment variable; repeatable",
+    )  # fmt: skip
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the overview, one tick, or one snapshot."""
+    """Print the overview, one tick, one snapshot, or what there is of secrets."""
+    if options.secret_variables and options.secrets is None:
+        raise UsageError(
+            "--secret-variable was given without --secrets.",
+            "It names a variable whose value is searched for.",
+            f"For example: twice show {options.record} --secrets --secret-variable API_KEY",
+        )
+    if options.secrets is not None:
+        return _secrets(options)
     with RunRecord.open(options.record) as record:
         if options.tick is None and options.snapshot is None:
             return _overview(record, as_json=options.json)
@@ -49,6 +82,25 @@ def run(options: argparse.Namespace) -> int:
             record.state_at(options.snapshot)
             print(*snapshot_lines(record, options.snapshot), sep="\n")
         return 0
+
+
+def _secrets(options: argparse.Namespace) -> int:
+    given = secrets_given(options.secrets, options.secret_variables)
+    with RunRecord.open(options.record) as record:
+        head = {"format": SECRETS_FORMAT, "record": str(record.path), "run_id": record.run_id}
+        told = summary(record)
+        if not given:
+            if options.json:
+                print_json({**head, **told})
+            else:
+                print(*summary_lines(record, told), sep="\n")
+            return 0
+    found = search(options.record, given)
+    if options.json:
+        print_json({**head, **told, **search_json(found)})
+    else:
+        print(*search_lines(options.record, found), sep="\n")
+    return exit_code(found)
 
 
 def _overview(record: RunRecord, *, as_json: bool) -> int:
