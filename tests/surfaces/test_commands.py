@@ -54,6 +54,7 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
     (swarm / "package" / "__init__.py").touch()
     (swarm / "package" / "module.py").write_text(MODULE)
     (swarm / "run.toml").write_text("ticks = 3\n")
+    (swarm / "secrets.txt").write_text("in no record at all\n")
     (swarm / "script.py").write_text("import sys\nprint(sys.argv[1:])\n")
     (swarm / "train.py").write_text(TRAIN)
     for folder in ("runs", "archive"):
