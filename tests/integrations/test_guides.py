@@ -90,6 +90,18 @@ def test_the_services_of_the_guide_hold(function: str, port: str, tmp_path: Path
     assert verify(out).result == "PASS"
 
 
+@pytest.mark.slow
+def test_the_database_of_the_guide_holds(tmp_path: Path) -> None:
+    (tmp_path / "databases_guide.py").write_text(blocks("databases"), encoding="utf-8")
+    out = tmp_path / "a.twice"
+
+    with record(f"{tmp_path / 'databases_guide.py'}:main", seed=7, out=out) as made:
+        assert made.printed()[0] == b"(3,)\n"
+    (tmp_path / "shop.db").unlink()
+
+    assert verify(out).result == "PASS"
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

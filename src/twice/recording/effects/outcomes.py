@@ -18,6 +18,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from twice.errors import EffectRefused
+
 RETURNED, RAISED = "returned", "raised"
 Outcome = tuple[str, Any]
 
@@ -33,6 +35,8 @@ def outcome_of(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Ou
     """
     try:
         return (RETURNED, function(*args, **kwargs))
+    except EffectRefused:
+        raise  # Said by what records it, not by what is recorded.
     except Exception as error:  # noqa: BLE001  (whatever it raises is its result)
         kind = type(error)
         return (RAISED, (kind.__module__, kind.__qualname__, _arguments(error)))
