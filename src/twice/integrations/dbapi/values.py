@@ -13,13 +13,13 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from twice.errors import EffectRefused
 
 _SCALARS = frozenset(
-    {type(None), bool, int, float, str, bytes, Decimal, datetime, date, time, timedelta, UUID}
+    {type(None), bool, int, float, str, bytes, Decimal, datetime, date, time, timedelta}
 )
+_UUID = ("uuid", "UUID")  # By name: the module draws entropy, and has an owner elsewhere.
 _CALLABLES = (FunctionType, BuiltinFunctionType, MethodType, type)
 Walk = Callable[[Any], Any]
 
@@ -43,7 +43,7 @@ def result(value: Any, where: str) -> Any:
         EffectRefused: E-EFFECT-002, naming the type that has no plain form.
     """
     kind = type(value)
-    if kind in _SCALARS:
+    if _is_scalar(kind):
         return value
     if kind in (memoryview, bytearray):
         return bytes(value)
@@ -60,7 +60,7 @@ def parameter(value: Any, where: str) -> Any:
         EffectRefused: E-EFFECT-002, naming the type that has no plain form.
     """
     kind = type(value)
-    if kind in _SCALARS:
+    if _is_scalar(kind):
         return value
     if kind in (memoryview, bytearray):
         return bytes(value)
@@ -81,8 +81,12 @@ def columns(description: Any) -> tuple[Any, ...] | None:
     found = []
     for column in description:
         seven = (*tuple(column), *(None,) * 7)[:7]
-        found.append(tuple(part if type(part) in _SCALARS else str(part) for part in seven))
+        found.append(tuple(part if _is_scalar(type(part)) else str(part) for part in seven))
     return tuple(found)
+
+
+def _is_scalar(kind: type) -> bool:
+    return kind in _SCALARS or (kind.__module__, kind.__name__) == _UUID
 
 
 def _container(value: Any, where: str, walk: Walk) -> Any:
