@@ -13,43 +13,36 @@ Invariant: every step is cheaper than guessing, and what could not be pinned dow
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from twice.diagnosing.attribution import Observations, attribute
 from twice.diagnosing.comparing import (
-    InputDifference,
     Parting,
     PointRef,
     code_differences,
     components_of,
-    environments_apart,
     input_differences,
     parting,
     point_ref,
     require_whole,
-    substituted_inputs,
 )
 from twice.diagnosing.concluding import (
     blind_spots,
     entering,
-    operation_of,
-    reads_that_differ,
     reseeding,
 )
-from twice.diagnosing.divergence import Divergence, Result, next_commands
+from twice.diagnosing.divergence import Divergence, Result
 from twice.diagnosing.executions import BEFORE_ALL, Side, Window, reproduced
 from twice.diagnosing.experiments import (
-    Factor,
     factors_between,
     guilty,
     swapped_one_by_one,
     with_factor,
 )
 from twice.diagnosing.fields import fields_between
+from twice.diagnosing.judgement import Found, conclude, verdict_of
 from twice.diagnosing.locating.located import Located, Unlocated
 from twice.diagnosing.locating.locating import TraceCall
 from twice.diagnosing.opening import Tracer, locate_opening_earlier
@@ -59,7 +52,6 @@ from twice.diagnosing.together import together
 from twice.diagnosing.tracing.trace import Plan, Trace
 from twice.diagnosing.window import root_of_column
 from twice.errors import ProgramFailed, TwiceError
-from twice.foundation.difference import FieldDifference
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings
 from twice.replaying.checking import Failure
@@ -78,6 +70,7 @@ def diagnose(
     confirm: bool = False,
     lines: bool = True,
     progress: Progress | None = None,
+    python_b: str = "",
 ) -> Divergence:
     """Say where two runs part, and why.
 
@@ -88,6 +81,7 @@ def diagnose(
         confirm: try every differing surrounding, also when one was found guilty.
         lines: whether to execute the runs again for fields and lines; False reads logs only.
         progress: called with what is being done.
+        python_b: the interpreter that made the second record; empty for this one.
 
     Returns:
         The verdict. A divergence is a result, never an exception.
@@ -100,7 +94,7 @@ def diagnose(
             if record.complete:
                 record.reader.check()
         doing = progress or (lambda _: None)
-        with closing(_Funnel(record_a, record_b, doing, confirm=confirm)) as funnel:
+        with closing(_Funnel(record_a, record_b, doing, confirm, python_b)) as funnel:
             return funnel.run(anyway=anyway, lines=lines)
 
 
@@ -121,31 +115,23 @@ def diagnose_failure(
     doing = progress or (lambda _: None)
     with (
         RunRecord.open(path) as record,
-        closing(_Funnel(record, record, doing, confirm=False)) as funnel,
+        closing(_Funnel(record, record, doing)) as funnel,
     ):
         return funnel.run_alone(failure)
-
-
-@dataclass
-class _Found:
-    """What the executions gave."""
-
-    fields: list[FieldDifference]
-    located: Located | None
-    factors: list[Factor]
-    blind_spots: list[str]
-    evidence: list[str]
-    caveats: list[str]
-    restores: Mapping[str, Any] = field(default_factory=dict)
-    non_reproducing: str | None = None
-    unsteady: Mapping[str, Any] = field(default_factory=dict)
 
 
 class _Funnel:
     """One diagnosis."""
 
-    def __init__(self, a: RunRecord, b: RunRecord, progress: Progress, *, confirm: bool) -> None:
-        self._a, self._b = Side("a", a), Side("b", b)
+    def __init__(
+        self,
+        a: RunRecord,
+        b: RunRecord,
+        progress: Progress,
+        confirm: bool = False,
+        python_b: str = "",
+    ) -> None:
+        self._a, self._b = Side("a", a), Side("b", b, python_b)
         self._progress = progress
         self._confirm = confirm
 
@@ -159,7 +145,7 @@ class _Funnel:
         a, b = self._a.record, self._b.record
         inputs = input_differences(a, b)
         if inputs and not anyway:
-            return self._verdict("not-same-input", inputs=inputs)
+            return verdict_of(self._a, self._b, "not-same-input", inputs=inputs)
         self._progress("comparing the logs")
         alone = samples_alone(a.setup.predicate)
         where = Parting(None, None) if alone else parting(a, b)
@@ -168,29 +154,29 @@ class _Funnel:
         if where.at is None:
             sampled = compare_samples(a, b)
             if sampled is not None:
-                verdict = self._verdict(sampled.result, inputs=inputs)
+                verdict = verdict_of(self._a, self._b, sampled.result, inputs=inputs)
                 return replace(verdict, evidence=sampled.evidence, samples=sampled.samples)
             result: Result = "within-tolerance" if where.within else "same"
-            return self._verdict(result, inputs=inputs)
+            return verdict_of(self._a, self._b, result, inputs=inputs)
         if not lines or not (a.setup.program.rerunnable and b.setup.program.rerunnable):
             why = (
                 "the lines were not asked for"
                 if not lines
                 else "a program has no name to start it by"
             )
-            return self._verdict("unlocalised", where, inputs, caveats=[why])
+            return verdict_of(self._a, self._b, "unlocalised", where, inputs, caveats=[why])
         changed = [side.label for side in (self._a, self._b) if source_changes(side.record)]
         if changed:
             why = f"the code of run {' and '.join(changed)} is not here as it was recorded"
-            return self._verdict("unlocalised", where, inputs, caveats=[why])
+            return verdict_of(self._a, self._b, "unlocalised", where, inputs, caveats=[why])
         found = self._execute(where)
-        return self._conclude(where, inputs, found)
+        return conclude(self._a, self._b, where, inputs, found)
 
     def run_alone(self, failure: Failure) -> Divergence:
         """One run against itself; code that changed is another input, and the first thing to say."""
         record = self._a.record
         if changed := code_differences(record):
-            return self._verdict("not-same-input", inputs=changed)
+            return verdict_of(self._a, self._b, "not-same-input", inputs=changed)
         last = min(failure.index, len(record.reader.points) - 1)
         columns = tuple(name for name in failure.columns if not name.startswith("("))
         where = Parting(
@@ -198,7 +184,7 @@ class _Funnel:
             last_agreement=None if last < 1 else point_ref(record, last - 1),
             columns=columns or tuple(sorted({*self._components(), "streams"})),
         )
-        found = _Found([], None, [], [], [], [])
+        found = Found([], None, [], [], [], [])
         window = Window(max(last - 1, BEFORE_ALL), last)
         self._non_reproducing(self._a, window, where, found)
         if found.located is None:
@@ -206,12 +192,12 @@ class _Funnel:
                 "executed twice today the run agrees with itself: what differs from the record was "
                 "not recorded (a file, an environment variable, the network, a library)"
             )
-        return self._conclude(where, [], found)
+        return conclude(self._a, self._b, where, [], found)
 
     # -- executions -----------------------------------------------------------------------------
 
-    def _execute(self, where: Parting) -> _Found:
-        found = _Found([], None, factors_between(self._a, self._b), [], [], [])
+    def _execute(self, where: Parting) -> Found:
+        found = Found([], None, factors_between(self._a, self._b), [], [], [])
         assert where.at is not None, "there is something to execute for"
         last = where.at.index
         window = Window(max(last - 1, BEFORE_ALL), last)
@@ -232,7 +218,7 @@ class _Funnel:
         self._locate(window, where, found)
         return found
 
-    def _locate(self, window: Window, where: Parting, found: _Found) -> None:
+    def _locate(self, window: Window, where: Parting, found: Found) -> None:
         pair: Surroundings | None = None
         if len(found.factors) > 1 or (self._confirm and found.factors):
             self._progress("swapping the surroundings one at a time")
@@ -253,7 +239,7 @@ class _Funnel:
         tracer: Tracer,
         tracked: Sequence[str],
         repeats: int,
-        found: _Found,
+        found: Found,
     ) -> Located | Unlocated | None:
         """The operation, in a window that opens as early as it takes."""
 
@@ -294,7 +280,7 @@ class _Funnel:
     def _components(self) -> Sequence[str]:
         return components_of(self._a.record, self._b.record)
 
-    def _take(self, located: Located | Unlocated | None, found: _Found) -> None:
+    def _take(self, located: Located | Unlocated | None, found: Found) -> None:
         if isinstance(located, Located):
             found.located = entering(located)
             found.located = reseeding(found.located, found.restores)
@@ -305,7 +291,7 @@ class _Funnel:
             found.evidence += [located.reason, *located.evidence]
             found.caveats += [*located.caveats]
 
-    def _non_reproducing(self, side: Side, window: Window, where: Parting, found: _Found) -> _Found:
+    def _non_reproducing(self, side: Side, window: Window, where: Parting, found: Found) -> Found:
         """A side that does not reproduce itself is compared with itself."""
         found.non_reproducing = side.label
         found.evidence.append(
@@ -327,7 +313,7 @@ class _Funnel:
         self._read_twice(side, where, found)
         return found
 
-    def _read_twice(self, side: Side, where: Parting, found: _Found) -> None:
+    def _read_twice(self, side: Side, where: Parting, found: Found) -> None:
         """Whether reading a state is what keeps the run from reproducing itself."""
         assert where.at is not None, "there is something to explain"
         self._progress(f"reading the states of run {side.label} twice")
@@ -336,65 +322,3 @@ class _Funnel:
         found.evidence += [told(name, entry) for name, entry in found.unsteady.items()]
         if any(entry["again"] for name, entry in found.unsteady.items() if name in where.columns):
             found.located = None  # the line that is named only reads what is never the same
-
-    # -- conclusions ----------------------------------------------------------------------------
-
-    def _conclude(
-        self, where: Parting, inputs: Sequence[InputDifference], found: _Found
-    ) -> Divergence:
-        seen = Observations(
-            located=found.located,
-            columns=where.columns,
-            fields=found.fields,
-            factors=found.factors,
-            resumed=self._a.start is not None or self._b.start is not None,
-            blind_spots=found.blind_spots,
-            substituted=substituted_inputs(self._a.record, self._b.record),
-            unsteady=tuple(found.unsteady),
-            clock_policy=self._a.record.setup.clock != self._b.record.setup.clock,
-            reads_differ=reads_that_differ(self._a.record, self._b.record, where.at),
-        )
-        result: Result = "localised" if found.located is not None else "unlocalised"
-        if found.non_reproducing is not None:
-            result = "non-reproducing"
-        return replace(
-            self._verdict(result, where, inputs, caveats=found.caveats),
-            fields=found.fields,
-            operation=None if found.located is None else operation_of(found.located, found.fields),
-            attribution=attribute(seen),
-            blind_spots=found.blind_spots,
-            evidence=found.evidence,
-            surroundings=[(factor.name, factor.a, factor.b) for factor in found.factors],
-        )
-
-    def _verdict(
-        self,
-        result: Result,
-        where: Parting | None = None,
-        inputs: Sequence[InputDifference] = (),
-        *,
-        caveats: Sequence[str] = (),
-    ) -> Divergence:
-        a, b = self._a.record, self._b.record
-        factors = factors_between(self._a, self._b)
-        torn = [
-            f"{record.path} is torn: its intact prefix was compared"
-            for record in (a, b)
-            if not record.complete
-        ]
-        return Divergence(
-            a=str(a.path),
-            b=str(b.path),
-            result=result,
-            predicate=a.setup.predicate,
-            subsystems=sorted({*self._components(), "output", "streams"}),
-            input_differences=inputs,
-            compare_point=None if where is None else where.at,
-            last_agreement=None if where is None else where.last_agreement,
-            components=() if where is None else where.columns,
-            reconverges=where is not None and where.reconverges,
-            surroundings=[(factor.name, factor.a, factor.b) for factor in factors],
-            environment=environments_apart(a, b),
-            caveats=[*torn, *caveats],
-            next=next_commands(result, a.path, b.path),
-        )

@@ -69,14 +69,16 @@ class Side:
     Args:
         label: ``a`` or ``b``.
         record: its record.
+        python: the interpreter that executes it; empty for this one.
 
     Attributes:
         start: number of the snapshot that executions start from, or None for the top.
         executions: how often it was executed.
     """
 
-    def __init__(self, label: str, record: RunRecord) -> None:
+    def __init__(self, label: str, record: RunRecord, python: str = "") -> None:
         self.label = label
+        self.python = python
         self.record = record
         self.surroundings = Surroundings.from_json(record.identity["surroundings"])
         self.start: int | None = None
@@ -148,7 +150,8 @@ class Side:
         with self._lock:
             self.executions += 1
         environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
-        with ChildProcess(_CHILD, environ, cwd=folder_of(self.record)) as child:
+        folder, python = folder_of(self.record), self.python
+        with ChildProcess(_CHILD, environ, cwd=folder, python=python) as child:
             with self._lock:
                 self._running.append(child)
             try:
@@ -163,7 +166,7 @@ class Side:
             zygote = next((held for at, held in self._zygotes if at == pinned), None)
             if zygote is None:
                 environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
-                zygote = Zygote(_CHILD, environ, cwd=folder_of(self.record))
+                zygote = Zygote(_CHILD, environ, cwd=folder_of(self.record), python=self.python)
                 self._zygotes.append((pinned, zygote))
             if not zygote.fit:
                 return None

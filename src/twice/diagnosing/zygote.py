@@ -43,18 +43,21 @@ class Zygote:
         module: what executes jobs, with ``python -m``; it answers ``ACTION`` with ``serve_forks``.
         environ: its whole environment.
         cwd: its working folder.
+        python: the interpreter that executes it; empty for this one.
 
     Attributes:
         fit: whether it may fork; if not, every execution needs a fresh process.
     """
 
-    def __init__(self, module: str, environ: Mapping[str, str], *, cwd: str | None) -> None:
+    def __init__(
+        self, module: str, environ: Mapping[str, str], *, cwd: str | None, python: str = ""
+    ) -> None:
         self.fit = False
         self._process: ChildProcess | None = None
         self._lock = threading.Lock()
         if not sys.platform.startswith("linux"):
             return
-        self._process = ChildProcess(module, environ, cwd=cwd)
+        self._process = ChildProcess(module, environ, cwd=cwd, python=python)
         self._control = socket.socket(fileno=os.dup(self._process.channel.fileno()))
         with suppress(ProgramFailed):
             self.fit = bool(self._process.ask({"action": ACTION})["fit"])

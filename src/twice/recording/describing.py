@@ -10,6 +10,7 @@ from contextlib import suppress
 from twice.errors import ProgramNotFound
 from twice.recording.program import is_user_file, source_digests, user_modules
 from twice.recording.session import Session
+from twice.recording.settings import settings_at_end
 
 
 def describe_ending(session: Session) -> dict[str, object]:
@@ -32,4 +33,5 @@ def describe_ending(session: Session) -> dict[str, object]:
         "files": source_digests(dict.fromkeys(files), root),
         "config_unread": session.config.keys_unread,
         "printed": session.wiring.summarise_output(),
+        "settings": settings_at_end(),
     }

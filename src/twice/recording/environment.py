@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from twice.foundation.fingerprint import BlasFacts, CpuFacts, Fingerprint, OsFacts, PythonFacts
 from twice.recording.probes import run_probes
+from twice.recording.settings import settings_at_start
 from twice.recording.variables import is_relevant, is_secret
 
 LIBRARIES: Final = frozenset(
@@ -60,6 +61,7 @@ def measure(*, probes: bool = True, groups: Collection[str] | None = None) -> Fi
         dispatch=dict(_dispatch(numpy_features)),
         variables=_variables(),
         probes=run_probes(groups) if probes else {},
+        settings=settings_at_start(),
     )
 
 

@@ -38,6 +38,7 @@ class ChildProcess:
         cwd: its working folder.
         passes_interrupts: whether an interrupt of this process is the child's to handle, as it is
             while recording; otherwise it is raised here, and the child goes.
+        python: the interpreter that executes it; empty for this one.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class ChildProcess:
         stdin: bool = False,
         cwd: str | None = None,
         passes_interrupts: bool = False,
+        python: str = "",
     ) -> None:
         self._passes_interrupts = passes_interrupts
         self.channel, theirs = pair()
@@ -58,7 +60,7 @@ class ChildProcess:
         self._process = subprocess.Popen(
             # -P: a file of the user's in the current folder must not stand in for a module of ours
             # or of the standard library; the program's folders are searched once it is loaded.
-            [sys.executable, "-P", "-m", module, str(theirs.fileno())],
+            [python or sys.executable, "-P", "-m", module, str(theirs.fileno())],
             env={**environ, NESTED: "1"},
             stdin=None if stdin else subprocess.DEVNULL,
             stdout=self._files[0],

@@ -21,14 +21,16 @@ from twice.recording.wire import Channel
 _CHILD = "twice.recording.measuring_child"
 
 
-def measure_in(surroundings: Surroundings) -> Fingerprint:
-    """The fingerprint of a fresh process in these surroundings.
+def measure_in(surroundings: Surroundings, *, python: str = "") -> Fingerprint:
+    """The fingerprint of a fresh process in these surroundings, of another interpreter if one is named.
 
     Raises:
+        ProgramFailed: E-PROGRAM-003, when the interpreter cannot import twice.
         SurroundingsRefused: E-ENV-001, when they would load code that nobody asked for.
     """
     refuse_nesting()
-    with ChildProcess(_CHILD, environ_for_child(os.environ, surroundings)) as child:
+    environ = environ_for_child(os.environ, surroundings)
+    with ChildProcess(_CHILD, environ, python=python) as child:
         return Fingerprint.from_json(child.ask({})["measured"])
 
 

@@ -132,11 +132,13 @@ def record_program(
     stdin: bool = False,
     parent: Mapping[str, object] | None = None,
     progress: Progress | None = None,
+    python: str = "",
 ) -> dict[str, Any]:
     """Record a program in a fresh process; the message with which that process ended.
 
     Of a statistical run the sample is drawn first, so that it stands at the front of the record;
-    ``progress`` is called with (members done, members).
+    ``progress`` is called with (members done, members). ``python`` is another interpreter's path, for
+    runs that have no sample.
 
     Raises:
         TwiceError: what the process refused. ProgramFailed: E-PROGRAM-003, when it died.
@@ -157,7 +159,9 @@ def record_program(
         "sample": [member.payload() for member in sample.members],
     }
     environ = environ_for_child(os.environ, surroundings)
-    with ChildProcess(_CHILD, environ, show=show, stdin=stdin, passes_interrupts=True) as child:
+    with ChildProcess(
+        _CHILD, environ, show=show, stdin=stdin, passes_interrupts=True, python=python
+    ) as child:
         try:
             child.ask(job)
             message = child.answer()

@@ -23,11 +23,11 @@ Handler = Callable[[Mapping[str, Any], Channel], None]
 def serve(handle: Handler) -> None:
     """Receive one job, handle it, report a refusal as data, and leave."""
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
-    job = channel.receive()
-    assert job is not None, "a session's process is started with a job"
     code = 0
     try:
-        take_handed(os.environ)
+        take_handed(os.environ)  # first: it may begin this process anew
+        job = channel.receive()
+        assert job is not None, "a session's process is started with a job"
         handle(job, channel)
     except TwiceError as error:
         channel.send(error_message(error))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import sysconfig
+import venv
 from pathlib import Path
 
 import pytest
 
 import twice
 from programs import cli, write
-from twice.diagnosing.varying.factors import FACTORS, Here
+from twice.diagnosing.varying.factors import FACTORS
+from twice.diagnosing.varying.variation import Variation
 from twice.errors import ProgramFailed, UsageError
-from twice.recording.surroundings import for_recording
 
 SENSITIVE = {
     "hash seed": """
@@ -115,7 +117,120 @@ SENSITIVE = {
         """,
 }
 
+SENSITIVE |= {
+    "aten": """
+        import torch
+        def main(run):
+            values = torch.linspace(-3, 3, 500)
+            for tick in run.ticks(2):
+                run.compare("softmax", torch.softmax(values, 0).numpy())
+        """,
+    "mkl": """
+        import torch
+        def main(run):
+            made = torch.linspace(-1, 1, 1600).reshape(40, 40)
+            for tick in run.ticks(2):
+                run.compare("product", (made @ made.T).numpy())
+        """,
+    "libm": """
+        import math
+        def main(run):
+            for tick in run.ticks(3):
+                run.compare("sines", sum(math.sin(at / 97) for at in range(3000)))
+        """,
+    "clock offset": """
+        import datetime
+        def main(run):
+            for tick in run.ticks(3):
+                run.compare("year", datetime.date.today().year)
+        """,
+    "clock rate": """
+        import time
+        def main(run):
+            for tick in run.ticks(2):
+                began = time.monotonic()
+                time.sleep(0.1)
+                run.compare("late", time.monotonic() - began > 0.6)
+        """,
+    "host name": """
+        import socket
+        def main(run):
+            for tick in run.ticks(3):
+                run.compare("host", socket.gethostname())
+        """,
+    "listing order": """
+        import os
+        from pathlib import Path
+        def main(run):
+            for tick in run.ticks(3):
+                data = Path(__file__).parent / "data"
+                run.compare("names", [path.name for path in data.iterdir()])
+        """,
+    "file times": """
+        import os
+        def main(run):
+            for tick in run.ticks(3):
+                run.compare("old", os.path.getmtime(__file__) < 1.5e9)
+        """,
+    "task order": """
+        import asyncio
+        async def visit(at, visited):
+            await asyncio.sleep(0)
+            visited.append(at)
+        async def everyone():
+            visited = []
+            await asyncio.gather(*(visit(at, visited) for at in range(4)))
+            return visited
+        def main(run):
+            for tick in run.ticks(3):
+                run.compare("visited", asyncio.run(everyone()))
+        """,
+    "interpreter": """
+        from importlib.metadata import version
+        def main(run):
+            for tick in run.ticks(3):
+                run.compare("version", version("networkx"))
+        """,
+}
+
+USED = {"aten": "torch", "mkl": "torch", "task order": "asyncio"}
+"""Factors that act on one library alone."""
+
+MACHINE = (
+    "blas kernels", "cpu features", "libm", "locale", "host name", "processors", "interpreter", "threads",
+    "aten", "mkl",
+)  # fmt: skip
+"""Factors that a machine may lack: another locale, a second processor, vector extensions."""
+
 INSENSITIVE = {
+    "tasks whose results are gathered": """
+        import asyncio
+        async def square(at):
+            await asyncio.sleep(0)
+            return at * at
+        async def everyone():
+            return await asyncio.gather(*(square(at) for at in range(4)))
+        def main(run):
+            for tick in run.ticks(3):
+                run.compare("squares", asyncio.run(everyone()))
+        """,
+    "threads that are joined": """
+        from concurrent.futures import ThreadPoolExecutor
+        def main(run):
+            for tick in run.ticks(3):
+                with ThreadPoolExecutor(4) as pool:
+                    run.compare("squares", list(pool.map(lambda at: at * at, range(50))))
+        """,
+    "files that are sorted": """
+        import os, time
+        from pathlib import Path
+        def main(run):
+            began = time.monotonic()
+            for tick in run.ticks(3):
+                found = sorted((Path(__file__).parent / "data").iterdir())
+                run.compare("sizes", [(path.name, os.stat(path).st_size) for path in found])
+                run.compare("ran", time.monotonic() >= began)
+        """,
     "a walk": """
         def main(run):
             walk = Walk(run.rng("walk"))
@@ -135,25 +250,42 @@ INSENSITIVE = {
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    for name in ("anchor", "buoy", "chain", "davit", "eye"):
+        (tmp_path / "data" / name).touch()
     for name in ("PYTHONMALLOC", "OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
 
-def skipped(folder: Path) -> dict[str, str]:
-    base = for_recording({})
-    chosen = {each.name: each.choose(Here(base, folder)).skipped for each in FACTORS}
-    return {name: why for name, why in chosen.items() if why}
+@pytest.fixture(scope="module")
+def other_python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An environment of the same Python in which one library has another version."""
+    made = tmp_path_factory.mktemp("other")
+    venv.create(made / "venv", symlinks=True)
+    packages = next((made / "venv" / "lib").glob("python*/site-packages"))
+    metadata = packages / "networkx-99.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: networkx\nVersion: 99.0\n")
+    (packages / "others.pth").write_text(sysconfig.get_paths()["purelib"])
+    return str(made / "venv" / "bin" / "python")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", SENSITIVE)
-def test_the_one_factor_is_named_and_no_other(factor: str, here: Path) -> None:
-    if why := skipped(here).get(factor):
-        pytest.skip(why)
+def test_the_one_factor_is_named_and_no_other(factor: str, here: Path, other_python: str) -> None:
+    if "import torch" in SENSITIVE[factor]:
+        pytest.importorskip("torch")
+    program = write(here, SENSITIVE[factor])
 
-    found = twice.vary(write(here, SENSITIVE[factor]), seed=1)
+    found = twice.vary(program, seed=1, python=other_python if factor == "interpreter" else None)
 
-    assert [each.factor for each in found.factors if each.result != "same"] == [factor]
+    require_honest(found, SENSITIVE[factor])
+    result = {each.factor: each.result for each in found.factors}
+    if result[factor] == "unavailable" and factor in MACHINE:
+        pytest.skip(found.to_text())
+    blamed = [name for name in result if result[name] not in {"same", "unavailable"}]
+    assert blamed == [factor], found.to_text()
     (row,) = (each for each in found.factors if each.factor == factor)
     assert (row.result, found.result, found.exit_code) == ("differs", "FAIL", 1)
     assert row.divergence is not None
@@ -161,16 +293,30 @@ def test_the_one_factor_is_named_and_no_other(factor: str, here: Path) -> None:
     assert row.divergence.result in {"localised", "unlocalised"}, row.divergence.to_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", INSENSITIVE)
-def test_a_program_that_depends_on_none_passes(case: str, here: Path) -> None:
-    found = twice.vary(write(here, INSENSITIVE[case], walk=True), seed=1)
+def test_a_program_that_depends_on_none_passes(case: str, here: Path, other_python: str) -> None:
+    found = twice.vary(
+        write(here, INSENSITIVE[case], walk=True),
+        seed=1,
+        python=other_python if case == "a walk" else None,
+    )
 
+    require_honest(found, INSENSITIVE[case])
     assert (found.result, found.exit_code) == ("PASS", 0), found.to_text()
-    assert {each.result for each in found.factors} <= {"same", "skipped"}
+    assert {each.result for each in found.factors} == {"same", "unavailable"}
+
+
+def require_honest(found: Variation, source: str) -> None:
+    """What the program does not use is not called the same; what it could use was tried."""
+    unavailable = [each.factor for each in found.factors if each.result == "unavailable"]
+    unused = [name for name, library in USED.items() if f"import {library}" not in source]
+    assert [name for name in unused if name not in unavailable] == [], found.to_text()
+    assert [name for name in unavailable if name not in (*unused, *MACHINE)] == [], found.to_text()
 
 
 def test_every_factor_has_a_program_that_depends_on_it() -> None:
-    assert list(SENSITIVE) == [each.name for each in FACTORS]
+    assert sorted(SENSITIVE) == sorted(each.name for each in FACTORS)
 
 
 def test_the_json_is_as_the_contract_says(here: Path) -> None:
@@ -258,7 +404,7 @@ def test_a_program_that_differs_from_itself_is_said_to_do_so(here: Path) -> None
     found = twice.vary(program, seed=1, factors=["umask"])
 
     assert [(each.factor, each.result) for each in found.factors] == [
-        ("nothing", "differs"), ("umask", "skipped"),
+        ("nothing", "differs"), ("umask", "could-not-tell"),
     ]  # fmt: skip
     assert found.exit_code == 1
 
@@ -276,7 +422,7 @@ def test_nothing_that_can_be_varied_is_no_pass(here: Path) -> None:
     bound = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(bound)})
     try:
-        with pytest.raises(UsageError, match="None of the chosen factors can be varied"):
+        with pytest.raises(UsageError, match="cannot be varied here: processors"):
             twice.vary(write(here, SENSITIVE["umask"]), seed=1, factors=["processors"])
     finally:
         os.sched_setaffinity(0, bound)

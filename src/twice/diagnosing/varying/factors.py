@@ -4,8 +4,8 @@ Every factor is a few variables of a child's surroundings; what no variable reac
 child, which does it to itself before the program is loaded (``surroundings.handed``). So a varied
 run is recorded, executed again and traced like any other, and can be made by hand with ``--env``.
 
-Not here: running anything. Not varied: the clock, the order of listings, the order of tasks, the
-version of Python or of a library.
+``seen`` names what the child reads back of a factor: when none of it differs from the run that is not
+varied, the factor had no effect, and then nothing was tried. Not here: running anything.
 
 Invariant: choosing a value changes nothing in this process.
 """
@@ -19,84 +19,30 @@ import os
 import platform
 import site
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from twice.recording.surroundings import THREAD_CAPS, Surroundings, Variable
+from twice.diagnosing.varying.factor import Factor, Here, Tried, skipped
+from twice.diagnosing.varying.interpreters import chosen_interpreter
+from twice.recording.surroundings import THREAD_CAPS
 from twice.recording.surroundings.handed import (
+    CHILD_CLOCK_OFFSET,
+    CHILD_CLOCK_RATE,
     CHILD_CPUS,
+    CHILD_FILE_TIMES,
     CHILD_FOLDER,
     CHILD_GC,
+    CHILD_HOST,
+    CHILD_LISTINGS,
     CHILD_SWITCH,
+    CHILD_TASKS,
     CHILD_UMASK,
 )
 
 NOISE: Final = "TWICE_NOISE"
 _NOISE_SIZE: Final = 4096
 _ZONES: Final = "/usr/share/zoneinfo"
-
-
-@dataclass(frozen=True, slots=True)
-class Here:
-    """What the choice of a value depends on.
-
-    Attributes:
-        base: the surroundings of the run that is not varied.
-        folder: an absolute path for empty folders of the experiment.
-    """
-
-    base: Surroundings
-    folder: Path
-
-    def value(self, name: str) -> str:
-        """A variable of the run that is not varied; empty when it was not decided."""
-        variable = self.base.variables.get(name)
-        return "" if variable is None else variable.value or ""
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """The value of a factor that is tried here, or why none is.
-
-    Attributes:
-        variables: what the varied run is given.
-        shown: the value for people; made from ``variables`` when empty.
-        skipped: why it cannot be varied here; empty when it can.
-    """
-
-    variables: Mapping[str, str]
-    shown: str = ""
-    skipped: str = ""
-
-    @property
-    def value(self) -> str:
-        """The value as people read it."""
-        return self.shown or " ".join(f"{name}={value}" for name, value in self.variables.items())
-
-
-@dataclass(frozen=True, slots=True)
-class Factor:
-    """One thing around a program that may be varied.
-
-    Attributes:
-        name: as it is asked for.
-        what: one line for people.
-        choose: the value to try.
-        alone: it is tried in a run of its own, because it could hide another.
-    """
-
-    name: str
-    what: str
-    choose: Callable[[Here], Tried]
-    alone: bool = False
-
-
-def varied(base: Surroundings, tried: Tried) -> Surroundings:
-    """Surroundings with one factor varied."""
-    changed = {name: Variable(value, "explicit") for name, value in tried.variables.items()}
-    return replace(base, variables={**base.variables, **changed})
 
 
 def _hash_seed(here: Here) -> Tried:
@@ -106,25 +52,25 @@ def _hash_seed(here: Here) -> Tried:
 def _threads(here: Here) -> Tried:
     single = all(here.value(name) in {"", "1"} for name in THREAD_CAPS)
     if single and _processor_count() < 2:
-        return _not("there is one processor only")
+        return skipped("there is one processor only")
     return Tried(dict.fromkeys(THREAD_CAPS, "2" if single else "1"))
 
 
 def _blas_kernels(here: Here) -> Tried:
     if platform.machine().lower() not in {"x86_64", "amd64"}:
-        return _not(f"no other kernel set is known for {platform.machine()}")
+        return skipped(f"no other kernel set is known for {platform.machine()}")
     other = "Haswell" if here.value("OPENBLAS_CORETYPE") == "Nehalem" else "Nehalem"
     return Tried({"OPENBLAS_CORETYPE": other})
 
 
 def _cpu_features(here: Here) -> Tried:
     if here.value("NPY_ENABLE_CPU_FEATURES"):
-        return _not("NPY_ENABLE_CPU_FEATURES is set, and numpy takes only one of the two")
+        return skipped("NPY_ENABLE_CPU_FEATURES is set, and numpy takes only one of the two")
     known = _numpy_features()
     given = here.value("NPY_DISABLE_CPU_FEATURES").replace(",", " ").split()
     more = [name for name in known if name not in given]
     if not more:
-        return _not("numpy uses no processor feature here that could be switched off")
+        return skipped("numpy uses no processor feature here that could be switched off")
     return Tried({"NPY_DISABLE_CPU_FEATURES": " ".join([*given, *more])})
 
 
@@ -140,13 +86,13 @@ def _locale(here: Here) -> Tried:
     for name in ("tr_TR.UTF-8", "de_DE.UTF-8", "fr_FR.UTF-8", "en_US.UTF-8", "C"):
         if name != now and _has_locale(name):
             return Tried({"LANG": name, "LC_ALL": name})
-    return _not("there is no other locale here")
+    return skipped("there is no other locale here")
 
 
 def _user(here: Here) -> Tried:
     own = site.getusersitepackages()
     if own in sys.path:
-        return _not(f"packages are loaded from the home directory ({own})")
+        return skipped(f"packages are loaded from the home directory ({own})")
     home = here.folder / "home"
     home.mkdir(exist_ok=True)
     return Tried({"HOME": str(home), "USER": "somebody", "LOGNAME": "somebody"})
@@ -184,32 +130,123 @@ def _mask(here: Here) -> Tried:
 
 def _processors(here: Here) -> Tried:
     if not hasattr(os, "sched_setaffinity"):
-        return _not("this system does not let a process choose its processors")
+        return skipped("this system does not let a process choose its processors")
     if _processor_count() < 2 or here.value(CHILD_CPUS) == "1":
-        return _not("there is one processor only")
+        return skipped("there is one processor only")
     return Tried({CHILD_CPUS: "1"})
 
 
+def _aten(here: Here) -> Tried:
+    other = "default" if here.value("ATEN_CPU_CAPABILITY") != "default" else "avx2"
+    return Tried({"ATEN_CPU_CAPABILITY": other})
+
+
+def _mkl(here: Here) -> Tried:
+    other = "COMPATIBLE" if here.value("MKL_CBWR") != "COMPATIBLE" else "AUTO"
+    return Tried({"MKL_CBWR": other})
+
+
+def _libm(here: Here) -> Tried:
+    if not platform.libc_ver()[0].startswith("glibc"):
+        return skipped("only the GNU C library can be told which instructions to use")
+    given = here.value("GLIBC_TUNABLES")
+    if "glibc.cpu.hwcaps" in given:
+        return skipped("GLIBC_TUNABLES chooses instructions already")
+    wanted = "glibc.cpu.hwcaps=-AVX2,-FMA"
+    return Tried({"GLIBC_TUNABLES": f"{given}:{wanted}" if given else wanted})
+
+
+def _host(here: Here) -> Tried:
+    if not sys.platform.startswith("linux"):
+        return skipped("only Linux lets a process have a host name of its own")
+    return Tried({CHILD_HOST: "elsewhere" if here.value(CHILD_HOST) != "elsewhere" else "here"})
+
+
+def _clock_offset(here: Here) -> Tried:
+    if here.setup is not None and here.setup.clock is not None:
+        return skipped("the clock of this run is a function of its ticks")
+    now = int(here.value(CHILD_CLOCK_OFFSET) or 0)
+    return Tried({CHILD_CLOCK_OFFSET: str(now + _OFFSET_S)}, shown="400 days, 5 h 7 min later")
+
+
+def _clock_rate(here: Here) -> Tried:
+    if here.setup is not None and here.setup.clock is not None:
+        return skipped("the clock of this run is a function of its ticks")
+    other = "8" if here.value(CHILD_CLOCK_RATE) != "8" else "1"
+    return Tried({CHILD_CLOCK_RATE: other}, shown=f"{other} times as fast")
+
+
+def _switched(name: str, word: str, shown: str) -> Callable[[Here], Tried]:
+    """A factor that can only be switched on; where it is on already, it is switched off."""
+
+    def choose(here: Here) -> Tried:
+        if here.value(name) == word:
+            return Tried({name: ""}, shown="as the system has it")
+        return Tried({name: word}, shown=shown)
+
+    return choose
+
+
 FACTORS: Final = (
-    Factor("hash seed", "order of sets of str and bytes", _hash_seed),
-    Factor("threads", "thread counts of BLAS and OpenMP", _threads),
-    Factor("blas kernels", "OpenBLAS kernels of another processor", _blas_kernels),
-    Factor("cpu features", "numpy without this processor's vector extensions", _cpu_features),
-    Factor("time zone", "local time", _time_zone),
-    Factor("locale", "language, sorting, formatting and encoding", _locale),
-    Factor("user and home", "user name and home directory", _user),
-    Factor("working directory", "an empty folder to stand in", _folder),
-    Factor("environment", "one long variable more", _noise),
-    Factor("memory layout", "addresses of objects, by another allocator", _memory),
-    Factor("garbage collection", "thresholds of the collector", _collection),
-    Factor("switch interval", "how often threads take turns", _switching),
-    Factor("umask", "modes of new files", _mask),
-    Factor("processors", "one processor only", _processors, alone=True),
+    Factor("hash seed", "order of sets of str and bytes", _hash_seed, ("hash",)),
+    Factor(
+        "threads", "thread counts of BLAS and OpenMP", _threads, ("blas threads", "torch threads")
+    ),
+    Factor("blas kernels", "OpenBLAS kernels of another processor", _blas_kernels, ("blas",)),
+    Factor(
+        "cpu features",
+        "numpy without this processor's vector extensions",
+        _cpu_features,
+        ("dispatch numpy",),
+    ),
+    Factor(
+        "aten", "torch without this processor's vector extensions", _aten, ("torch capability",)
+    ),
+    Factor("mkl", "MKL by the branch that every processor has", _mkl, ("mkl branch",)),
+    Factor("libm", "exp, sin and the like without AVX2 and FMA", _libm, ("libm",)),
+    Factor(
+        "clock offset", "the wall clock, more than a year ahead", _clock_offset, ("clock offset",)
+    ),
+    Factor("clock rate", "every clock runs faster", _clock_rate, ("clock rate",)),
+    Factor("time zone", "local time", _time_zone, ("time zone",)),
+    Factor("locale", "language, sorting, formatting and encoding", _locale, ("locale",)),
+    Factor("user and home", "user name and home directory", _user, ("home",)),
+    Factor("host name", "the name of this machine", _host, ("host",)),
+    Factor("working directory", "an empty folder to stand in", _folder, ("folder",)),
+    Factor("environment", "one long variable more", _noise, ("environment",)),
+    Factor(
+        "listing order",
+        "folders are listed backwards",
+        _switched(CHILD_LISTINGS, "backwards", "backwards"),
+        ("listing",),
+    ),
+    Factor(
+        "file times",
+        "times of files, mirrored around 2010",
+        _switched(CHILD_FILE_TIMES, "mirrored", "mirrored around 2010"),
+        ("file times",),
+    ),
+    Factor("memory layout", "addresses of objects, by another allocator", _memory, ("allocator",)),
+    Factor("garbage collection", "thresholds of the collector", _collection, ("collection",)),
+    Factor(
+        "task order",
+        "the newest of asyncio's ready tasks goes first",
+        _switched(CHILD_TASKS, "newest-first", "newest first"),
+        ("task turns",),
+    ),
+    Factor("switch interval", "how often threads take turns", _switching, ("switching",)),
+    Factor("umask", "modes of new files", _mask, ("umask",)),
+    Factor("processors", "one processor only", _processors, ("processors",), alone=True),
+    Factor(
+        "interpreter",
+        "another Python, with its libraries",
+        chosen_interpreter,
+        ("python", "library *"),
+        alone=True,
+    ),
 )
 
-
-def _not(why: str) -> Tried:
-    return Tried({}, skipped=why)
+_OFFSET_S: Final = 400 * 86_400 + 5 * 3600 + 7 * 60
 
 
 def _processor_count() -> int:

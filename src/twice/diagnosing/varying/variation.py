@@ -1,6 +1,7 @@
 """What varying the surroundings showed, as a value: JSON for scripts, text for people.
 
-Invariant: PASS means that every factor that was tried left the run the same, and that one was tried.
+Invariant: PASS means that every factor that was tried left the run the same, and that one was tried, and
+with them every factor that was asked for by name.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from twice.diagnosing.divergence import Divergence
 
 FORMAT = "twice.variation/1"
 BASELINE = "nothing"
-Outcome = Literal["same", "differs", "failed", "skipped"]
+Outcome = Literal["same", "differs", "failed", "unavailable", "could-not-tell"]
+Result = Literal["PASS", "FAIL", "UNKNOWN"]
 
 
 @dataclass(frozen=True)
@@ -22,9 +24,10 @@ class FactorResult:
 
     Attributes:
         factor: its name; ``nothing`` when the program differs though nothing was varied.
-        value: what was tried; empty when skipped.
-        result: the run stayed the same, differs, ended in failure, or was not made.
-        reason: why it failed or was skipped, or where it differs.
+        value: what was tried; empty when nothing was.
+        result: the run stayed the same, differs, or ended in failure; the factor cannot be varied here or
+            had no effect; or it could not be told, because something else moves the run.
+        reason: why, or where it differs.
         divergence: where the run parts from the one that was not varied.
     """
 
@@ -52,21 +55,29 @@ class Variation:
     Attributes:
         program: as it was named.
         factors: in the order of the list; ``nothing`` first, where it stands.
+        named: factors that were asked for by name.
     """
 
     program: str
     factors: Sequence[FactorResult]
+    named: Sequence[str] = ()
 
     @property
-    def result(self) -> Literal["PASS", "FAIL"]:
+    def result(self) -> Result:
         """Whether the class holds in every surrounding that was tried."""
-        broken = any(each.result in {"differs", "failed"} for each in self.factors)
-        return "FAIL" if broken else "PASS"
+        results = [each.result for each in self.factors]
+        if "differs" in results or "failed" in results:
+            return "FAIL"
+        open_ = [each for each in self.factors if each.result == "unavailable"]
+        asked = [each for each in open_ if each.factor in self.named]
+        if "could-not-tell" in results or "same" not in results or asked:
+            return "UNKNOWN"
+        return "PASS"
 
     @property
     def exit_code(self) -> int:
-        """0 for PASS, 1 for FAIL."""
-        return 0 if self.result == "PASS" else 1
+        """0 for PASS, 1 for FAIL, 2 when it could not be told."""
+        return {"PASS": 0, "FAIL": 1, "UNKNOWN": 2}[self.result]
 
     def to_json(self) -> dict[str, Any]:
         """As ``twice vary --json`` prints it."""
@@ -82,7 +93,7 @@ class Variation:
         width = max((len(each.factor) for each in self.factors), default=0)
         for each in self.factors:
             said = each.reason or each.value
-            lines.append(f"  {each.factor:<{width}}  {each.result:<7}  {said}".rstrip())
+            lines.append(f"  {each.factor:<{width}}  {each.result:<14}  {said}".rstrip())
         for each in self.factors:
             if each.divergence is not None:
                 lines += ["", f"{each.factor}: {each.value}".rstrip(": ")]
@@ -96,4 +107,6 @@ class Variation:
         if broken:
             return f"FAIL: {self.program} depends on {', '.join(broken)}"
         same = sum(each.result == "same" for each in self.factors)
+        if self.result == "UNKNOWN":
+            return f"UNKNOWN: not every factor could be tried on {self.program}, {same} stayed the same"
         return f"PASS: {self.program} stays the same, {same} factors varied"

@@ -1,9 +1,11 @@
 """Vary the surroundings of a program and name the factors that break its class.
 
 The program is recorded twice as it is. When those two agree, it is recorded once with all factors
-varied; only when that run differs is the list halved, again and again, down to single factors. A
-factor that differs on its own is diagnosed against the run that was not varied, so that it comes with
-the first differing operation. Factors that only differ together are named together.
+varied; only when that run differs is it searched which (``searching``). Whatever differed is recorded a
+second time, beside one more run that is not varied: a difference that does not come again is not blamed
+on anything. A factor that differs on its own is diagnosed against the run that was not varied, so that it
+comes with the first differing operation. Factors that only differ together are named together, and a
+factor that had no effect is not called the same (``readback``).
 
 Not for: proof. A factor that left this run the same may move another one.
 
@@ -18,26 +20,29 @@ import shlex
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from twice.diagnosing.diagnosing import diagnose
 from twice.diagnosing.divergence import Divergence
-from twice.diagnosing.together import together
-from twice.diagnosing.varying.factors import FACTORS, Factor, Here, Tried, varied
+from twice.diagnosing.varying.experiment import Experiment, Made, Progress
+from twice.diagnosing.varying.factor import Factor, Here
+from twice.diagnosing.varying.factors import FACTORS
+from twice.diagnosing.varying.interpreters import require_interpreter
+from twice.diagnosing.varying.readback import why_not
+from twice.diagnosing.varying.searching import Group, guilty
 from twice.diagnosing.varying.variation import BASELINE, FactorResult, Variation
 from twice.errors import ProgramFailed, TwiceError, UsageError
 from twice.foundation.seeds import Seed
 from twice.recording.program import Program
-from twice.recording.recorder import as_program, master_seed, record_program
+from twice.recording.recorder import as_program, master_seed
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, for_recording
 from twice.replaying.starting import require_rerunnable, require_same_code
 
-Progress = Callable[[str], None]
 _NOT_TRIED = "the program differs from itself, so nothing could be told"
+_ONCE = "the run differed once and not again: something else moves it now and then"
 
 
 def vary(
@@ -47,6 +52,7 @@ def vary(
     config: Mapping[str, Any] | None = None,
     factors: Sequence[str] | None = None,
     env: Mapping[str, str] | None = None,
+    python: str | None = None,
     progress: Progress | None = None,
     **policies: Any,
 ) -> Variation:
@@ -59,6 +65,7 @@ def vary(
         config: plain values for ``run.config``. Not with a record.
         factors: names of factors to vary; all when None.
         env: environment variables of every run.
+        python: another interpreter to try, by path or name; the first on PATH that serves when None.
         progress: called with what is being done.
         **policies: fields of ``Setup``, as ``twice.record`` takes them. Not with a record.
 
@@ -66,7 +73,8 @@ def vary(
         The result. A factor that breaks the class is a result, never an exception.
 
     Raises:
-        UsageError: E-USE-001, for a factor that there is not.
+        UsageError: E-USE-001, for a factor that there is not, one that was asked for by name and cannot be
+            varied here, or an interpreter that is not there.
         ProgramFailed: E-PROGRAM-003, when the program fails though nothing is varied.
         SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. ProgramChanged: E-PROGRAM-004.
     """
@@ -87,9 +95,16 @@ def vary(
         found = as_program(os.fspath(program) if isinstance(program, os.PathLike) else program)
         setup = Setup(found, master_seed(seed), dict(config or {}), **policies)
         base = for_recording(os.environ, explicit=dict(env or {}))
-    doing = progress or (lambda _: None)
-    with tempfile.TemporaryDirectory(prefix="twice-vary-") as folder:
-        return _Experiment(setup, base, Path(folder).resolve(), doing).run(chosen)
+    other = "" if python is None else require_interpreter(python)
+    with tempfile.TemporaryDirectory(prefix="twice-vary-") as text:
+        folder = Path(text).resolve()
+        here = Here(base, folder, setup, other)
+        tried = {factor.name: factor.choose(here) for factor in chosen}
+        _require_able({name: choice.skipped for name, choice in tried.items()}, factors or ())
+        by_name = {factor.name: factor for factor in chosen}
+        doing = progress or (lambda _: None)
+        experiment = Experiment(setup, base, folder, doing, by_name, tried)
+        return _Search(experiment, chosen, factors or ()).run()
 
 
 def chosen_factors(names: Sequence[str] | None) -> list[Factor]:
@@ -110,179 +125,122 @@ def chosen_factors(names: Sequence[str] | None) -> list[Factor]:
     return [factor for factor in FACTORS if not names or factor.name in names]
 
 
+def _require_able(skipped: Mapping[str, str], named: Sequence[str]) -> None:
+    """Refuse an experiment in which nothing, or not what was asked for by name, can be varied."""
+    unable = [f"{name}: {why}" for name, why in skipped.items() if why]
+    if unable and (named or len(unable) == len(skipped)):
+        raise UsageError(
+            f"What was asked for cannot be varied here: {'; '.join(unable)}.",
+            "Expected factors that can.",
+            "Choose others; they are listed by: twice vary --list",
+        )
+
+
 def _is_record(path: str | os.PathLike[str]) -> bool:
     text = os.fspath(path)
     return not text.endswith(".py") and (text.endswith(".twice") or Path(text).is_file())
 
 
-@dataclass(frozen=True)
-class _Made:
-    """One recording: where it stands, and what went wrong with it."""
-
-    path: Path
-    failed: str = ""
-
-
 @dataclass
-class _Experiment:
-    """The recordings of one program."""
+class _Search:
+    """From the two runs that are not varied to single factors."""
 
-    setup: Setup
-    base: Surroundings
-    folder: Path
-    progress: Progress
-    made: int = 0
+    experiment: Experiment
+    chosen: Sequence[Factor]
+    named: Sequence[str]
 
-    def run(self, factors: Sequence[Factor]) -> Variation:
-        """The experiment, from the two runs that are not varied to single factors."""
-        here = Here(self.base, self.folder)
-        tried = {factor.name: factor.choose(here) for factor in factors}
-        able = [factor for factor in factors if not tried[factor.name].skipped]
-        if not able:
-            reasons = "; ".join(f"{name}: {choice.skipped}" for name, choice in tried.items())
-            raise UsageError(
-                f"None of the chosen factors can be varied here: {reasons}.",
-                "Expected at least one that can.",
-                "Choose others; they are listed by: twice vary --list",
-            )
-        self.progress("recording twice, nothing varied")
-        unvaried = self._record_all([{}, {}])
-        for made in unvaried:
-            if made.failed:
+    def run(self) -> Variation:
+        """The whole experiment."""
+        made = self.experiment
+        able = [factor for factor in self.chosen if not made.tried[factor.name].skipped]
+        made.progress("recording twice, nothing varied")
+        unvaried = made.unvaried(2)
+        for each in unvaried:
+            if each.failed:
                 raise ProgramFailed(
-                    f"{self.setup.program} fails though nothing is varied: {made.failed}",
+                    f"{made.setup.program} fails though nothing is varied: {each.failed}",
                     "Expected a program that runs.",
-                    f"See: {_command(self.setup, {}, 'a')}",
+                    f"See: {command(made.setup, {}, 'a')}",
                 )
-        self._baseline = unvaried[0].path
-        if not self._same(unvaried[1]):
-            return self._unsteady(unvaried[1], factors)
-        together_ = [factor.name for factor in able if not factor.alone]
-        groups = [[factor.name] for factor in able if factor.alone]
-        found: dict[tuple[str, ...], _Made] = {}
-        for group in (together_, *groups):
-            if group:
-                found.update(self._guilty(group, tried))
-        return self._concluded(factors, tried, found)
-
-    # -- runs -----------------------------------------------------------------------------------
-
-    def _record_all(self, variations: Sequence[Mapping[str, str]]) -> list[_Made]:
-        calls = []
-        for variables in variations:
-            self.made += 1
-            calls.append(partial(self._record, variables, self.folder / f"{self.made}.twice"))
-        return together(calls)
-
-    def _record(self, variables: Mapping[str, str], out: Path) -> _Made:
-        surroundings = varied(self.base, Tried(variables))
-        try:
-            ended = record_program(self.setup, surroundings, out)
-        except TwiceError as error:
-            return _Made(out, error.happened)
-        if ended["how"] == "interrupted":
-            raise KeyboardInterrupt
-        if ended["how"] == "exception":
-            raised = ended["exception"]
-            return _Made(out, f"{raised['type'].removeprefix('builtins.')}: {raised['message']}")
-        return _Made(out)
-
-    def _same(self, made: _Made) -> bool:
-        """Whether a run holds the class against the one that was not varied; by the logs alone."""
-        if made.failed:
-            return False
-        return diagnose(self._baseline, made.path, lines=False).exit_code == 0
-
-    def _guilty(
-        self, names: Sequence[str], tried: Mapping[str, Tried]
-    ) -> dict[tuple[str, ...], _Made]:
-        """Factors that differ on their own, found by halving; else the least that do together."""
-        (made,) = self._try([names], tried)
-        return {} if self._same(made) else self._halved(names, made, tried)
-
-    def _halved(
-        self, names: Sequence[str], made: _Made, tried: Mapping[str, Tried]
-    ) -> dict[tuple[str, ...], _Made]:
-        if len(names) == 1:
-            return {tuple(names): made}
-        middle = len(names) // 2
-        halves = (names[:middle], names[middle:])
-        found: dict[tuple[str, ...], _Made] = {}
-        for half, run in zip(halves, self._try(halves, tried), strict=True):
-            if not self._same(run):
-                found.update(self._halved(half, run, tried))
-        return found or {tuple(names): made}
-
-    def _try(self, groups: Sequence[Sequence[str]], tried: Mapping[str, Tried]) -> list[_Made]:
-        self.progress("varying " + " | ".join(", ".join(group) for group in groups))
-        return self._record_all(
-            [
-                {key: value for name in group for key, value in tried[name].variables.items()}
-                for group in groups
-            ]
-        )
-
-    # -- results --------------------------------------------------------------------------------
-
-    def _concluded(
-        self,
-        factors: Sequence[Factor],
-        tried: Mapping[str, Tried],
-        found: Mapping[tuple[str, ...], _Made],
-    ) -> Variation:
-        rows = []
-        for factor in factors:
-            choice = tried[factor.name]
-            made = found.get((factor.name,))
-            if choice.skipped:
-                rows.append(FactorResult(factor.name, "", "skipped", choice.skipped))
-            elif made is None:
-                rows.append(FactorResult(factor.name, choice.value, "same"))
-            else:
-                rows.append(self._broken((factor.name,), tried, made))
-        rows += [
-            self._broken(names, tried, made) for names, made in found.items() if len(names) > 1
+        if not made.same(unvaried[1]):
+            return self._unsteady(unvaried[1])
+        groups = [tuple(factor.name for factor in able if not factor.alone)]
+        groups += [(factor.name,) for factor in able if factor.alone]
+        found = [each for group in groups if group for each in guilty(group, made.differ)]
+        made.progress("recording once more what differed")
+        once_more, *second = [*made.unvaried(1), *made.again(found)] if found else [unvaried[0]]
+        if not made.same(once_more):
+            return self._unsteady(once_more)
+        held = {group: not made.same(again) for group, again in zip(found, second, strict=True)}
+        alone = {group[0]: group for group in found if len(group) == 1}
+        rows = [
+            self._broken(alone[factor.name], held=held[alone[factor.name]])
+            if factor.name in alone
+            else self._unbroken(factor)
+            for factor in self.chosen
         ]
-        return Variation(str(self.setup.program), rows)
+        rows += [self._broken(group, held=held[group]) for group in found if len(group) > 1]
+        return self._variation(rows)
 
-    def _broken(
-        self, names: Sequence[str], tried: Mapping[str, Tried], made: _Made
-    ) -> FactorResult:
-        name = " + ".join(names)
-        variables = {k: v for each in names for k, v in tried[each].variables.items()}
-        divergence = self._diagnosed(name, made, variables)
-        where = made.failed or ("" if divergence is None else divergence.headline())
-        value = "; ".join(tried[each].value for each in names)
-        return FactorResult(name, value, "failed" if made.failed else "differs", where, divergence)
+    def _unbroken(self, factor: Factor) -> FactorResult:
+        """A factor that did not differ: because it did nothing, or because it could do nothing."""
+        made, tried = self.experiment, self.experiment.tried[factor.name]
+        why = tried.skipped or made.refused.get(factor.name, "")
+        if not why and not made.took_effect(factor):
+            why = why_not(factor, made.seen(made.baseline))
+        if why:
+            return FactorResult(factor.name, tried.value, "unavailable", why)
+        return FactorResult(factor.name, tried.value, "same")
 
-    def _unsteady(self, again: _Made, factors: Sequence[Factor]) -> Variation:
-        divergence = self._diagnosed("nothing varied", again, {})
-        where = "" if divergence is None else divergence.headline()
+    def _broken(self, group: Group, *, held: bool) -> FactorResult:
+        made, name = self.experiment, " + ".join(group)
+        value = "; ".join(made.tried[each].value for each in group)
+        if not held:
+            return FactorResult(name, value, "could-not-tell", _ONCE)
+        run = made.made(group)
+        divergence = self._diagnosed(name, run, group)
+        where = run.failed or ("" if divergence is None else divergence.headline())
+        return FactorResult(name, value, "failed" if run.failed else "differs", where, divergence)
+
+    def _unsteady(self, again: Made) -> Variation:
+        divergence = self._diagnosed("nothing varied", again, ())
+        where = again.failed or ("" if divergence is None else divergence.headline())
         first = FactorResult(BASELINE, "", "differs", where, divergence)
-        rest = [FactorResult(factor.name, "", "skipped", _NOT_TRIED) for factor in factors]
-        return Variation(str(self.setup.program), [first, *rest])
+        rest = [FactorResult(each.name, "", "could-not-tell", _NOT_TRIED) for each in self.chosen]
+        return self._variation([first, *rest])
 
-    def _diagnosed(self, name: str, made: _Made, variables: Mapping[str, str]) -> Divergence | None:
+    def _variation(self, rows: Sequence[FactorResult]) -> Variation:
+        return Variation(str(self.experiment.setup.program), rows, self.named)
+
+    def _diagnosed(self, name: str, run: Made, group: Group) -> Divergence | None:
         """Where a run parts from the one that was not varied; None when it left no record."""
-        self.progress(f"diagnosing {name}")
+        made = self.experiment
+        made.progress(f"diagnosing {name}")
+        python = made.python(group)
         try:
-            divergence = diagnose(self._baseline, made.path, progress=self.progress)
+            divergence = diagnose(
+                made.baseline.path, run.path, progress=made.progress, python_b=python
+            )
         except TwiceError:
             return None
-        commands = [_command(self.setup, {}, "a"), _command(self.setup, variables, "b")]
+        commands = [
+            command(made.setup, {}, "a"),
+            command(made.setup, made.variables(group), "b", python),
+        ]
         return replace(
             divergence,
             a="nothing varied",
-            b=f"{name} varied" if variables else "nothing varied, again",
+            b=f"{name} varied" if group else "nothing varied, again",
             next=[*commands, "twice diagnose a.twice b.twice"],
         )
 
 
-def _command(setup: Setup, variables: Mapping[str, str], out: str) -> str:
+def command(setup: Setup, variables: Mapping[str, str], out: str, python: str = "") -> str:
     """The command that makes such a run by hand; policies are not repeated."""
     given = [word for k, v in setup.config.items() for word in ("--set", f"{k}={_as_toml(v)}")]
     given += [word for k, v in variables.items() for word in ("--env", f"{k}={v}")]
-    words = ["twice", "record", str(setup.program), "--seed", str(setup.seed.value), *given]
+    twice = [python, "-m", "twice"] if python else ["twice"]
+    words = [*twice, "record", str(setup.program), "--seed", str(setup.seed.value), *given]
     return shlex.join([*words, "-o", f"{out}.twice"])
 
 

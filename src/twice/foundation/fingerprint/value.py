@@ -79,6 +79,8 @@ class Fingerprint:
         dispatch: by library, the instruction sets it really uses (the read-back of its knobs).
         variables: the relevant environment variables, secrets redacted.
         probes: by probe name, 16 hex digits of the digest of its result bits, or ``unpinned``.
+        settings: what the surroundings really are, read back from the process. They are compared by who
+            varies them, and never by ``differences``: a host name says nothing about a result.
     """
 
     python: PythonFacts
@@ -89,9 +91,10 @@ class Fingerprint:
     dispatch: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     probes: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("libraries", "dispatch", "variables", "probes"):
+        for name in ("libraries", "dispatch", "variables", "probes", "settings"):
             ordered = dict(sorted(getattr(self, name).items()))
             object.__setattr__(self, name, MappingProxyType(ordered))
         in_order = sorted(self.blas, key=lambda one: (one.internal_api, one.where, one.library))
@@ -111,6 +114,7 @@ class Fingerprint:
             "dispatch": dict(self.dispatch),
             "variables": dict(self.variables),
             "probes": dict(self.probes),
+            "settings": dict(self.settings),
         }
 
     @classmethod
@@ -137,6 +141,7 @@ class Fingerprint:
             dispatch=_texts(top, "dispatch"),
             variables=_texts(top, "variables"),
             probes=_texts(top, "probes"),
+            settings=_texts(top, "settings") if "settings" in top else {},
         )
 
 

@@ -1,9 +1,10 @@
 """What a session's process does to itself before anything else, because no variable could do it.
 
-Garbage-collection thresholds, the thread switch interval, the file mode mask, the processors and
-the working directory are no environment variables. A child gets them as variables of our own,
-``TWICE_CHILD_*``, which are part of the recorded surroundings like every other; it takes them out of
-its environment before the program is loaded, so that a program sees their effect and not them.
+Garbage-collection thresholds, the thread switch interval, the file mode mask, the processors, the
+working directory, the host name, the clock, and the order of listings and tasks are no environment
+variables. A child gets them as variables of our own, ``TWICE_CHILD_*``, which are part of the recorded
+surroundings like every other; it takes them out of its environment before the program is loaded, so
+that a program sees their effect and not them.
 
 Not here: which values are worth trying (``diagnosing.varying``).
 
@@ -19,6 +20,9 @@ from collections.abc import Callable, MutableMapping
 from typing import Final
 
 from twice.errors import SurroundingsRefused
+from twice.recording.effects.reordering import newest_tasks_first, reverse_listings
+from twice.recording.effects.shifting import mirror_file_times, offset_wall_clock, rate_clocks
+from twice.recording.surroundings.isolating import fix_addresses, rename_host
 
 CHILD_GC: Final = "TWICE_CHILD_GC"
 """Collection thresholds: three numbers with commas between."""
@@ -35,6 +39,27 @@ CHILD_CPUS: Final = "TWICE_CHILD_CPUS"
 CHILD_FOLDER: Final = "TWICE_CHILD_FOLDER"
 """Absolute path of the folder that it stands in."""
 
+CHILD_ADDRESSES: Final = "TWICE_CHILD_ADDRESSES"
+"""``fixed``: the process is started again without random addresses."""
+
+CHILD_HOST: Final = "TWICE_CHILD_HOST"
+"""The host name that it sees."""
+
+CHILD_CLOCK_OFFSET: Final = "TWICE_CHILD_CLOCK_OFFSET"
+"""Whole seconds that the wall clock reads more than it does."""
+
+CHILD_CLOCK_RATE: Final = "TWICE_CHILD_CLOCK_RATE"
+"""How many times as fast every clock runs."""
+
+CHILD_LISTINGS: Final = "TWICE_CHILD_LISTINGS"
+"""``backwards``: the order in which folders are listed."""
+
+CHILD_FILE_TIMES: Final = "TWICE_CHILD_FILE_TIMES"
+"""``mirrored``: what was newer is older."""
+
+CHILD_TASKS: Final = "TWICE_CHILD_TASKS"
+"""``newest-first``: the order in which tasks that are ready take their turns."""
+
 
 def take_handed(environ: MutableMapping[str, str]) -> None:
     """Do what the variables say and take them out.
@@ -43,7 +68,7 @@ def take_handed(environ: MutableMapping[str, str]) -> None:
         SurroundingsRefused: E-ENV-001, for a value that cannot be used here.
     """
     for name, apply in _APPLY.items():
-        value = environ.pop(name, None)
+        value = environ.get(name)
         if value:
             try:
                 apply(value)
@@ -55,6 +80,7 @@ def take_handed(environ: MutableMapping[str, str]) -> None:
                     variable=name,
                     value=value,
                 ) from error
+        environ.pop(name, None)
 
 
 def _thresholds(value: str) -> None:
@@ -73,10 +99,29 @@ def _processors(value: str) -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(value)])
 
 
+def _only(word: str, apply: Callable[[], None]) -> Callable[[str], None]:
+    """A hook that takes one word, and knows no other."""
+
+    def applied(value: str) -> None:
+        if value != word:
+            raise ValueError(f"expected {word}")
+        apply()
+
+    return applied
+
+
 _APPLY: Final[dict[str, Callable[[str], None]]] = {
+    # First, because it begins the process anew: what was done before would be undone.
+    CHILD_ADDRESSES: _only("fixed", fix_addresses),
     CHILD_GC: _thresholds,
     CHILD_SWITCH: _switching,
     CHILD_UMASK: _mask,
     CHILD_CPUS: _processors,
     CHILD_FOLDER: os.chdir,
+    CHILD_HOST: rename_host,
+    CHILD_CLOCK_OFFSET: lambda value: offset_wall_clock(int(value)),
+    CHILD_CLOCK_RATE: lambda value: rate_clocks(float(value)),
+    CHILD_LISTINGS: _only("backwards", reverse_listings),
+    CHILD_FILE_TIMES: _only("mirrored", mirror_file_times),
+    CHILD_TASKS: _only("newest-first", newest_tasks_first),
 }

@@ -31,9 +31,7 @@ from twice.foundation.classes import (
     parse_test,
 )
 from twice.foundation.digests import Algorithm
-from twice.foundation.seeds import Seed
 from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
-from twice.recording.config import parse_settings, read_config
 from twice.recording.effects.clock import parse_clock
 from twice.recording.naming import AS_MAIN, parse_program, runs_in
 from twice.recording.program import Program
@@ -44,6 +42,7 @@ from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
 from twice.replaying.verifying import require_known
 from twice.surfaces.cli.showing import Progress, add_json, print_json
+from twice.surfaces.cli.starting import add_starting, config_of, seed_of
 
 PASSES_ON = "arguments"
 
@@ -57,21 +56,12 @@ def arrange(parser: argparse.ArgumentParser) -> None:
         "arguments", nargs="*", default=[], help="of a script; after -- where they are options"
     )
     parser.add_argument("-m", "--module", help="run a module or package, as python -m does")
-    parser.add_argument("--seed", help="master seed, an integer; or the variable TWICE_SEED")
-    parser.add_argument("--config", type=Path, help="TOML, JSON or YAML file for run.config")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
-        help="one value of run.config, typed as TOML types it; repeatable",
-    )  # fmt: skip
+    add_starting(parser, classes="bit-exact, logical or statistical")
     parser.add_argument("-o", "--out", type=Path, help="path of the record")
     parser.add_argument("--force", action="store_true", help="replace an existing record")
     parser.add_argument(
         "--env", action="append", default=[], metavar="NAME=VALUE", dest="variables",
         help="an environment variable of the run, part of its record; repeatable",
-    )  # fmt: skip
-    parser.add_argument(
-        "--class", action="append", default=[], dest="classes", metavar="CLASS",
-        help="bit-exact, logical or statistical; or NAME=CLASS for one component; repeatable",
     )  # fmt: skip
     parser.add_argument("--scope", default="host", help="process, host or cross-host")
     parser.add_argument(
@@ -118,13 +108,11 @@ def run(options: argparse.Namespace) -> int:
             "Expected none: a function of a run reads run.config, and only a script has arguments.",
             "Give values with --set KEY=VALUE; run a script without :function, a module with -m.",
         )
-    seed = master_seed(None if options.seed is None else Seed.parse(options.seed))
-    config = {} if options.config is None else read_config(options.config)
-    config.update(parse_settings(options.settings))
+    seed = master_seed(seed_of(options))
     setup = Setup(
         program=program,
         seed=seed,
-        config=config,
+        config=config_of(options),
         predicate=_predicate(options),
         algorithm=_algorithm(options.digest),
         granularity=parse_granularity(options.compare),

@@ -2,28 +2,28 @@
 
   twice vary examples/swarm.py:main --seed 42 --set n=4 --set ticks=20
   twice vary a.twice --factor "hash seed" --factor threads
+  twice vary a.twice --factor interpreter --python ../other/bin/python
   twice vary --list
 
 The program is recorded twice as it is, then with every factor varied at once. Where that run differs
 by the declared class, the factors are halved down to single ones, and each that differs comes with
-its first differing operation. Of a record, program, seed, configuration and class are taken.
+its first differing operation. A factor that had no effect is unavailable, not the same. Of a record,
+program, seed, configuration and class are taken.
 
-Exit code 0 PASS, 1 FAIL, 2 wrong use, or no chosen factor can be varied here.
+Exit code 0 PASS, 1 FAIL, 2 wrong use, or it could not be told.
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from twice.diagnosing.varying.factors import FACTORS
 from twice.diagnosing.varying.varying import vary
 from twice.errors import UsageError
 from twice.foundation.classes import Predicate
-from twice.foundation.seeds import Seed
-from twice.recording.config import parse_settings, read_config
 from twice.surfaces.cli.showing import Doing, add_json, aligned, print_json
+from twice.surfaces.cli.starting import add_starting, config_of, seed_of
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -31,19 +31,14 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "program", nargs="?", help="a program as `twice record` takes it, or a record"
     )
-    parser.add_argument("--seed", help="master seed, an integer; or the variable TWICE_SEED")
-    parser.add_argument("--config", type=Path, help="TOML, JSON or YAML file for run.config")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
-        help="one value of run.config, typed as TOML types it; repeatable",
-    )  # fmt: skip
-    parser.add_argument(
-        "--class", action="append", default=[], dest="classes", metavar="CLASS",
-        help="bit-exact or logical; or NAME=CLASS for one component; repeatable",
-    )  # fmt: skip
+    add_starting(parser, classes="bit-exact or logical")
     parser.add_argument(
         "--factor", action="append", default=[], metavar="NAME", dest="factors",
         help="vary this one only; repeatable",
+    )  # fmt: skip
+    parser.add_argument(
+        "--python", metavar="PATH",
+        help="the other interpreter to try; else the first on PATH that can import twice",
     )  # fmt: skip
     parser.add_argument("--list", action="store_true", help="print the factors that there are")
     add_json(parser)
@@ -60,17 +55,16 @@ def run(options: argparse.Namespace) -> int:
             "Expected a program, or a record.",
             "For example: twice vary examples/swarm.py:main --seed 42",
         )
-    config = {} if options.config is None else read_config(options.config)
-    config.update(parse_settings(options.settings))
     policies: dict[str, Any] = {}
     if options.classes:
         policies["predicate"] = Predicate.parse(options.classes, "host")
     with Doing() as doing:
         found = vary(
             options.program,
-            seed=None if options.seed is None else Seed.parse(options.seed),
-            config=config,
+            seed=seed_of(options),
+            config=config_of(options),
             factors=options.factors or None,
+            python=options.python,
             progress=doing,
             **policies,
         )

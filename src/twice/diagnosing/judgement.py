@@ -1,0 +1,104 @@
+"""What a diagnosis found, and the verdict that is made of it.
+
+Invariant: a verdict says nothing that no record and no execution showed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from twice.diagnosing.attribution import Observations, attribute
+from twice.diagnosing.comparing import (
+    InputDifference,
+    Parting,
+    components_of,
+    environments_apart,
+    substituted_inputs,
+)
+from twice.diagnosing.concluding import operation_of, reads_that_differ
+from twice.diagnosing.divergence import Divergence, Result, next_commands
+from twice.diagnosing.executions import Side
+from twice.diagnosing.experiments import Factor, factors_between
+from twice.diagnosing.locating.located import Located
+from twice.foundation.difference import FieldDifference
+
+
+@dataclass
+class Found:
+    """What the executions gave."""
+
+    fields: list[FieldDifference]
+    located: Located | None
+    factors: list[Factor]
+    blind_spots: list[str]
+    evidence: list[str]
+    caveats: list[str]
+    restores: Mapping[str, Any] = field(default_factory=dict)
+    non_reproducing: str | None = None
+    unsteady: Mapping[str, Any] = field(default_factory=dict)
+
+
+def conclude(
+    a: Side, b: Side, where: Parting, inputs: Sequence[InputDifference], found: Found
+) -> Divergence:
+    """The verdict on runs that part, with everything that the executions gave."""
+    seen = Observations(
+        located=found.located,
+        columns=where.columns,
+        fields=found.fields,
+        factors=found.factors,
+        resumed=a.start is not None or b.start is not None,
+        blind_spots=found.blind_spots,
+        substituted=substituted_inputs(a.record, b.record),
+        unsteady=tuple(found.unsteady),
+        clock_policy=a.record.setup.clock != b.record.setup.clock,
+        reads_differ=reads_that_differ(a.record, b.record, where.at),
+    )
+    result: Result = "localised" if found.located is not None else "unlocalised"
+    if found.non_reproducing is not None:
+        result = "non-reproducing"
+    return replace(
+        verdict_of(a, b, result, where, inputs, caveats=found.caveats),
+        fields=found.fields,
+        operation=None if found.located is None else operation_of(found.located, found.fields),
+        attribution=attribute(seen),
+        blind_spots=found.blind_spots,
+        evidence=found.evidence,
+        surroundings=[(factor.name, factor.a, factor.b) for factor in found.factors],
+    )
+
+
+def verdict_of(
+    a: Side,
+    b: Side,
+    result: Result,
+    where: Parting | None = None,
+    inputs: Sequence[InputDifference] = (),
+    *,
+    caveats: Sequence[str] = (),
+) -> Divergence:
+    """The verdict from what the records say by themselves."""
+    factors = factors_between(a, b)
+    torn = [
+        f"{record.path} is torn: its intact prefix was compared"
+        for record in (a.record, b.record)
+        if not record.complete
+    ]
+    return Divergence(
+        a=str(a.record.path),
+        b=str(b.record.path),
+        result=result,
+        predicate=a.record.setup.predicate,
+        subsystems=sorted({*components_of(a.record, b.record), "output", "streams"}),
+        input_differences=inputs,
+        compare_point=None if where is None else where.at,
+        last_agreement=None if where is None else where.last_agreement,
+        components=() if where is None else where.columns,
+        reconverges=where is not None and where.reconverges,
+        surroundings=[(factor.name, factor.a, factor.b) for factor in factors],
+        environment=environments_apart(a.record, b.record),
+        caveats=[*torn, *caveats],
+        next=next_commands(result, a.record.path, b.record.path),
+    )
