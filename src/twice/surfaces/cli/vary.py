@@ -2,13 +2,13 @@
 
   twice vary examples/swarm.py:main --seed 42 --set n=4 --set ticks=20
   twice vary a.twice --factor "hash seed" --factor threads
-  twice vary a.twice --factor interpreter --python ../other/bin/python
   twice vary --list
 
 The program is recorded twice as it is, then with every factor varied at once. Where that run differs
 by the declared class, the factors are halved down to single ones, and each that differs comes with
 its first differing operation. A factor that had no effect is unavailable, not the same. Of a record,
-program, seed, configuration and class are taken.
+program, seed, configuration and class are taken. --python names another interpreter, for its version and
+those of its libraries.
 
 Exit code 0 PASS, 1 FAIL, 2 wrong use, or it could not be told.
 """
