@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from twice.errors import RedactionNeeded
 from twice.recording.recorder import record_program, refuse_existing
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings
@@ -39,12 +40,26 @@ def rerun(
 
     Raises:
         ProgramChanged: E-PROGRAM-004. OutputExists: E-OUTPUT-001.
+        RedactionNeeded: E-REDACT-002, when arguments or configuration were blanked in the record.
     """
     with RunRecord.open(path) as record:
         require_rerunnable(record)
         require_same_code(record, informational=informational)
+        _require_whole(record)
         refuse_existing(Path(out), force=force)
         pinned = surroundings or Surroundings.from_json(record.identity["surroundings"])
         parent: Mapping[str, object] = {"run_id": record.run_id, "rerun_of": record.path.name}
         record_program(record.setup, pinned, Path(out), force=force, show=show, parent=parent)
     return RunRecord.open(out)
+
+
+def _require_whole(record: RunRecord) -> None:
+    """Refuse to read the world anew with stars for arguments: a service would be asked with them."""
+    blanked = sorted({one.where for one in record.redactions() if one.point < 0})
+    if blanked:
+        raise RedactionNeeded(
+            f"{record.path} holds stars in place of secrets in its {' and '.join(blanked)}.",
+            "Expected a run whose arguments and configuration stand in its record: a re-run reads the"
+            " world with them.",
+            "Record it again with the real ones: twice record …",
+        )

@@ -19,6 +19,7 @@ from typing import Any
 from twice.errors import ClassRefused, ProgramFailed, RecordOutOfRange, UsageError
 from twice.foundation.classes import Predicate
 from twice.foundation.fingerprint import Fingerprint, differences
+from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
 from twice.replaying.caveats import caveats_of
 from twice.replaying.checking import Failure
@@ -179,13 +180,14 @@ def _judgeable(record: RunRecord) -> int:
 
 def _died(record: RunRecord, error: ProgramFailed) -> dict[str, Any]:
     """The process is gone: a difference, unless the recorded one went the same way."""
+    redaction = Redaction(record.setup.redaction, os.environ)
     failure = Failure(
         0,
         -1,
         "ending",
         ("(ending)",),
         _ending_text(record.ending),
-        f"{error.happened} {error.expected}",
+        str(redaction.value(f"{error.happened} {error.expected}", "message")),
     )
     return {
         "kind": "failure",

@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import UsageError
-from twice.recording.redaction.searching import Search
+from twice.recording.redaction.mask import worth_looking_for
+from twice.recording.redaction.redaction import Redaction
+from twice.recording.redaction.searching import Search, search
 from twice.recording.runrecord import RunRecord
 from twice.surfaces.cli.showing import aligned
 from twice.surfaces.values import mapping, printable
 
 FORMAT = "twice.secrets/1"
+_SEARCHED_MAX = 64 << 20
+_NOTED_MAX = 5
 
 
 def secrets_given(file: str, variables: Iterable[str]) -> dict[str, bytes]:
@@ -61,6 +65,25 @@ def _read(file: str) -> bytes:
             "Expected a file with one secret a line, or - for standard input.",
             "Check the path given to --secrets.",
         ) from error
+
+
+def still_in(path: Path, variables: Mapping[str, str], redaction: Redaction) -> list[str]:
+    """Where values of secret variables stand in a record all the same, in words; a few places.
+
+    Args:
+        path: the record.
+        variables: the environment that the run had.
+        redaction: of the run's policy: which variables are secret.
+    """
+    wanted = {
+        f"variable {name}": value.encode("utf-8", "surrogateescape")
+        for name, value in sorted(variables.items())
+        if redaction.is_secret(name) and worth_looking_for(value.encode("utf-8", "surrogateescape"))
+    }
+    if not wanted or path.stat().st_size > _SEARCHED_MAX:
+        return []
+    found = dict.fromkeys(f"{one.name}: {one.place}" for one in search(path, wanted).sightings)
+    return [*found][:_NOTED_MAX]
 
 
 def summary(record: RunRecord) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def words_blanked(words: Sequence[bytes], rule: str, *, given: bool) -> tuple[li
         else:
             spans, more = _inside(word, given=given)
             values += more
-        found.append(blanked(word, spans))
+        found.append(blanked(word, spans)[0])
         option = word.lstrip(b"-") if word.startswith(b"-") and b"=" not in word else b""
     return found, values
 
@@ -56,7 +56,7 @@ def line_blanked(line: bytes, rule: str) -> tuple[bytes, Values]:
         if judged(match["name"]) != "no" and match[group]:
             spans.append((*match.span(group), rule))
             values.append((match[group], rule))
-    return blanked(line, spans), values
+    return blanked(line, spans)[0], values
 
 
 def _inside(word: bytes, *, given: bool) -> tuple[list[Span], Values]:

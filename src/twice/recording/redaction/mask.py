@@ -37,6 +37,7 @@ class Mask:
     def __init__(self, patterns: Sequence[tuple[str, re.Pattern[bytes]]] = ()) -> None:
         self.patterns = tuple(patterns)
         self.longest = 0
+        self.shortest = 0
         self._needles: tuple[tuple[bytes, str], ...] = ()
         self._edges: tuple[re.Pattern[bytes], dict[bytes, list[tuple[bytes, str]]]] | None = None
         self._known: dict[bytes, None] = {}
@@ -55,7 +56,7 @@ class Mask:
             rule: what says so.
             everywhere: in all of its forms; else as it is and escaped, which costs less.
         """
-        if len(value.replace(STAR, b"")) < LEARN_MIN or value.lower() in _COMMON:
+        if not worth_looking_for(value):
             return False
         with self._lock:
             if value in self._known:
@@ -76,6 +77,7 @@ class Mask:
             self._needles = tuple(sorted((*self._needles, *new), key=lambda one: len(one[0])))
             self._edges = re.compile(b"|".join(map(re.escape, edges))), edges
             self.longest = len(self._needles[-1][0])
+            self.shortest = 0 if self.patterns else len(self._needles[0][0])
         return True
 
     def spans(self, data: bytes) -> list[Span]:
@@ -119,25 +121,37 @@ class Mask:
             # Once more: what is blanked may complete a value that holds stars itself.
             if whole_letters:
                 spans = [_widened(data, span) for span in spans]
-            data = blanked(data, spans)
+            data, spans = blanked(data, spans)
             every += spans
         return data, every
 
     def text(self, text: str) -> tuple[str, list[Span]]:
         """Text with every secret blanked, as long in UTF-8 as it was."""
-        data, spans = self.data(text.encode("utf-8", "surrogatepass"), whole_letters=True)
+        raw = text.encode("utf-8", "surrogatepass")
+        if not self.spans(raw):
+            return text, []
+        data, spans = self.data(raw, whole_letters=True)
         return (data.decode("utf-8", "surrogatepass"), spans) if spans else (text, spans)
 
 
-def blanked(data: bytes, spans: Iterable[Span]) -> bytes:
-    """The same bytes with stars in the spans."""
+def worth_looking_for(value: bytes) -> bool:
+    """Whether a value is long and uncommon enough to be looked for everywhere."""
+    return len(value.replace(STAR, b"")) >= LEARN_MIN and value.lower() not in _COMMON
+
+
+def blanked(data: bytes, spans: Iterable[Span]) -> tuple[bytes, list[Span]]:
+    """The same bytes with stars in the spans, and the spans that changed something."""
     changed = bytearray(data)
-    for begin, end, _ in spans:
-        changed[begin:end] = STAR * (end - begin)
-    return bytes(changed)
+    counted = []
+    for span in spans:
+        if not blank(changed, span):
+            begin, end, _ = span
+            changed[begin:end] = STAR * (end - begin)
+            counted.append(span)
+    return bytes(changed), counted
 
 
-def blank(data: bytes, span: Span) -> bool:
+def blank(data: bytes | bytearray, span: Span) -> bool:
     """Whether nothing but stars stands there."""
     begin, end, _ = span
     return data.count(STAR, begin, end) == end - begin

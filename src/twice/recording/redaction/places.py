@@ -99,6 +99,12 @@ def also_known(data: bytes, found: Found) -> Iterator[bytes]:
             return
 
 
+def without_scheme(value: bytes) -> bytes:
+    """What follows the scheme in the value of ``Authorization``."""
+    scheme = _SCHEME.match(value)
+    return value[scheme.end() :] if scheme else value
+
+
 def _stems(small: bytes) -> list[int]:
     found: list[int] = []
     for stem in STEMS:

@@ -78,7 +78,7 @@ class Redaction:
                 for found in places(raw, given=True)
                 if found.rule == URLS
             ]
-            raw = blanked(raw, spans)
+            raw, _ = blanked(raw, spans)
         shown = raw if isinstance(value, bytes) else raw.decode("utf-8", "surrogatepass")
         if isinstance(shown, bytes):
             return self.mask.data(shown)[0]
@@ -189,6 +189,8 @@ class Redaction:
         if kind in _PLAIN:
             return value
         if kind is str:
+            if 4 * len(value) < self.mask.shortest:
+                return value
             text, spans = self.mask.text(value)
             if spans:
                 self._count(spans, where)

@@ -11,11 +11,10 @@ Invariant: a piece that was blanked passes unchanged.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
-from twice.recording.redaction.mask import Mask, Span, blank, blanked
-from twice.recording.redaction.places import Found, also_known, places
+from twice.recording.redaction.mask import Mask, Span, blanked
+from twice.recording.redaction.places import Found, also_known, places, without_scheme
 
 Count = Callable[[list[Span], str], None]
 _LOOKED_AT = 1024
@@ -60,10 +59,10 @@ class Flow:
         spans += self._by_value(whole, known)
         self._keep(whole)
         spans = [(max(begin, known), end, rule) for begin, end, rule in spans if end > known]
-        spans = [span for span in spans if not blank(whole, span)]
+        whole, spans = blanked(whole, spans)
         if spans:
             self._count(spans, self._where)
-            data = blanked(whole, spans)[known:]
+            data = whole[known:]
         # Blanked once more by value alone: stars may complete a value that holds some.
         return self._mask.data(data)[0] if spans else data
 
@@ -101,7 +100,8 @@ class Flow:
         if end is None:
             self._open = found
         else:
-            self._mask.learn(self._partial, found.rule, everywhere=False)
+            for value in {self._partial: None, without_scheme(self._partial): None}:
+                self._mask.learn(value, found.rule, everywhere=False)
             self._partial = b""
         yield known, known + at, found.rule
 
@@ -127,9 +127,10 @@ class Stream:
         return self._received.next(data)
 
 
-_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
+_BINARY = bytes([*range(9), *range(14, 27)])
 
 
 def is_text(data: bytes) -> bool:
     """Whether the beginning of a piece looks like text."""
-    return _BINARY.search(data, 0, _LOOKED_AT) is None
+    beginning = data[:_LOOKED_AT]
+    return len(beginning.translate(None, _BINARY)) == len(beginning)

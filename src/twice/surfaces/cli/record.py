@@ -37,12 +37,14 @@ from twice.recording.naming import AS_MAIN, parse_program, runs_in
 from twice.recording.program import Program
 from twice.recording.recorder import master_seed, record_program, refuse_existing
 from twice.recording.redaction.policy import RULES, Policy
+from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
 from twice.replaying.verifying import require_known
 from twice.surfaces.cli.showing import Progress, add_json, print_json
 from twice.surfaces.cli.starting import add_starting, config_of, seed_of
+from twice.surfaces.secrets import still_in
 
 PASSES_ON = "arguments"
 
@@ -141,6 +143,11 @@ def run(options: argparse.Namespace) -> int:
             progress=progress,
         )
     _tell(program, ended, out, as_json=options.json)
+    left = still_in(
+        out, {**os.environ, **_variables(options.variables)}, Redaction(setup.redaction)
+    )
+    for place in left:
+        print(f"note: a secret stands in the record all the same, {place}", file=sys.stderr)
     if ended["unread"] and ended["how"] == "completed":
         keys = ", ".join(ended["unread"])
         raise ConfigKeyUnused(
