@@ -17,8 +17,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextvars import Token
-from types import TracebackType
-from typing import Any, Self
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from twice.errors import InterceptionRefused
 from twice.recording.effects import (
@@ -37,6 +37,9 @@ from twice.recording.effects.patches import Patch
 from twice.recording.effects.sources import LiveSource
 from twice.recording.imports import ImportWatch
 from twice.recording.program import is_user_file
+
+if TYPE_CHECKING:
+    from twice.recording.effects.network.sockets import Network
 
 
 class Interception:
@@ -61,12 +64,13 @@ class Interception:
         self._policy = policy
         self._tick = tick
         self._saved: list[tuple[Patch, Any]] = []
+        self._network: Network | None = None
         self._main: Token[Actor | Outside | None] | None = None
         self._watch = ImportWatch(
             {
-                "ssl": lambda module: self._put(entropy.ssl_patches(layer, module)),
                 "getpass": lambda module: self._put(environment.user_patches(layer, module)),
-                "socket": lambda module: self._put(environment.socket_patches(layer, module)),
+                "socket": self._patch_socket,
+                "ssl": self._patch_ssl,
                 "platform": lambda module: self._put(environment.platform_patches(layer, module)),
                 "concurrent.futures.thread": lambda module: self._put(
                     lineage.pool_patches(layer, module)
@@ -103,6 +107,22 @@ class Interception:
         except BaseException:
             self.restore()
             raise
+
+    def _patch_socket(self, module: ModuleType) -> None:
+        from twice.recording.effects.network import resolving, sockets
+
+        layer = self._layer
+        self._put(environment.socket_patches(layer, module))
+        self._put(resolving.patches(layer, module))
+        self._network = sockets.Network(layer)
+        self._put(sockets.patches(self._network, module))
+
+    def _patch_ssl(self, module: ModuleType) -> None:
+        from twice.recording.effects.network import tls
+
+        assert self._network is not None, "ssl imports socket"
+        self._put(entropy.ssl_patches(self._layer, module))
+        self._put(tls.patches(self._network.connections, self._network.bindings, module))
 
     def restore(self) -> None:
         """Put every patched attribute back, last one first."""

@@ -19,7 +19,7 @@ from typing import Any, Self
 from twice.errors import RecordForeign, RecordOutOfRange, UsageError
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
-from twice.recording.effects.events import ACTOR, LENIENT, STRICT, Event, unpack
+from twice.recording.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
 from twice.recording.identity import check_identity
 from twice.recording.inputs import INPUT, InputEvent, read_input
 from twice.recording.ordering import PREFIX
@@ -164,6 +164,14 @@ class RunRecord:
                 if frame.actor in keys:
                     reads[keys[frame.actor]] += unpack(frame.payload)
         return reads
+
+    def connections(self) -> dict[str, list[Event]]:
+        """What happened on every connection, by its key, in the order in which they were made."""
+        keys = {number: key for key, number in self.actors().items()}
+        found: dict[str, list[Event]] = {}
+        for frame in self.reader.frames(kinds=[CONNECTION]):
+            found.setdefault(keys[frame.actor], []).extend(unpack(frame.payload))
+        return found
 
     def loops(self) -> list[LoopSpan]:
         """Loops that ended, with the cursors at their ends."""

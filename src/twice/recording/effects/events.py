@@ -20,6 +20,7 @@ from twice.foundation.encoding import decode, encode
 Event = tuple[int, object]
 STRICT = "effects"
 LENIENT = "effects-lenient"
+CONNECTION = "connection"
 ACTOR = "actor"
 RUN_READS_MAX = 2048
 RUNS_MAX = 1024

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from threading import current_thread, get_ident
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from twice.errors import StreamOffThread
 from twice.foundation.digests import Algorithm, short_digest
@@ -27,6 +27,7 @@ from twice.foundation.encoding import decode, encode
 from twice.recording.effects.actors import OUTSIDE, Actor, current, enter
 from twice.recording.effects.events import (
     ACTOR,
+    CONNECTION,
     LENIENT,
     STRICT,
     pack_columns,
@@ -40,6 +41,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Journal = Callable[[str, bytes, int], None]
+
+
+class Part(Protocol):
+    """A source that keeps lines of its own beside the actors', the network's connections for one."""
+
+    def state(self) -> dict[str, object]:
+        """Where it stands, for a snapshot, in plain values."""
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Stand where a snapshot says."""
+        ...
+
+    def finish(self) -> None:
+        """The run is over."""
+        ...
 
 
 class EffectLayer:
@@ -71,6 +88,9 @@ class EffectLayer:
         self.active = True
         self.probing = False
         self.main = Actor(MAIN, self, source)
+        self.algorithm = algorithm
+        self.parts: list[Part] = []
+        self.owned_descriptors: set[int] = set()
         self._journal = journal
         self._opted_in = opted_in
         # By identity: hashing a code object reads all of its instructions. The code is kept, so
@@ -83,6 +103,7 @@ class EffectLayer:
         self._handed_over: deque[tuple[Actor, str, list[int], list[object]]] = deque()
         self.counts: dict[int, int] = {}
         self.lenient_counts: dict[int, int] = {}
+        self.line_counts: dict[int, int] = {}
         self.ungoverned: dict[int, int] = {}
 
     # -- reading ------------------------------------------------------------------------------
@@ -171,6 +192,17 @@ class EffectLayer:
         actor.note_lenient(op.number, (arguments, redaction.value(value, op.name)))
         return value
 
+    def line(self, key: str) -> Actor:
+        """A line of the record that is no actor's: what happens on it comes in an order of its own."""
+        return Actor(key, self, self.source)
+
+    def note_line(self, line: Actor, op: Op, value: object, *, fact: bool = False) -> None:
+        """Note what happened on a line, from any thread."""
+        kind = LENIENT if fact else CONNECTION
+        self._handed_over.append((line, kind, [op.number], [value]))
+        if len(self._handed_over) >= _HANDED_OVER_MAX and get_ident() == self.thread:
+            self._write()
+
     def named(self, op: Op) -> Actor | None:
         """The actor that asks for an effect by name; None inside of another effect.
 
@@ -238,6 +270,8 @@ class EffectLayer:
 
     def flush_all(self) -> None:
         """The same at a run's end, with what other threads still keep."""
+        for part in self.parts:
+            part.finish()
         for actor in list(self._waiting_actors):
             self.hand_over(actor)
         self._write()
@@ -247,12 +281,17 @@ class EffectLayer:
             self.redaction.write(self._journal)
         while self._handed_over:
             actor, kind, numbers, values = self._handed_over.popleft()
+            while self._handed_over and self._handed_over[0][:2] == (actor, kind):
+                _, _, more, more_values = self._handed_over.popleft()
+                numbers, values = [*numbers, *more], [*values, *more_values]
             if kind == STRICT:
                 _count(numbers, self.counts)
                 actor.fold(numbers, values)
-            else:
+            elif kind == LENIENT:
                 _count(numbers, self.lenient_counts)
                 _count(numbers, self._lenient_reads)
+            else:
+                _count(numbers, self.line_counts)
             if self._journal is not None:
                 self._journal(kind, pack_columns(numbers, values), self._number(actor))
 
@@ -280,6 +319,9 @@ class EffectLayer:
             "unfolded": encode((bytes(main.asked), list(main.arguments))),
             "lenient": dict(self._lenient_reads),
             "children": dict(main.children),
+            **{
+                type(part).__name__.lower(): state for part in self.parts if (state := part.state())
+            },
         }
 
     def restore(self, state: Mapping[str, object]) -> None:
@@ -305,6 +347,8 @@ class EffectLayer:
         children: Any = state.get("children")
         if children is not None:
             main.children = dict(children)
+        for part in self.parts:
+            part.restore(state.get(type(part).__name__.lower()) or {})  # type: ignore[arg-type]
 
     def manifest(self) -> dict[str, object]:
         """Closed-world manifest: reads per source, strict, lenient and ungoverned."""
@@ -312,6 +356,7 @@ class EffectLayer:
         return {
             "strict": _named(self.counts),
             "lenient": _named(self.lenient_counts),
+            **({"network": _named(self.line_counts)} if self.line_counts else {}),
             "ungoverned": _named(self.ungoverned),
         }
 
@@ -322,6 +367,9 @@ class EffectLayer:
         for actor in list(self._waiting_actors):
             self.forget(actor)
         self._handed_over.clear()
+
+
+_HANDED_OVER_MAX = 64
 
 
 def _count(numbers: Sequence[int], counts: dict[int, int]) -> None:

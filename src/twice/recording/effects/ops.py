@@ -83,6 +83,12 @@ PROCESS_SYSTEM = Op(187, "process.system", arguments=True)
 STDIN_READ = Op(200, "stdin.read", arguments=True)
 STDIN_ISATTY = Op(201, "stdin.isatty")
 RESOLVED = Op(220, "network.resolved", arguments=True, fact=True)
+ABOUT = Op(221, "network.about", arguments=True, fact=True)
+CONNECT = Op(222, "network.connect", arguments=True)
+RECEIVED = Op(223, "network.received", arguments=True)
+ENDED = Op(224, "network.ended", arguments=True)
+SEND_FAILED = Op(225, "network.send_failed", arguments=True)
+CLOSED = Op(226, "network.closed", arguments=True)
 
 OPS = {op.number: op for op in list(globals().values()) if isinstance(op, Op)}
 

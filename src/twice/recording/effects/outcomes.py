@@ -38,8 +38,13 @@ def outcome_of(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Ou
     except EffectRefused:
         raise  # Said by what records it, not by what is recorded.
     except Exception as error:  # noqa: BLE001  (whatever it raises is its result)
-        kind = type(error)
-        return (RAISED, (kind.__module__, kind.__qualname__, _arguments(error)))
+        return raised(error)
+
+
+def raised(error: Exception) -> Outcome:
+    """The outcome that is an exception: the place of its type, and its arguments."""
+    kind = type(error)
+    return (RAISED, (kind.__module__, kind.__qualname__, _arguments(error)))
 
 
 def given(outcome: object) -> Any:

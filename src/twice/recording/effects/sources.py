@@ -39,6 +39,10 @@ class RecordedReads(Protocol):
         """Strict reads of every other actor, by its key."""
         ...
 
+    def connections(self) -> Mapping[str, Sequence[Event]]:
+        """What came in and out on every connection, by its key."""
+        ...
+
 
 class Answers(Protocol):
     """Answers the strict reads of one actor."""
@@ -65,6 +69,14 @@ class Source(Answers, Protocol):
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
         """Answer a question whose order among others means nothing, by what it asks with."""
+        ...
+
+    def connection(self, key: str, asked: object) -> Sequence[Event] | None:
+        """What a connection is played from; None when the world is to answer."""
+        ...
+
+    def connections(self) -> Sequence[str]:
+        """Keys of the connections that this execution must make, in the order of the record."""
         ...
 
     def position(self) -> int:
@@ -105,6 +117,14 @@ class LiveSource:
         """Ask the world."""
         del op, arguments, needed
         return live()
+
+    def connection(self, key: str, asked: object) -> None:
+        """The world answers."""
+        del key, asked
+
+    def connections(self) -> Sequence[str]:
+        """None in particular."""
+        return ()
 
     def position(self) -> int:
         """Nothing is served from a record."""
@@ -208,6 +228,7 @@ class RecordedSource(RecordedActor):
         self._last: dict[int, tuple[float, float]] = {}
         for number, value in reads.lenient_reads():
             self._lenient.setdefault(number, []).append(value)
+        self._connections = reads.connections()
         self._facts = {op: Facts(self._lenient.get(op, ())) for op in sorted(FACTS)}
 
     def lenient(self, op: Op, live: Live) -> object:
@@ -234,6 +255,15 @@ class RecordedSource(RecordedActor):
         if needed:
             raise self._mismatch(None, op, arguments)
         return live()
+
+    def connection(self, key: str, asked: object) -> Sequence[Event]:
+        """What the record holds of a connection; nothing, of one that it does not know."""
+        del asked
+        return self._connections.get(key, ())
+
+    def connections(self) -> Sequence[str]:
+        """Keys of all recorded connections."""
+        return list(self._connections)
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
         """Continue after that many strict reads, and that many lenient ones of each operation."""
@@ -324,6 +354,16 @@ class BranchSource(BranchActor):
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
         """Serve what is known; ask the world for the rest, unless this branch is sealed."""
         return self._source.fact(op, arguments, live, needed=needed and self._sealed)
+
+    def connection(self, key: str, asked: object) -> Sequence[Event] | None:
+        """What the record holds of a connection; another one is made, unless sealed."""
+        events: Sequence[Any] = self._source.connection(key, asked)
+        same = bool(events) and events[0][1][0] == asked
+        return events if same or self._sealed else None
+
+    def connections(self) -> Sequence[str]:
+        """A branch need not make any of its parent's."""
+        return ()
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
         """Continue after that many strict reads, and that many lenient ones of each operation."""

@@ -1,0 +1,231 @@
+"""One connection while the world answers: everything that comes in is noted with what had gone out.
+
+A connection is a line of its own in the record, named after the actor that made it, because libraries
+read on behalf of many: a reply may be read by an event loop, a pool's thread or the program itself.
+
+Not for: readiness. That a socket would have blocked is not noted; when data came is.
+
+Invariant: what is noted in order is what a reader of this connection was given in order.
+"""
+
+from __future__ import annotations
+
+import errno
+import select
+from collections.abc import Callable
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from twice.recording.effects import ops
+from twice.recording.effects.network.outgoing import Outgoing
+from twice.recording.effects.outcomes import RETURNED, Outcome, given, outcome_of, raised
+
+if TYPE_CHECKING:
+    import socket
+
+    from twice.recording.effects.layer import EffectLayer
+
+CLOSED, LEFT = "closed", "left"
+"""How a connection ended: by the program, or with it."""
+_OK: Outcome = (RETURNED, None)
+_AGAIN = ("SSLWantReadError", "SSLWantWriteError")
+
+
+class Connection:
+    """A connection to the world.
+
+    Args:
+        layer: the layer that governs.
+        key: its name in the record.
+
+    Attributes:
+        veiled: whether a pair of TLS buffers has the data, and the socket only its cipher.
+    """
+
+    def __init__(self, layer: EffectLayer, key: str) -> None:
+        self.layer, self.key = layer, key
+        self.veiled = self._over = False
+        self._outgoing = Outgoing(layer.algorithm)
+        self._noted = 0
+        self._connecting: object = None
+        self._descriptor = -1
+        self._lock = Lock()
+        self._line = layer.line(key)
+
+    # -- making it ------------------------------------------------------------------------------
+
+    def connect(self, asked: object, sock: socket.socket, connect: Callable[[], object]) -> object:
+        """Connect, and note how it went; a socket that does not wait is noted when it is known."""
+        self._descriptor = sock.fileno()
+        self.layer.owned_descriptors.add(self._descriptor)
+        try:
+            result = connect()
+        except BlockingIOError:
+            self._connecting = asked
+            raise
+        except OSError as error:
+            self._note(ops.CONNECT, (asked, (False, raised(error))))
+            raise
+        self._note(ops.CONNECT, (asked, (False, _OK)))
+        return result
+
+    def connect_again(self, connect: Callable[[], object]) -> object:
+        """Ask again for a connection that was asked for."""
+        return given(self.about("connect", lambda: outcome_of(connect)))
+
+    def connected(self, error_number: Callable[[], int]) -> int:
+        """How a connection that was not waited for went: 0, or the number of an error."""
+        number = error_number()
+        with self._lock:
+            self._settle(raised(OSError(number, "")) if number else _OK)
+        return number
+
+    def _settle(self, outcome: Outcome = _OK) -> None:
+        if self._connecting is not None:
+            asked, self._connecting = self._connecting, None
+            self._note(ops.CONNECT, (asked, (True, outcome)))
+
+    # -- what goes out ----------------------------------------------------------------------------
+
+    def send(self, data: Any, send: Callable[[], int | None]) -> int:
+        """Send bytes on the socket; None from ``send`` means all of them."""
+        if self.veiled:
+            return _size(data, send())
+        return self.write(data, send)
+
+    def write(self, data: Any, send: Callable[[], int | None]) -> int:
+        """Send bytes, plain ones where TLS encrypts."""
+        try:
+            count = send()
+        except OSError as error:
+            if not would_block(error):
+                self._note_marked(ops.SEND_FAILED, raised(error))
+            raise
+        with memoryview(data) as view, view.cast("B") as octets, self._lock:
+            self._settle()
+            self._outgoing.add(octets if count is None else octets[:count])
+        return _size(data, count)
+
+    def greet(self) -> None:
+        """A pair of TLS buffers sends its first bytes: from now on it has the data."""
+        self.veiled = True
+
+    # -- what comes in ------------------------------------------------------------------------------
+
+    def receive(
+        self, sock: socket.socket, size: int, receive: Callable[[], Any], *, peek: bool = False
+    ) -> Any:
+        """What comes in on the socket, as it gives it."""
+        if peek:
+            return receive()
+        if self.veiled:
+            return self._receive_veiled(receive)
+        return self.read(sock, size, receive)
+
+    def receive_into(
+        self, sock: socket.socket, buffer: Any, size: int, receive: Callable[[], int]
+    ) -> int:
+        """The same into a buffer."""
+        if self.veiled:
+            return int(self._receive_veiled(receive))
+        return self.read_into(sock, buffer, size, receive)
+
+    def read(self, sock: socket.socket | None, size: int, receive: Callable[[], Any]) -> Any:
+        """What comes in, plain: bytes, or bytes and who sent them."""
+        del sock, size
+        result = self._received(receive)
+        self._note_marked(ops.RECEIVED, (RETURNED, result))
+        return result
+
+    def read_into(
+        self, sock: socket.socket | None, buffer: Any, size: int, receive: Callable[[], int]
+    ) -> int:
+        """The same into a buffer."""
+        del sock, size
+        count = int(self._received(receive))
+        with memoryview(buffer) as view, view.cast("B") as octets:
+            self._note_marked(ops.RECEIVED, (RETURNED, bytes(octets[:count])))
+        return count
+
+    def _received(self, receive: Callable[[], Any], op: ops.Op = ops.RECEIVED) -> Any:
+        try:
+            return receive()
+        except OSError as error:
+            if not would_block(error):
+                self._note_marked(op, raised(error))
+            raise
+
+    def _receive_veiled(self, receive: Callable[[], Any]) -> Any:
+        result = self._received(receive, ops.ENDED)
+        if not result:
+            self._note_marked(ops.ENDED, (RETURNED, b""))
+        return result
+
+    # -- the rest -------------------------------------------------------------------------------------
+
+    def about(
+        self, what: object, live: Callable[[], Outcome], absent: Outcome | None = None
+    ) -> Outcome:
+        """A fact about the connection: who is at its ends, what TLS agreed on."""
+        del absent
+        outcome = live()
+        self.layer.note_line(self._line, ops.ABOUT, ((self.key, what), outcome), fact=True)
+        return outcome
+
+    def step(self, what: str, act: Callable[[], object]) -> None:
+        """Do a step of TLS and note how it ended; that it must be tried again is no end."""
+        try:
+            act()
+        except OSError as error:
+            if not would_block(error):
+                outcome = raised(error)
+                self.about(what, lambda: outcome)
+            raise
+        self.about(what, lambda: _OK)
+
+    def close(self, sock: socket.socket | None, how: str = CLOSED) -> None:
+        """The program closed it, or ended."""
+        if self._over:
+            return
+        self._over = True
+        self.layer.owned_descriptors.discard(self._descriptor)
+        with self._lock:
+            self._settle(raised(OSError(errno.EINPROGRESS, "")))
+        if sock is not None and _is_readable(sock):
+            self._note_marked(ops.ENDED, (RETURNED, b""))
+        self._note_marked(ops.CLOSED, how)
+
+    def state(self) -> tuple[object, ...]:
+        """Where it stands, for a snapshot: events so far and what went out."""
+        return (self._noted, *self._outgoing.state())
+
+    def _note_marked(self, op: ops.Op, outcome: object) -> None:
+        with self._lock:
+            self._settle()
+            self._note(op, (tuple(self._outgoing.mark()), outcome))
+
+    def _note(self, op: ops.Op, value: object) -> None:
+        self._noted += 1
+        self.layer.note_line(self._line, op, value)
+
+
+def would_block(error: OSError) -> bool:
+    """Whether a socket only said that it has nothing yet."""
+    return isinstance(error, BlockingIOError) or type(error).__name__ in _AGAIN
+
+
+def _size(data: Any, count: int | None) -> int:
+    if count is not None:
+        return count
+    with memoryview(data) as view:
+        return view.nbytes
+
+
+def _is_readable(sock: socket.socket) -> bool:
+    """Whether the other side has closed, or said more than will be read: pools look at that."""
+    try:
+        poll = select.poll()
+        poll.register(sock.fileno(), select.POLLIN)
+        return bool(poll.poll(0))
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,130 @@
+"""Which socket holds which connection of the run.
+
+A socket that connects on behalf of an actor holds a connection, live or played, until it is closed. A
+socket made from the same descriptor (TLS does so) holds the same one.
+
+Invariant: at the end of a run every connection has been told that it is over.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from twice.errors import EffectMismatch
+from twice.recording.effects import ops
+from twice.recording.effects.actors import Actor
+from twice.recording.effects.layer import EffectLayer
+from twice.recording.effects.network.connection import LEFT, Connection
+from twice.recording.effects.network.played import PlayedConnection
+
+Held = Connection | PlayedConnection
+"""What a socket holds: the same to whoever uses it."""
+_FAMILIES = (socket.AF_INET, socket.AF_INET6, getattr(socket, "AF_UNIX", socket.AF_INET))
+
+
+class Connections:
+    """The connections of one run.
+
+    Args:
+        layer: the layer that governs.
+    """
+
+    def __init__(self, layer: EffectLayer) -> None:
+        self.layer = layer
+        self._held: WeakKeyDictionary[socket.socket, Held] = WeakKeyDictionary()
+        self._open: dict[str, Held] = {}
+        self._made: set[str] = set()
+        self._to_seek: Mapping[str, Sequence[Any]] = {}
+        self.of: Callable[[socket.socket], Held | None] = self._held.get
+        """The connection that a socket holds, or None: it is no business of the run's."""
+        layer.parts.append(self)
+
+    def maker(self, sock: socket.socket) -> Actor | None:
+        """The actor on whose behalf a socket connects, or None when it is not governed."""
+        if sock.family not in _FAMILIES:
+            return None
+        actor = self.layer.actor()
+        if actor is None:
+            self.layer.count_ungoverned(ops.CONNECT)
+        return actor
+
+    def begin(self, actor: Actor, sock: socket.socket, asked: object) -> Held:
+        """A new connection of an actor's, live or as the record has it."""
+        key = actor.next_key("connection")
+        events = self.layer.source.connection(key, asked)
+        made: Held
+        if events is None:
+            made = Connection(self.layer, key)
+        else:
+            made = PlayedConnection(self.layer, key, events)
+        self._made.add(key)
+        self._open[key] = made
+        self._held[sock] = made
+        state = self._to_seek.get(key)
+        if state is not None and isinstance(made, PlayedConnection):
+            made.seek(state)
+        return made
+
+    def share(self, sock: socket.socket, descriptor: int) -> None:
+        """A socket was made from a descriptor: it holds what another one with it holds."""
+        for other, held in list(self._held.items()):
+            if other is not sock and other.fileno() == descriptor:
+                self._held[sock] = held
+                return
+
+    def hold(self, sock: socket.socket, held: Held) -> None:
+        """A socket holds a connection besides another one."""
+        self._held[sock] = held
+
+    def release(self, sock: socket.socket) -> None:
+        """A socket gives its descriptor away."""
+        self._held.pop(sock, None)
+
+    def close(self, sock: socket.socket) -> None:
+        """A socket is closed, and its connection with it."""
+        held = self._held.pop(sock, None)
+        if held is None or any(other is held for other in self._held.values()):
+            return
+        self._open.pop(held.key, None)
+        held.close(sock)
+
+    # -- as a part of the layer -------------------------------------------------------------------
+
+    def state(self) -> dict[str, object]:
+        """Where every connection stands, for a snapshot."""
+        made = dict.fromkeys(sorted(self._made))
+        return {**made, **{key: self._open[key].state() for key in sorted(self._open)}}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Stand where a snapshot says: connections that were over by then are not made again."""
+        self._made |= state.keys()
+        self._to_seek = {key: value for key, value in state.items() if value is not None}
+        for key, value in self._to_seek.items():
+            held = self._open.get(key)
+            if isinstance(held, PlayedConnection):
+                held.seek(value)
+
+    def finish(self) -> None:
+        """The run ends: so do its connections, and none that it made before may be missing.
+
+        Raises:
+            EffectMismatch: E-EFFECT-001, in replay, when one is.
+        """
+        for held in list(self._open.values()):
+            held.close(None, LEFT)
+        self._open.clear()
+        missing = [key for key in self.layer.source.connections() if key not in self._made]
+        if missing:
+            error = EffectMismatch(
+                f"The connection {missing[0]} was made in the recorded run and not in this one.",
+                "Expected the same connections.",
+                "The program takes another path than it did: twice diagnose names where.",
+                position=0,
+                actor=missing[0],
+                recorded=f"{len(missing)} more connections",
+                asked="nothing more",
+            )
+            self.layer.source.unfit(error)

@@ -1,0 +1,87 @@
+"""What a program sent on a connection, as a number of bytes and a digest that grows with them.
+
+Whatever comes in on a connection is recorded with a mark of what had gone out by then: so many bytes,
+their digest, and how the newest of them begin. In replay the same bytes lead to the same marks,
+however the program cuts them into calls.
+
+Invariant: the digest of a mark depends on the bytes and on the marks before it, on nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from twice.foundation.digests import Algorithm, new_hasher
+
+HEAD_BYTES_MAX = 1024
+"""How much of what went out between two marks is kept to be read by people."""
+SEGMENT_BYTES_MAX = 1 << 16
+"""How much is remembered, so that a snapshot can be taken between two marks."""
+
+
+class Mark(NamedTuple):
+    """What had gone out at a moment.
+
+    Attributes:
+        sent: bytes since the connection began.
+        digest: of those bytes, 16 bytes; of the marks before it too.
+        head: the first bytes since the mark before, at most ``HEAD_BYTES_MAX``; empty when none.
+    """
+
+    sent: int
+    digest: bytes
+    head: bytes
+
+
+_NOTHING = Mark(0, b"", b"")
+
+
+class Outgoing:
+    """Counts and digests what goes out.
+
+    Args:
+        algorithm: of the digests.
+        mark: where to go on from.
+        segment: what went out since that mark.
+    """
+
+    def __init__(
+        self, algorithm: Algorithm, mark: Mark = _NOTHING, segment: bytes = b""
+    ) -> None:
+        self.count = mark.sent
+        self._algorithm, self._last = algorithm, mark
+        self._segment = bytearray()
+        self._hasher = new_hasher(algorithm)
+        self._hasher.update(mark.digest)
+        self.add(segment)
+
+    def add(self, data: bytes | memoryview) -> None:
+        """More went out."""
+        self.count += len(data)
+        self._hasher.update(data)
+        room = SEGMENT_BYTES_MAX - len(self._segment)
+        if room > 0:
+            self._segment += data[:room]
+
+    def mark(self) -> Mark:
+        """What has gone out by now; a second mark at the same place has no head."""
+        if self.count == self._last.sent:
+            return self._last._replace(head=b"")
+        digest = self._hasher.digest()[:16]
+        self._last = Mark(self.count, digest, bytes(self._segment[:HEAD_BYTES_MAX]))
+        self._segment.clear()
+        self._hasher = new_hasher(self._algorithm)
+        self._hasher.update(digest)
+        return self._last
+
+    def state(self) -> tuple[int, bytes, bytes | None]:
+        """The last mark's count and digest, and what went out since; None for more than is kept."""
+        since = self.count - self._last.sent
+        segment = bytes(self._segment) if since == len(self._segment) else None
+        return (self._last.sent, self._last.digest, segment)
+
+
+def read_mark(plain: object) -> Mark:
+    """A mark as the record keeps it."""
+    assert isinstance(plain, tuple), "a mark is a tuple"
+    return Mark(*plain)

@@ -1,0 +1,71 @@
+"""Names of hosts: what they resolve to is a fact, answered by what was asked.
+
+Covered: ``getaddrinfo`` (also an event loop's, which asks on a thread of its pool), ``getnameinfo``,
+``gethostbyname``, ``gethostbyname_ex``, ``gethostbyaddr``, and through it ``getfqdn``; whoever asks.
+In replay nobody is asked.
+
+Not covered: resolvers of their own (``dnspython``, ``c-ares``).
+
+Invariant: a name that was not asked for while recording does not resolve in replay.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from twice.recording.effects import ops
+from twice.recording.effects.layer import EffectLayer
+from twice.recording.effects.outcomes import given, outcome_of
+from twice.recording.effects.patches import Patch
+
+_NAMES = ("getaddrinfo", "getnameinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr")
+
+
+def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
+    """What stands in the place of the functions that resolve names during a session."""
+    return [Patch(module, name, _governed(layer, name, getattr(module, name))) for name in _NAMES]
+
+
+def _governed(layer: EffectLayer, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    made = _addresses if name == "getaddrinfo" else _unchanged
+
+    def resolve(*args: Any, **kwargs: Any) -> Any:
+        asked = (name, tuple(map(_plain, args)), tuple(sorted(kwargs.items())))
+
+        def live() -> object:
+            return outcome_of(lambda: _plain(real(*args, **kwargs)))
+
+        return made(given(layer.fact(ops.RESOLVED, asked, live)))
+
+    resolve.__name__, resolve.__doc__ = name, real.__doc__
+    return resolve
+
+
+def _plain(value: Any) -> Any:
+    """Numbers without the names of their enumerations; sequences as tuples."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, list | tuple):
+        return tuple(map(_plain, value))
+    return value
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def _addresses(found: Any) -> list[Any]:
+    return [
+        (_named(socket.AddressFamily, family), _named(socket.SocketKind, kind), *rest)
+        for family, kind, *rest in found
+    ]
+
+
+def _named(kind: Any, number: int) -> Any:
+    try:
+        return kind(number)
+    except ValueError:
+        return number
