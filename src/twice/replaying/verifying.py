@@ -37,7 +37,7 @@ from twice.replaying.withholding import redaction_caveats, withheld
 Progress = Callable[[int, int], None]
 _SEAL = (
     "clock, entropy, environment, listings, processes, standard input and declared effects come from "
-    "the record; contents of files, network and processes that libraries start are not sealed"
+    "the record; contents of files and processes that libraries start are not sealed"
 )
 
 

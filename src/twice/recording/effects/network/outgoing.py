@@ -45,9 +45,7 @@ class Outgoing:
         segment: what went out since that mark.
     """
 
-    def __init__(
-        self, algorithm: Algorithm, mark: Mark = _NOTHING, segment: bytes = b""
-    ) -> None:
+    def __init__(self, algorithm: Algorithm, mark: Mark = _NOTHING, segment: bytes = b"") -> None:
         self.count = mark.sent
         self._algorithm, self._last = algorithm, mark
         self._segment = bytearray()
