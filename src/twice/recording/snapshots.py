@@ -130,6 +130,7 @@ def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
                 "unfolded": bytes(cursors.effects.get("unfolded", b"")).hex(),  # type: ignore[call-overload]
                 "lenient": _by_number(cursors.effects.get("lenient", {})),
                 "children": cursors.effects.get("children", {}),
+                **_parts(cursors.effects.get("parts")),
             },
             "inputs": cursors.inputs,
             "inputs_chain": cursors.inputs_chain.hex(),
@@ -138,6 +139,10 @@ def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
         },
     }
     writer.snapshot(captured.tick, rfc8785.dumps(envelope))
+
+
+def _parts(parts: object) -> dict[str, str]:
+    return {"parts": parts.hex()} if isinstance(parts, bytes) and parts else {}
 
 
 def _by_number(counts: object) -> dict[str, int]:
@@ -212,6 +217,7 @@ def load(reader: RecordReader, number: int) -> Captured:
                 "unfolded": bytes.fromhex(cursors["effects"].get("unfolded", "")),
                 **_lenient_cursors(cursors["effects"]),
                 "children": dict(cursors["effects"].get("children", {})),
+                "parts": bytes.fromhex(cursors["effects"].get("parts", "")),
             },
             inputs=cursors["inputs"],
             inputs_chain=bytes.fromhex(cursors["inputs_chain"]),

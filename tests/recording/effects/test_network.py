@@ -15,6 +15,7 @@ import trustme
 
 from programs import recorded, write
 from twice.recording.cadence import Cadence
+from twice.recording.runrecord import RunRecord
 from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
 
@@ -372,3 +373,36 @@ def test_a_run_may_start_between_two_requests_of_one_connection(tmp_path: Path) 
     verification = verify(tmp_path / "a.twice", first=2)
     assert verification.result == "PARTIAL", verification
     assert verification.failure is None
+
+
+SECRET = "sk-vGtr5tQ0zX9pLw2m"
+
+
+@pytest.mark.parametrize("present", [True, False])
+def test_a_secret_is_in_no_part_of_what_was_sent_and_received(
+    tmp_path: Path, *, present: bool
+) -> None:
+    source = """
+        import json, os, urllib.request
+
+        def main(run):
+            token = os.environ["SERVICE_TOKEN"]
+            body = json.dumps({"user": "ann", "password": token}).encode()
+            for url, data in (("/?api_key=" + token, None), ("/echo", body)):
+                asked = urllib.request.Request("http://127.0.0.1:PORT" + url, data=data)
+                asked.add_header("Authorization", "Bearer " + token)
+                run.compare("size", len(urllib.request.urlopen(asked).read()))
+    """
+    with serving() as server:
+        options = {"env": {"SERVICE_TOKEN": SECRET}}
+        recorded(tmp_path, source.replace("PORT", str(server.port)), **options).close()
+        assert server.requests == 2
+    with RunRecord.open(tmp_path / "a.twice") as record:
+        frames = b"".join(bytes(frame.payload) for frame in record.reader.frames())
+    assert b"/?api_key=*" in frames
+    assert b"ann" in frames
+    assert SECRET.encode() not in frames
+    with pytest.MonkeyPatch.context() as patched:
+        if present:
+            patched.setenv("SERVICE_TOKEN", SECRET)
+        assert verify(tmp_path / "a.twice").result == "PASS"

@@ -44,7 +44,13 @@ Journal = Callable[[str, bytes, int], None]
 
 
 class Part(Protocol):
-    """A source that keeps lines of its own beside the actors', the network's connections for one."""
+    """A source that keeps lines of its own beside the actors', the network's connections for one.
+
+    Attributes:
+        name: what a snapshot calls it.
+    """
+
+    name: str
 
     def state(self) -> dict[str, object]:
         """Where it stands, for a snapshot, in plain values."""
@@ -319,9 +325,7 @@ class EffectLayer:
             "unfolded": encode((bytes(main.asked), list(main.arguments))),
             "lenient": dict(self._lenient_reads),
             "children": dict(main.children),
-            **{
-                type(part).__name__.lower(): state for part in self.parts if (state := part.state())
-            },
+            **({"parts": encode(parts)} if (parts := self._parts()) else {}),
         }
 
     def restore(self, state: Mapping[str, object]) -> None:
@@ -347,8 +351,12 @@ class EffectLayer:
         children: Any = state.get("children")
         if children is not None:
             main.children = dict(children)
+        stood: Any = decode(state["parts"]) if state.get("parts") else {}  # type: ignore[arg-type]
         for part in self.parts:
-            part.restore(state.get(type(part).__name__.lower()) or {})  # type: ignore[arg-type]
+            part.restore(stood.get(part.name, {}))
+
+    def _parts(self) -> dict[str, object]:
+        return {part.name: state for part in self.parts if (state := part.state())}
 
     def manifest(self) -> dict[str, object]:
         """Closed-world manifest: reads per source, strict, lenient and ungoverned."""

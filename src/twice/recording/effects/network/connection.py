@@ -5,7 +5,8 @@ read on behalf of many: a reply may be read by an event loop, a pool's thread or
 
 Not for: readiness. That a socket would have blocked is not noted; when data came is.
 
-Invariant: what is noted in order is what a reader of this connection was given in order.
+Invariant: what is noted in order is what a reader of this connection was given in order, with secrets
+blanked.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Connection:
     def __init__(self, layer: EffectLayer, key: str) -> None:
         self.layer, self.key = layer, key
         self.veiled = self._over = False
-        self._outgoing = Outgoing(layer.algorithm)
+        self._outgoing, self._wire = Outgoing(layer.algorithm), layer.redaction.stream()
         self._noted = 0
         self._connecting: object = None
         self._descriptor = -1
@@ -103,7 +104,7 @@ class Connection:
             raise
         with memoryview(data) as view, view.cast("B") as octets, self._lock:
             self._settle()
-            self._outgoing.add(octets if count is None else octets[:count])
+            self._outgoing.add(self._wire.sent(bytes(octets if count is None else octets[:count])))
         return _size(data, count)
 
     def greet(self) -> None:
@@ -134,7 +135,9 @@ class Connection:
         """What comes in, plain: bytes, or bytes and who sent them."""
         del sock, size
         result = self._received(receive)
-        self._note_marked(ops.RECEIVED, (RETURNED, result))
+        data, *sender = result if isinstance(result, tuple) else (result,)
+        noted = self._wire.received(data)
+        self._note_marked(ops.RECEIVED, (RETURNED, (noted, *sender) if sender else noted))
         return result
 
     def read_into(
@@ -144,7 +147,8 @@ class Connection:
         del sock, size
         count = int(self._received(receive))
         with memoryview(buffer) as view, view.cast("B") as octets:
-            self._note_marked(ops.RECEIVED, (RETURNED, bytes(octets[:count])))
+            noted = self._wire.received(bytes(octets[:count]))
+        self._note_marked(ops.RECEIVED, (RETURNED, noted))
         return count
 
     def _received(self, receive: Callable[[], Any], op: ops.Op = ops.RECEIVED) -> Any:

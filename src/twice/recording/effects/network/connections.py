@@ -32,6 +32,8 @@ class Connections:
         layer: the layer that governs.
     """
 
+    name = "connections"
+
     def __init__(self, layer: EffectLayer) -> None:
         self.layer = layer
         self._held: WeakKeyDictionary[socket.socket, Held] = WeakKeyDictionary()

@@ -46,7 +46,7 @@ class PlayedConnection:
     def __init__(self, layer: EffectLayer, key: str, events: Sequence[Event]) -> None:
         self.layer, self.key = layer, key
         self.veiled = self._greeted = self._over = False
-        self._outgoing = Outgoing(layer.algorithm)
+        self._outgoing, self._wire = Outgoing(layer.algorithm), layer.redaction.stream()
         self._events: Sequence[tuple[int, Any]] = events
         self._at = self._boundary = self._uncovered = 0
         self._deferred: Outcome | None = None
@@ -116,7 +116,7 @@ class PlayedConnection:
         del send
         with memoryview(data) as view, view.cast("B") as octets, self._more:
             self._fail_if_it_failed()
-            left: memoryview = octets
+            left = memoryview(self._wire.sent(bytes(octets)))
             while left:
                 mark = self._next_boundary()
                 if mark is None:
