@@ -35,7 +35,7 @@ with requests.Session() as session:
 with httpx.Client(verify=context or True, base_url=base) as client:
     print("httpx", client.get("/c").json(), client.post("/orders", content=b"x" * 10).json())
     with client.stream("GET", "/stream") as answer:
-        print("httpx", [line for line in answer.iter_lines()])
+        print("httpx", list(answer.iter_lines()))
 
 
 async def ask_httpx():

@@ -3,7 +3,9 @@
 import subprocess
 import sys
 
-make = subprocess.Popen(["sh", "-c", "echo b; echo a; date +%N; echo b; echo a"], stdout=subprocess.PIPE)
+make = subprocess.Popen(
+    ["sh", "-c", "echo b; echo a; date +%N; echo b; echo a"], stdout=subprocess.PIPE
+)
 order = subprocess.Popen(["sort"], stdin=make.stdout, stdout=subprocess.PIPE)
 make.stdout.close()
 print(subprocess.run(["uniq", "-c"], stdin=order.stdout, capture_output=True, text=True).stdout)

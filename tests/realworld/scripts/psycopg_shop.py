@@ -1,6 +1,6 @@
 """Keeps orders in PostgreSQL through psycopg, whose I/O happens in C: one line names the adapter."""
 
-import datetime
+import datetime as dt
 import random
 import sys
 import uuid
@@ -21,7 +21,7 @@ with dbapi.connect(psycopg.connect, url) as connection:
     for number in range(3):
         row = (
             uuid.uuid4(), number, Decimal(random.randrange(10_000)) / 100,
-            datetime.datetime.now(datetime.UTC), datetime.date(2026, 1, 2),
+            dt.datetime.now(dt.UTC), dt.date(2026, 1, 2),
             Jsonb({"n": [1, None]}), b"\0\xff", ["a", "b"],
         )  # fmt: skip
         connection.execute("insert into sales values (%s, %s, %s, %s, %s, %s, %s, %s)", row)
@@ -32,7 +32,11 @@ with dbapi.connect(psycopg.connect, url) as connection:
             connection.execute("select 1 / 0")
     except psycopg.errors.DivisionByZero as error:
         print(type(error).__name__, error)
-    print(connection.execute("select count(*), sum(price), now(), txid_current() from sales").fetchone())
+    print(
+        connection.execute(
+            "select count(*), sum(price), now(), txid_current() from sales"
+        ).fetchone()
+    )
 
 with dbapi.connect(psycopg.connect, url, row_factory=dict_row) as connection:
     with connection.cursor() as cursor:

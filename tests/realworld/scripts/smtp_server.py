@@ -6,10 +6,14 @@ import sys
 from aiosmtpd.smtp import SMTP
 
 
+def keep(envelope):
+    with open(sys.argv[1], "a") as file:
+        file.write(f"{envelope.mail_from} {envelope.rcpt_tos}\n")
+
+
 class Keeper:
     async def handle_DATA(self, server, session, envelope):
-        with open(sys.argv[1], "a") as file:
-            file.write(f"{envelope.mail_from} {envelope.rcpt_tos}\n")
+        keep(envelope)
         return "250 kept"
 
 

@@ -408,3 +408,21 @@ def test_a_forked_child_asks_the_world_and_not_the_record(tmp_path: Path) -> Non
         final = record.reader.points
         assert len(final) == 5
         assert [event.value for event in record.inputs()] == [0, 1, 2]
+
+
+def test_a_declared_effect_gives_its_dicts_in_their_order(tmp_path: Path) -> None:
+    statement = verified(
+        tmp_path,
+        """
+        import twice
+
+        @twice.effect
+        def asked():
+            return [{"b": 1, "a": {"z": 2, "y": 3}}, {"d": 4, "c": 5}]
+
+        def main(run):
+            for tick in run.ticks(2):
+                print(asked(), run.effects.call("more", lambda: {2: "x", 1: "y"}))
+        """,
+    )
+    assert statement.result == "PASS"

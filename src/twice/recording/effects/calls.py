@@ -18,10 +18,12 @@ from typing import Any
 
 from twice.errors import EffectRefused, EncodingRefused
 from twice.foundation.digests import Algorithm, digest_value
+from twice.foundation.encoding import decode, encode, loaded_types
 from twice.recording.effects import ops
 from twice.recording.effects.actors import outside
 from twice.recording.effects.layer import EffectLayer
-from twice.recording.effects.outcomes import RETURNED, Outcome, given, outcome_of
+from twice.recording.effects.outcomes import RETURNED, given, outcome_of
+from twice.recording.ordering import orders_of, reordered
 from twice.recording.redaction.redaction import Redaction
 
 
@@ -37,12 +39,25 @@ def governed_call(
     actor = layer.named(ops.CALL)
     arguments = (name, _arguments_digest(layer.redaction, name, args, kwargs))
 
-    def live() -> Outcome:
+    ran = False
+
+    def live() -> tuple[Any, ...]:
+        nonlocal ran
+        ran = True
         # What it reads is part of its one result: in replay it does not run, so nobody would ask
         # for those reads again.
         return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
 
-    return given(layer.read(actor, ops.CALL, live, arguments))
+    outcome: Any = layer.read(actor, ops.CALL, live, arguments)
+    if len(outcome) == 2:
+        return given(outcome)
+    return outcome[1] if ran else _in_order(outcome[1], outcome[2])
+
+
+def _in_order(value: object, orders: Any) -> Any:
+    """A recorded result whose dicts iterate as they did: canonical form sorts them."""
+    fresh: Any = decode(encode(value), resolve=loaded_types)
+    return reordered(fresh, orders)
 
 
 def _arguments_digest(
@@ -61,7 +76,8 @@ def _arguments_digest(
 
 def _outcome(
     name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Outcome:
+) -> tuple[Any, ...]:
+    """How the call ended; with the order of the dicts that it returned, where one matters."""
     outcome = outcome_of(function, *args, **kwargs)
     if outcome[0] != RETURNED:
         return outcome
@@ -74,4 +90,5 @@ def _outcome(
             "Return the part that the program uses, as plain values.",
             name=name,
         ) from error
-    return outcome
+    orders = orders_of(outcome[1])
+    return outcome if orders is None else (*outcome, orders)
