@@ -61,8 +61,8 @@ def record(folder: Path, program: str, *arguments: object, given: str = "") -> R
     return Recorded(path, done.stdout, done.returncode)
 
 
-def shop_in_postgresql(folder: Path, program: str, table: str) -> None:
-    """Record a program that inserts three rows, and replay it with its server there and gone."""
+def shop_in_postgresql(folder: Path, program: str, table: str) -> str:
+    """Record a program that inserts three rows, replay it with its server there and gone; its output."""
     with postgres_server() as server:
         recorded = record(folder, program, server.port)
         assert recorded.exit_code == 0
@@ -74,6 +74,7 @@ def shop_in_postgresql(folder: Path, program: str, table: str) -> None:
         assert psql(server, f"select count(*) from {table}") == 3
 
     recorded.replays(REPLAYS - 3)
+    return recorded.output
 
 
 def psql(server: Server, query: str) -> object:

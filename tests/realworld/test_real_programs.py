@@ -16,7 +16,9 @@ pytestmark = pytest.mark.slow
 
 def test_a_shop_in_postgresql_through_a_driver_in_c(tmp_path: Path) -> None:
     needs("psycopg")
-    shop_in_postgresql(tmp_path, "psycopg_shop.py", "sales")
+    output = shop_in_postgresql(tmp_path, "psycopg_shop.py", "sales")
+
+    assert "DivisionByZero division by zero" in output
 
 
 def test_a_pipeline_of_processes(tmp_path: Path) -> None:
