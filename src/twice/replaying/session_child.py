@@ -27,6 +27,8 @@ from twice.recording.inputs import BranchInputs
 from twice.recording.launch import error_message
 from twice.recording.record import RecordWriter
 from twice.recording.record.sink import unwritable
+from twice.recording.redaction.documents import redacted_identity
+from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
 from twice.recording.sink import RecordingSink, Sinks
@@ -119,11 +121,16 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute a branch: the parent's prefix, then whatever the new inputs lead to."""
     out, partial = Path(job["out"]), Path(job["partial"])
     with RunRecord.open(job["record"]) as record:
-        identity = build_identity(
-            record.setup,
-            Surroundings.from_json(job["surroundings"]),
-            measure(),
-            parent=job["parent"],
+        identity = redacted_identity(
+            build_identity(
+                record.setup,
+                Surroundings.from_json(job["surroundings"]),
+                measure(),
+                parent=job["parent"],
+            ),
+            Redaction(record.setup.redaction, os.environ),
+            os.environ,
+            parent=record.identity,
         )
         writer = RecordWriter.create(partial, identity, algorithm=record.setup.algorithm)
         session: Session | None = None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from twice.errors import OutputUnwritable
+from twice.errors import OutputUnwritable, RedactionNeeded
 from twice.foundation.classes import Predicate
 from twice.replaying.checking import Failure
 
@@ -82,6 +82,10 @@ class Verification:
         return any("torn" in caveat for caveat in self.caveats)
 
     @property
+    def _withheld(self) -> bool:
+        return any(caveat.startswith(RedactionNeeded.id) for caveat in self.caveats)
+
+    @property
     def _informational(self) -> bool:
         return any(caveat.startswith("informational:") for caveat in self.caveats)
 
@@ -91,8 +95,12 @@ class Verification:
         return replace(self, result=result, caveats=[f"informational: {why}", *self.caveats])
 
     def with_restores(self, restores: Mapping[str, Any]) -> Verification:
-        """The same with the result of the restore test; a failed restore fails the whole."""
-        result: Result = "FAIL" if restores["failed"] else self.result
+        """The same with the result of the restore test; a failed restore fails the whole.
+
+        Where redaction keeps back what the run needs, a restore cannot tell either.
+        """
+        failed = restores["failed"] and not self._withheld
+        result: Result = "FAIL" if failed else self.result
         return replace(self, restores=restores, result=result)
 
     def with_divergence(self, divergence: Mapping[str, Any]) -> Verification:

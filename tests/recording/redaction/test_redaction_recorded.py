@@ -102,3 +102,25 @@ def test_the_summary_names_rules_and_never_values(planted: Path) -> None:
     assert {"output", "errors", "call", "stdin.read", "process.communicate", "config"} <= where
     assert "SHOP_PASSWORD" in told["variables"]
     assert SECRET not in said
+
+
+def test_a_branch_keeps_the_stars_of_its_parent(tmp_path: Path) -> None:
+    source = """
+        import os
+
+        def main(run):
+            seen = run.track("seen", [])
+            for tick in run.ticks(3):
+                print(os.environ["SHOP_PASSWORD"], run.input("push", lambda: 1), flush=True)
+                seen.append(len(os.environ["SHOP_PASSWORD"].encode()))
+        """
+    first, second = tmp_path / "a.twice", tmp_path / "b.twice"
+    program = write(tmp_path, source)
+    code, said = run("record", program, "--seed", 1, "-o", first, "--quiet", **WITH)
+    assert code == 0, said
+    code, said = run("branch", first, "--at", 1, "--input", "push=2", "-o", second, **WITH)
+    assert code == 0, said
+    assert stands_in(second, SECRET) == []
+    code, said = run("verify", second, SHOP_PASSWORD=None)
+    assert (code, said[:4]) == (0, "PASS"), said
+    assert "recorded value is not there: SHOP_PASSWORD" in said

@@ -15,7 +15,11 @@ from twice.recording.redaction.redaction import Redaction
 
 
 def redacted_identity(
-    identity: Mapping[str, Any], redaction: Redaction, environ: Mapping[str, str]
+    identity: Mapping[str, Any],
+    redaction: Redaction,
+    environ: Mapping[str, str],
+    *,
+    parent: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """An identity with its secrets blanked, and with what a replay must know about that.
 
@@ -23,7 +27,9 @@ def redacted_identity(
         identity: as it was built.
         redaction: told of the secrets among the arguments.
         environ: the variables that the program runs with.
+        parent: identity of the record that a branch leaves, whose setup holds stars already.
     """
+    inherited = (parent or {}).get("redaction") or {}
     program: dict[str, Any] = dict(identity["setup"]["program"])
     program["arguments"] = redaction.arguments(program["arguments"], "arguments")
     setup = {
@@ -47,7 +53,10 @@ def redacted_identity(
                 for name, value in sorted(environ.items())
                 if value and redaction.is_secret(name)
             },
-            "blanked": [list(counted) for counted in redaction.take()],
+            "blanked": [
+                *inherited.get("blanked", ()),
+                *(list(counted) for counted in redaction.take()),
+            ],
         },
     }
 
