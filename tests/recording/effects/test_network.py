@@ -406,3 +406,35 @@ def test_a_secret_is_in_no_part_of_what_was_sent_and_received(
         if present:
             patched.setenv("SERVICE_TOKEN", SECRET)
         assert verify(tmp_path / "a.twice").result == "PASS"
+
+
+def test_processes_of_the_programs_own_are_spoken_to_for_real(tmp_path: Path) -> None:
+    source = """
+        import multiprocessing
+
+        def main(run):
+            with multiprocessing.get_context("fork").Manager() as manager:
+                shared = manager.dict(a=1)
+                shared["b"] = 2
+                run.compare("shared", dict(shared))
+    """
+    recorded(tmp_path, source).close()
+    verification = verify(tmp_path / "a.twice")
+    assert verification.failure is None, verification
+
+
+def test_a_connection_used_by_its_bare_descriptor_is_refused_in_replay(tmp_path: Path) -> None:
+    source = """
+        import os, socket
+
+        def main(run):
+            connection = socket.create_connection(("127.0.0.1", PORT))
+            descriptor = connection.detach()
+            os.write(descriptor, b"GET / HTTP/1.0\\r\\n\\r\\n")
+            run.compare("answer", os.read(descriptor, 4))
+    """
+    with serving() as server:
+        with recorded(tmp_path, source.replace("PORT", str(server.port))) as record:
+            assert record.ending is not None
+            assert record.ending["effects"]["ungoverned"]["network.connect"] == 1
+    assert verify(tmp_path / "a.twice").result != "PASS"

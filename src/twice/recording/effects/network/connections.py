@@ -10,18 +10,23 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from sys import _getframe
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from twice.errors import EffectMismatch
+from twice.errors import EffectMismatch, EffectRefused
 from twice.recording.effects import ops
 from twice.recording.effects.actors import Actor
+from twice.recording.effects.askers import asker_of
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.network.connection import LEFT, Connection
 from twice.recording.effects.network.played import PlayedConnection
 
 Held = Connection | PlayedConnection
 """What a socket holds: the same to whoever uses it."""
+_WRAPPERS = frozenset({__file__, str(Path(__file__).with_name("sockets.py"))})
+_MULTIPROCESSING = str(Path("multiprocessing", "connection.py"))
 _FAMILIES = (socket.AF_INET, socket.AF_INET6, getattr(socket, "AF_UNIX", socket.AF_INET))
 
 
@@ -46,7 +51,7 @@ class Connections:
 
     def maker(self, sock: socket.socket) -> Actor | None:
         """The actor on whose behalf a socket connects, or None when it is not governed."""
-        if sock.family not in _FAMILIES:
+        if sock.family not in _FAMILIES or _between_processes():
             return None
         actor = self.layer.actor()
         if actor is None:
@@ -82,8 +87,22 @@ class Connections:
         self._held[sock] = held
 
     def release(self, sock: socket.socket) -> None:
-        """A socket gives its descriptor away."""
-        self._held.pop(sock, None)
+        """A socket gives its descriptor away, to one that holds the same connection or to nobody known.
+
+        Raises:
+            EffectRefused: E-EFFECT-002, in replay, in the second case.
+        """
+        held = self._held.pop(sock, None)
+        if held is None or any(other is held for other in self._held.values()):
+            return
+        self.layer.count_ungoverned(ops.CONNECT)
+        if isinstance(held, PlayedConnection):
+            raise EffectRefused(
+                f"The connection {held.key} was detached from its socket, to be used by its descriptor.",
+                "Expected its bytes to pass through the socket: nothing stands behind the descriptor.",
+                "Declare the function that needs it as an effect: @twice.effect.",
+                name="socket.detach",
+            )
 
     def close(self, sock: socket.socket) -> None:
         """A socket is closed, and its connection with it."""
@@ -130,3 +149,9 @@ class Connections:
                 asked="nothing more",
             )
             self.layer.source.unfit(error)
+
+
+def _between_processes() -> bool:
+    """Whether ``multiprocessing`` connects to a process of the program's own, by a bare descriptor."""
+    asker = asker_of(_getframe(2), _WRAPPERS)
+    return asker.co_filename.endswith(_MULTIPROCESSING)
