@@ -364,6 +364,23 @@ def test_names_of_hosts_are_resolved_by_the_record(tmp_path: Path) -> None:
     assert verify(tmp_path / "a.twice", informational=True).result == "FAIL"
 
 
+def test_hosts_are_described_with_lists_as_the_library_does(tmp_path: Path) -> None:
+    source = """
+        import socket
+
+        def main(run):
+            found = socket.gethostbyname_ex("localhost"), socket.gethostbyaddr("127.0.0.1")
+            run.compare("found", found)
+            run.compare("kinds", [type(part).__name__ for one in found for part in one])
+            run.compare("name", socket.getfqdn("localhost"))
+            assert type(found[0][1]) is list
+    """
+    with recorded(tmp_path, source) as record:
+        assert record.ending is not None
+        assert record.ending["how"] == "completed", record.ending
+    assert verify(tmp_path / "a.twice").result == "PASS"
+
+
 def test_a_run_may_start_between_two_requests_of_one_connection(tmp_path: Path) -> None:
     source = ASKS.replace("    for tick", "    connection.connect()\n    for tick")
     with serving() as server:

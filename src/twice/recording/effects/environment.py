@@ -166,6 +166,10 @@ def _affinity(layer: EffectLayer) -> list[Patch]:
 _WRAPPERS = (
     files_of(os.getenv, os.path.expandvars, os.path.abspath, Mapping.get)
     | files_behind(Path)
-    | {str(Path(os.__file__).parent / "multiprocessing" / "context.py")}
+    | {
+        str(Path(os.__file__).parent / "multiprocessing" / "context.py"),
+        # make_msgid puts the process number into a text that the program sends.
+        str(Path(os.__file__).parent / "email" / "utils.py"),
+    }
 )
 """Files of Python code that asks on behalf of its caller."""

@@ -30,7 +30,7 @@ def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
 
 
 def _governed(layer: EffectLayer, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-    made = _addresses if name == "getaddrinfo" else _unchanged
+    made = _MADE.get(name, _unchanged)
 
     def resolve(*args: Any, **kwargs: Any) -> Any:
         asked = (name, tuple(map(_plain, args)), tuple(sorted(kwargs.items())))
@@ -62,6 +62,18 @@ def _addresses(found: Any) -> list[Any]:
         (_named(socket.AddressFamily, family), _named(socket.SocketKind, kind), *rest)
         for family, kind, *rest in found
     ]
+
+
+def _host(found: Any) -> tuple[str, list[str], list[str]]:
+    name, aliases, addresses = found
+    return name, list(aliases), list(addresses)
+
+
+_MADE: dict[str, Callable[[Any], Any]] = {
+    "getaddrinfo": _addresses,
+    "gethostbyname_ex": _host,
+    "gethostbyaddr": _host,
+}
 
 
 def _named(kind: Any, number: int) -> Any:
