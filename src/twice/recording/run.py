@@ -20,6 +20,7 @@ from twice.foundation.equivalence import Equivalence
 from twice.foundation.seeds import Seed
 from twice.recording.components import component_of
 from twice.recording.config import Config
+from twice.recording.effects.asked import Files, Net, Processes, Stdin, Variables
 from twice.recording.effects.calls import governed_call
 from twice.recording.effects.clock import Clock
 from twice.recording.effects.entropy import Entropy
@@ -39,6 +40,11 @@ class Effects:
     Attributes:
         clock: the governed clock.
         entropy: recorded bytes from the system.
+        env: environment variables.
+        fs: whole files.
+        net: whole requests.
+        process: whole processes.
+        stdin: what is typed or piped in.
     """
 
     def __init__(self, session: Session) -> None:
@@ -46,6 +52,8 @@ class Effects:
         self._layer = layer
         self.clock = Clock(layer, policy, lambda: session.tick)
         self.entropy = Entropy(layer)
+        self.env, self.fs, self.net = Variables(layer), Files(layer), Net(layer)
+        self.process, self.stdin = Processes(layer), Stdin(layer)
 
     def call(self, name: str, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
         """Call a function as an effect: recorded now, served from the record in replay.

@@ -1,0 +1,60 @@
+"""What is asked of the world by name is answered by the record, and done while recording alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from programs import recorded, write
+from twice.replaying.verifying import verify
+
+SOURCE = """
+def main(run):
+    world = run.effects
+    for tick in run.ticks(2):
+        run.compare("variable", [world.env.get("COLOUR"), world.env.get("NO_SUCH", "none")])
+        run.compare("names", world.fs.names("FOLDER"))
+        run.compare("bytes", world.fs.read("FOLDER/read.txt"))
+        world.fs.write("FOLDER/written.txt", b"tick %d" % tick)
+        run.compare("process", world.process.run(["cat", "-"], b"words"))
+        for failing in (
+            lambda: world.fs.read("FOLDER/none"),
+            lambda: world.process.run(["no such command"]),
+            lambda: world.net.fetch("http://127.0.0.1:1/"),
+            lambda: world.env["NO_SUCH"],
+        ):
+            try:
+                failing()
+            except (OSError, KeyError) as error:
+                run.compare("error", [type(error).__name__, str(error)])
+"""
+
+
+def test_it_is_answered_by_the_record_and_done_once(tmp_path: Path) -> None:
+    folder = tmp_path / "world"
+    folder.mkdir()
+    (folder / "read.txt").write_bytes(b"as it was")
+    recorded(tmp_path, SOURCE.replace("FOLDER", str(folder)), env={"COLOUR": "red"}).close()
+    assert (folder / "written.txt").read_bytes() == b"tick 1"
+    for path in list(folder.iterdir()):
+        path.unlink()
+    folder.rmdir()
+
+    assert verify(tmp_path / "a.twice").result == "PASS"
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('"COLOUR"', '"SHAPE"'), ('b"words"', 'b"other"'), ("tick %d", "tack %d")]
+)
+def test_another_question_is_a_divergence(tmp_path: Path, old: str, new: str) -> None:
+    folder = tmp_path / "world"
+    folder.mkdir()
+    (folder / "read.txt").write_bytes(b"as it was")
+    source = SOURCE.replace("FOLDER", str(folder))
+    recorded(tmp_path, source).close()
+    write(tmp_path, source.replace(old, new))
+    verification = verify(tmp_path / "a.twice", informational=True)
+    assert verification.failure is not None
+    assert verification.failure.name == "effect"
