@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from twice.errors import TwiceError
+from twice.recording.effects.network.telling import told
 from twice.recording.record.scan import Progress
 from twice.recording.runrecord import RunRecord
 from twice.surfaces.values import mapping
@@ -57,6 +58,7 @@ def overview(record: RunRecord, *, progress: Progress | None = None) -> dict[str
         "components": dict(mapping(ending.get("components"))),
         "streams": dict(mapping(ending.get("streams"))),
         "effects": dict(mapping(ending.get("effects"))),
+        "connections": [one.to_json() for one in told(record.connections())],
         "record_format": reader.format,
         "digest": str(reader.algorithm),
         "size": summary,

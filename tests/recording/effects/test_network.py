@@ -15,6 +15,7 @@ import trustme
 
 from programs import recorded, write
 from twice.recording.cadence import Cadence
+from twice.recording.effects.network.telling import told
 from twice.recording.runrecord import RunRecord
 from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
@@ -455,3 +456,15 @@ def test_a_connection_used_by_its_bare_descriptor_is_refused_in_replay(tmp_path:
             assert record.ending is not None
             assert record.ending["effects"]["ungoverned"]["network.connect"] == 1
     assert verify(tmp_path / "a.twice").result != "PASS"
+
+
+def test_a_record_tells_which_connections_were_made(tmp_path: Path) -> None:
+    with serving() as server:
+        recorded(tmp_path, ASKS.replace("PORT", str(server.port))).close()
+    with RunRecord.open(tmp_path / "a.twice") as record:
+        (one,) = told(record.connections())
+    assert (one.key, one.to) == ("main/connection:0", f"127.0.0.1:{server.port}")
+    assert one.first == "POST /0 HTTP/1.1"
+    assert one.failed is None
+    assert one.sent > 3_000
+    assert one.received > 3_000

@@ -174,6 +174,8 @@ def _content_rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         counted = "draws not counted" if draws is None else f"{draws} draws"
         yield "stream", printable(f"{name} ({facts.get('kind')}), {counted}")
     yield "world", printable(_manifest(told["effects"]))
+    for text in _connections(told["connections"]):
+        yield "connection", printable(text)
     for name, facts in mapping(ending.get("printed")).items():
         counts = mapping(facts)
         yield (
@@ -182,6 +184,20 @@ def _content_rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
     yield "size", _size(told["size"])
     yield "format", f"record format {told['record_format']}, digests {told['digest']}"
+
+
+def _connections(connections: list[dict[str, Any]]) -> Iterator[str]:
+    for one in connections[:_CONNECTIONS_MAX]:
+        if one["failed"] is not None:
+            yield f"{one['connection']} to {one['to']} failed: {one['failed']}"
+        else:
+            sizes = f"{one['sent_bytes']:,} bytes out, {one['received_bytes']:,} in"
+            yield f"{one['connection']} to {one['to']}: {sizes}; {one['first']!r}"
+    if len(connections) > _CONNECTIONS_MAX:
+        yield f"and {len(connections) - _CONNECTIONS_MAX} more: see --json"
+
+
+_CONNECTIONS_MAX = 12
 
 
 def _snapshots(entries: list[dict[str, Any]]) -> str:
