@@ -100,6 +100,7 @@ class _Variables:
     def __init__(self, layer: EffectLayer) -> None:
         self._layer = layer
         self._own: set[Any] = set()
+        self._answers: dict[tuple[Any, Any], tuple[str, object]] = {}
 
     def governs(self, asker: CodeType) -> bool:
         """Whether this code sees the recorded variables."""
@@ -115,18 +116,27 @@ class _Variables:
         real: Callable[[], Any] = lambda: environ._data.get(name)  # noqa: E731
         if name in self._own or not self._layer.is_strict(asker):
             return real()
-        text = _plain(name)
+        actor = self._layer.actor()
+        if actor is None:
+            self._layer.count_ungoverned(ops.VARIABLE)
+            return real()
         redaction = self._layer.redaction
 
         def live() -> tuple[str, object]:
             value = real()
             if value is None:
                 return (_ABSENT, None)
-            plain = _plain(value)
-            shown = redaction.variable(_told(name), plain)
-            return (_VALUE, plain) if shown == plain else (_SECRET, (_digest(name, value), shown))
+            answer = self._answers.get((name, value))
+            if answer is None:
+                plain = _plain(value)
+                shown = redaction.variable(_told(name), plain)
+                secret = (_SECRET, (_digest(name, value), shown))
+                answer = (_VALUE, plain) if shown == plain else secret
+                self._answers[name, value] = answer
+            return answer
 
-        how, told = governed(self._layer, ops.VARIABLE, live, asker, text)
+        found: Any = self._layer.read(actor, ops.VARIABLE, live, _plain(name))
+        how, told = found
         if how == _SECRET:
             digest, shown = told if isinstance(told, tuple) else (told, _UNTOLD)
             value = real()
