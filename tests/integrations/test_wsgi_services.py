@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import twice
-from programs import recorded, write
+from programs import environ, recorded, write
 from twice.errors import UsageError
 from twice.integrations.services.messages import Request
 from twice.recording.runrecord import RunRecord
@@ -236,3 +242,62 @@ def test_a_request_survives_its_plain_form() -> None:
 def test_what_is_no_request_is_refused(value: object) -> None:
     with pytest.raises(UsageError, match="no request"):
         Request.of(value)
+
+
+SERVICE = (
+    APPLICATION
+    + """
+    def begin(service):
+        server = make_server("127.0.0.1", 0, service, Threaded, Quiet)
+        Path("port.new").write_text(str(server.server_port))
+        Path("port.new").rename("port")
+        server.serve_forever()
+
+    def main(run):
+        wsgi.record(application, run).serve(begin)
+        print("served", visits)
+    """
+)
+
+
+def served_once(folder: Path) -> subprocess.Popen[bytes]:
+    """A service recorded on the command line, that has answered one request."""
+    command = [sys.executable, "-m", "twice", "record", write(folder, SERVICE), "--seed", "1"]
+    process = subprocess.Popen(
+        [*command, "-o", "a.twice"], cwd=folder, env=environ(), start_new_session=True
+    )
+    pause = threading.Event()
+    while not (folder / "port").exists():
+        assert process.poll() is None, "the service did not start"
+        pause.wait(0.02)
+    url = f"http://127.0.0.1:{(folder / 'port').read_text()}/a"
+    with urllib.request.urlopen(url) as response:
+        assert response.read().startswith(b"1 ")
+    return process
+
+
+@pytest.mark.slow
+def test_one_keystroke_ends_a_service_and_its_record_is_whole(tmp_path: Path) -> None:
+    process = served_once(tmp_path)
+
+    # As a terminal does: everyone in the group gets it, and the recorder passes it on once more.
+    os.killpg(process.pid, signal.SIGINT)
+
+    assert process.wait(60) == 0
+    assert verify(tmp_path / "a.twice").result == "PASS"
+
+
+@pytest.mark.slow
+def test_a_service_whose_recorder_is_killed_ends_and_its_record_is_whole(tmp_path: Path) -> None:
+    process = served_once(tmp_path)
+
+    process.kill()
+    process.wait()
+    pause = threading.Event()
+    for _ in range(600):
+        with RunRecord.open(tmp_path / "a.twice") as record:
+            if record.complete:
+                break
+        pause.wait(0.1)
+
+    assert verify(tmp_path / "a.twice").result == "PASS"

@@ -19,6 +19,19 @@ from types import FrameType
 _SAME_KEYSTROKE_S = 1.0
 
 
+class Keystrokes:
+    """Tells the second interrupt of one keystroke from the next keystroke."""
+
+    def __init__(self) -> None:
+        self._last_s = float("-inf")
+
+    def is_new(self) -> bool:
+        """Note an interrupt; whether it is a keystroke of its own."""
+        now = perf_counter()
+        same, self._last_s = now - self._last_s < _SAME_KEYSTROKE_S, now
+        return not same
+
+
 class Interrupts:
     """Takes SIGINT over from Python's own handler; leaves any other handler alone.
 
@@ -32,7 +45,7 @@ class Interrupts:
     def __init__(self, position: Callable[[], int]) -> None:
         self.first_at: int | None = None
         self._position = position
-        self._last_s = float("-inf")
+        self._keystrokes = Keystrokes()
         self._ended = False
 
     def install(self) -> None:
@@ -47,9 +60,7 @@ class Interrupts:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         del number, frame
-        now = perf_counter()
-        same, self._last_s = now - self._last_s < _SAME_KEYSTROKE_S, now
-        if self._ended or same:
+        if not self._keystrokes.is_new() or self._ended:
             return
         if self.first_at is None:
             self.first_at = self._position()

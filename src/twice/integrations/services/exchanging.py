@@ -8,6 +8,7 @@ application raised, or by ``Ended``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Condition
@@ -16,6 +17,7 @@ from typing import TypeAlias
 from twice.integrations.services.messages import Request, Response
 
 Answer: TypeAlias = "Future[Response]"
+_LOOK_EVERY_S = 0.5
 
 
 class Ended(Exception):
@@ -52,9 +54,14 @@ class Exchange:
 
     # -- the main program ---------------------------------------------------------------------
 
-    def take(self) -> tuple[Request, Answer] | None:
-        """Wait for the next request; None when the service is to end."""
-        return self._waiting.get()
+    def take(self, orphaned: Callable[[], bool]) -> tuple[Request, Answer] | None:
+        """Wait for the next request; None when the service is to end, or nobody keeps it any more."""
+        while True:
+            try:
+                return self._waiting.get(timeout=_LOOK_EVERY_S)
+            except Empty:
+                if orphaned():
+                    return None
 
     def stop(self) -> None:
         """End the service after the requests that wait already; safe in a signal handler."""

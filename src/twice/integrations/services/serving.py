@@ -14,6 +14,7 @@ Invariant: the application is given the same requests, in the same order, in eve
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from twice.errors import TwiceError
 from twice.integrations.services.exchanging import Answer, Exchange
 from twice.integrations.services.messages import Request, Response
 from twice.recording.effects.actors import outside
+from twice.recording.interrupts import Keystrokes
 from twice.recording.run import Run
 
 _ENDING_S = 10.0
@@ -48,8 +50,10 @@ class Loop:
         self._redaction = run._session.wiring.layer.redaction
         self._answer: Answer | None = None
         self._server: threading.Thread | None = None
+        self._parent = 0
         self._failure: BaseException | None = None
         self._signals: dict[int, Handler] = {}
+        self._keystrokes, self._interrupted = Keystrokes(), False
 
     def serve(
         self, start: Callable[[], object], requests: int | None, stop: Callable[[], object] | None
@@ -102,12 +106,13 @@ class Loop:
     def _live(self, start: Callable[[], object]) -> dict[str, Any] | None:
         """Wait for a request; the first time, start the server."""
         if self._server is None:
+            self._parent = os.getppid()
             self._take_signals()
             self._server = threading.Thread(
                 target=self._run_server, args=(start,), name=f"server of {self._name}", daemon=True
             )
             self._server.start()
-        taken = self._exchange.take()
+        taken = self._exchange.take(lambda: os.getppid() != self._parent)
         if taken is None:
             if self._failure is not None:
                 raise self._failure
@@ -135,7 +140,9 @@ class Loop:
             assert self._server is not None, "a service that ends live has a server"
             self._server.join(_ENDING_S)
         for number, handler in self._signals.items():
-            signal.signal(number, handler)
+            # The same keystroke may come again, passed on by the process that records.
+            repeated = callable(handler) and self._interrupted
+            signal.signal(number, self._later(handler) if repeated else handler)
 
     def _take_signals(self) -> None:
         """An interrupt ends the service after the request at hand, instead of within it."""
@@ -144,7 +151,18 @@ class Loop:
 
         def ended(number: int, frame: FrameType | None) -> None:
             del number, frame
+            self._interrupted = True
+            self._keystrokes.is_new()
             self._exchange.stop()
 
         for number in _SIGNALS:
             self._signals[number] = signal.signal(number, ended)
+
+    def _later(self, handler: Handler) -> Handler:
+        """A handler that is told of the next keystroke, not of the one that ended the service."""
+
+        def handle(number: int, frame: FrameType | None) -> None:
+            if self._keystrokes.is_new() and callable(handler):
+                handler(number, frame)
+
+        return handle
