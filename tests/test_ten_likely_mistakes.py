@@ -281,6 +281,7 @@ def test_9_a_forked_child_writes_nothing_into_the_record(tmp_path: Path) -> None
                     sys.exit(3)
                 seen.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         """,
+        allow=("process.fork",),
     )
     assert statement.result == "PASS"
     with RunRecord.open(statement.path) as record:

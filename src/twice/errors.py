@@ -317,6 +317,12 @@ class RedactionNeeded(TwiceError):
     id = "E-REDACT-002"
 
 
+class SealBroken(TwiceError):
+    """A sealed replay was asked for an operation that reaches the world beside the record."""
+
+    id = "E-SEAL-001"
+
+
 class SurroundingsRefused(TwiceError):
     """A surrounding cannot be pinned or recorded (a random hash seed, for one)."""
 

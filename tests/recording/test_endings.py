@@ -308,6 +308,7 @@ def test_a_child_that_the_program_forks_does_not_touch_the_record(
                     codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         """,
         walk=True,
+        allow=("process.fork",),
     )
     assert (statement.result, statement.counts["passed"]) == ("PASS", 302)
     with RunRecord.open(statement.path) as record:
@@ -333,6 +334,7 @@ def test_multiprocessing_workers_do_not_touch_the_record(tmp_path: Path) -> None
                 with multiprocessing.get_context("fork").Pool(2) as pool:
                     seen.append(pool.map(square, range(tick + 3)))
         """,
+        allow=("process.fork", "process.signal"),
     )
     assert statement.result == "PASS"
 

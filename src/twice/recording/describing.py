@@ -5,10 +5,13 @@ Invariant: the closed-world manifest counts every read that went through the eff
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 
 from twice.errors import ProgramNotFound
 from twice.recording.program import is_user_file, source_digests, user_modules
+from twice.recording.sealing.inventory import whole_inventory
+from twice.recording.sealing.pinned import pinned
 from twice.recording.session import Session
 from twice.recording.settings import settings_at_end
 
@@ -16,6 +19,7 @@ from twice.recording.settings import settings_at_end
 def describe_ending(session: Session) -> dict[str, object]:
     """Manifest, streams, source files and configuration keys of a run that is over."""
     streams = session.wiring.streams
+    manifest = session.wiring.layer.manifest()
     root = session.setup.program.folder().resolve()
     files = [path for path in user_modules() if is_user_file(str(path))]
     if session.setup.program.kind in {"function", "script"}:
@@ -24,7 +28,10 @@ def describe_ending(session: Session) -> dict[str, object]:
     return {
         "ticks": session.tick + 1,
         "points": session.point_count,
-        "effects": session.wiring.layer.manifest(),
+        "effects": manifest,
+        "inventory": whole_inventory(
+            session.wiring.inventory, manifest, pinned(session.setup, os.environ)
+        ),
         "streams": streams.ledger(),
         "globals_used": streams.globals_used(),
         "components": {

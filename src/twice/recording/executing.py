@@ -22,11 +22,14 @@ from typing import Any, NoReturn
 
 from twice.errors import TwiceError
 from twice.recording import active
+from twice.recording.effects.ops import CALL
 from twice.recording.interception import Interception
 from twice.recording.interrupts import Interrupts
 from twice.recording.mainprogram import run_main, show_exception
 from twice.recording.program import Program, is_user_file, load
 from twice.recording.run import Run
+from twice.recording.sealing import watching
+from twice.recording.sealing.watching import Watch
 from twice.recording.session import Session
 
 _TRACE_LINES_MAX = 50
@@ -46,7 +49,16 @@ def governed(session: Session) -> Iterator[Run]:
         layer, session.setup.clock, lambda: session.tick, session.setup.program.place
     )
     _disown_on_fork(session, interception)
+    watch = Watch(
+        session.wiring.inventory,
+        session.setup.program.folder().resolve(),
+        session.wiring.refuse,
+        layer.owned_descriptors,
+    )
+    session.wiring.inventory.allowed = session.setup.allow
     interception.install()
+    layer.beside, layer.descriptors = watch.ungoverned, watch
+    watching.begin(watch)
     session.caveats += [
         f"{name} was bound before the session: reads through it are not governed"
         for name in interception.late_aliases()
@@ -54,6 +66,7 @@ def governed(session: Session) -> Iterator[Run]:
     try:
         yield Run(session)
     finally:
+        watching.end()
         interception.restore()
         session.wiring.streams.release_globals()
         active.leave(session)
@@ -162,6 +175,7 @@ def finish(
         OutputUnwritable: E-OUTPUT-002, when the end of the record cannot be written.
     """
     problem = session.end()
+    watching.finish(declared=CALL.number in session.wiring.layer.counts)
     if ending["how"] not in {"completed", "exit"}:
         problem = None
     elif isinstance(problem, TwiceError):
@@ -226,6 +240,7 @@ def _disown_on_fork(session: Session, interception: Interception) -> None:
         inherited, patches = session_ref(), interception_ref()
         if inherited is not None:
             inherited.disown()
+            watching.end()
         if patches is not None:
             patches.restore()
 

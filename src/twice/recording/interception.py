@@ -29,7 +29,9 @@ from twice.recording.effects import (
     lineage,
     listing,
     process,
+    spawning,
     stdin,
+    usage,
 )
 from twice.recording.effects.actors import Actor, Outside, enter, leave
 from twice.recording.effects.layer import EffectLayer
@@ -68,6 +70,9 @@ class Interception:
         self._main: Token[Actor | Outside | None] | None = None
         self._watch = ImportWatch(
             {
+                "torch": lambda module: self._put(entropy.torch_patches(layer, module)),
+                "resource": lambda module: self._put(usage.patches(layer, module)),
+                "multiprocessing.util": lambda module: self._put(spawning.patches(module)),
                 "getpass": lambda module: self._put(environment.user_patches(layer, module)),
                 "socket": self._patch_socket,
                 "ssl": self._patch_ssl,

@@ -10,6 +10,7 @@ Invariant: an existing output is never touched unless ``force`` says so.
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ from twice.recording.redaction.redaction import Redaction
 from twice.recording.run import Run
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import Progress, Sample, draw, summary_of
+from twice.recording.sealing.inventory import in_words
 from twice.recording.session import Session
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
@@ -100,7 +102,7 @@ def record(
         force: replace an existing output.
         show: pass the program's output on while it runs.
         **policies: fields of ``Setup``: predicate, algorithm, granularity, cadence, strategy,
-            clock, compare_errors, strict_packages, redaction.
+            clock, compare_errors, strict_packages, redaction, allow.
 
     Returns:
         The record, open for reading. A program that raised leaves a record that says so; see
@@ -165,11 +167,23 @@ def record_program(
         try:
             child.ask(job)
             message = child.answer()
+            while message["kind"] == "noticed":
+                _warn(message)
+                message = child.answer()
             child.wait()
         finally:
             child.close()
             discard_hidden(out, child.pid)
     return message
+
+
+def _warn(row: Mapping[str, object]) -> None:
+    """Say at once, while the program runs, that its record will not pass."""
+    sys.stderr.write(
+        f"warning: {in_words(row)}. Verifying will not say PASS: {row.get('remedy')}, or record "
+        f"with --allow {row.get('source')}.\n"
+    )
+    sys.stderr.flush()
 
 
 def refuse_existing(out: Path, *, force: bool) -> None:
@@ -245,7 +259,9 @@ def _inline_session(setup: Setup, out: Path, *, force: bool) -> Session:
         build_identity(setup, surroundings, measure()), redaction, os.environ
     )
     writer = RecordWriter.create(out, identity, algorithm=setup.algorithm, force=force)
-    return recording_session(setup, writer, identity, capture=False, redaction=redaction)
+    session = recording_session(setup, writer, identity, capture=False, redaction=redaction)
+    session.wiring.inventory.tell = lambda row: _warn(row.to_json())
+    return session
 
 
 def _record_inline(

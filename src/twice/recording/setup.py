@@ -26,6 +26,7 @@ from twice.recording.cadence import (
 from twice.recording.effects.clock import TickClock, parse_clock
 from twice.recording.program import Program
 from twice.recording.redaction.policy import Policy
+from twice.recording.sealing.inventory import parse_allowed
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Setup:
         compare_errors: whether standard error is compared as well.
         strict_packages: installed packages whose reads of the world are strict.
         redaction: what is blanked in the record besides the defaults, and what is not.
+        allow: sources of the world that may be used although they are not recorded.
         rule: seed derivation rule.
     """
 
@@ -60,6 +62,7 @@ class Setup:
     compare_errors: bool = False
     strict_packages: tuple[str, ...] = ()
     redaction: Policy = field(default_factory=Policy)
+    allow: tuple[str, ...] = ()
     rule: int = RULE
 
     def to_json(self) -> dict[str, object]:
@@ -78,6 +81,7 @@ class Setup:
                 "compare_errors": self.compare_errors,
                 "strict_packages": list(self.strict_packages),
                 "redaction": self.redaction.to_json(),
+                "allow": list(self.allow),
             },
             "seed_rule": self.rule,
         }
@@ -99,5 +103,7 @@ class Setup:
             compare_errors=bool(policies["compare_errors"]),
             strict_packages=tuple(policies["strict_packages"]),
             redaction=Policy.from_json(policies.get("redaction", {})),
+            # Records of earlier versions do not have it.
+            allow=parse_allowed(policies.get("allow", ())),
             rule=int(data["seed_rule"]),
         )

@@ -13,6 +13,8 @@ from twice.recording.comparepoints import Taken
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.inputs import Inputs
 from twice.recording.output import no_output
+from twice.recording.sealing.inventory import Inventory
+from twice.recording.sealing.watching import Refuse
 from twice.recording.sink import Sink
 from twice.recording.snapshots import Captured
 from twice.recording.streams import Streams
@@ -91,3 +93,5 @@ class Wiring:
     resume: Resume | None = None
     marks: Mapping[str, object] = field(default_factory=dict)
     may_roll_back: bool = True
+    inventory: Inventory = field(default_factory=Inventory)
+    refuse: Refuse | None = None

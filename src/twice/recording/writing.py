@@ -119,6 +119,7 @@ def record_here(job: Mapping[str, Any], channel: Channel) -> None:
     )
     session = recording_session(setup, writer, identity, capture=True, redaction=redaction)
     session.wiring.control = _Publishing(writer)
+    session.wiring.inventory.tell = lambda row: channel.send({"kind": "noticed", **row.to_json()})
     # A script has no tick to wait for.
     begin = writer.publish if setup.program.whole else None
     try:

@@ -12,6 +12,7 @@ from itertools import islice
 
 from twice.foundation.classes import DeterminismClass, Predicate
 from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.inventory import in_words, rows_of
 
 _POINTS_LOOKED_AT = 1 << 16
 _TICKS_TO_CHANGE = 3
@@ -44,6 +45,11 @@ def caveats_of(record: RunRecord, predicate: Predicate) -> list[str]:
     if ungoverned:
         reads = ", ".join(f"{name} {count} times" for name, count in ungoverned.items())
         caveats.append(f"read on threads without an actor, and not recorded: {reads}")
+    caveats += [
+        f"allowed by name, and not recorded: {in_words(row)}"
+        for row in rows_of(ending.get("inventory"))
+        if row.get("allowed")
+    ]
     if not ending.get("components") and not program.whole and record.complete:
         caveats.append("no component is tracked: only streams, inputs, effects and output compare")
     if record.complete and not program.whole:

@@ -18,6 +18,7 @@ from twice.recording.inputs import Inputs, RecordedInputs
 from twice.recording.output import OutputCapture
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.watching import Refuse
 from twice.recording.session import ROLLBACK, Session
 from twice.recording.setup import Setup
 from twice.recording.sink import Sink
@@ -36,6 +37,7 @@ def rebuilt_session(
     resume: Resume | None = None,
     setup: Setup | None = None,
     journal_all: bool = False,
+    refuse: Refuse | None = None,
 ) -> Session:
     """A session of a record's program.
 
@@ -47,6 +49,7 @@ def rebuilt_session(
         control: who may pause it.
         resume: where it starts, or None for the top.
         setup: instead of the record's own (another class, for one).
+        refuse: told of what a sealed execution refuses; None where it is not sealed.
         journal_all: whether reads and output go to the sink's journal too (a branch writes them).
     """
     setup = setup or record.setup
@@ -80,6 +83,7 @@ def rebuilt_session(
             control=control or NoControl(),
             resume=resume,
             may_roll_back=journal_all or rolls_back(record),
+            refuse=refuse,
         ),
     )
     holder.append(session)

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from twice.errors import EffectMismatch
+from twice.errors import EffectMismatch, SealBroken
 from twice.foundation.classes import Predicate
 from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken
@@ -74,6 +74,11 @@ class Watch:
         """The program asked the world something else."""
         recorded, asked = str(error.fields["recorded"]), str(error.fields["asked"])
         self._at_next_point("effect", ("effects",), recorded, asked)
+
+    def seal_broken(self, error: SealBroken) -> None:
+        """The program tried what a sealed replay refuses."""
+        told = f"{error.id} {error.happened} {error.remedy}"
+        self._at_next_point("seal", ("effects",), "nothing beside the record", told)
 
     def input_differs(self, tick: int, name: str, recorded: Any, replayed: Any) -> None:
         """The thunk of an input gave something else."""
@@ -139,6 +144,7 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
             inputs=recorded_inputs(record, watch.input_differs),
             control=watch,
             resume=resume,
+            refuse=watch.seal_broken,
         )
         watch.sink, watch.session = sink, session
         ending = execute(session, lambda: _manifest(session))
@@ -146,7 +152,10 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
 
 
 def _manifest(session: Session) -> dict[str, object]:
-    return {"effects": session.wiring.layer.manifest()}
+    return {
+        "effects": session.wiring.layer.manifest(),
+        "inventory": [row.to_json() for row in session.wiring.inventory.rows()],
+    }
 
 
 def _plain_ending(ending: Mapping[str, Any]) -> dict[str, object]:

@@ -111,6 +111,7 @@ def replay_here(job: Mapping[str, Any], channel: Channel) -> None:
             inputs=recorded_inputs(record, watch.input_differs),
             control=CommandControl(channel, job["until"], after=job["after"]),
             resume=resume,
+            refuse=watch.seal_broken,
         )
         watch.sink, watch.session = sink, session
         execute(session, dict)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from twice.errors import OutputUnwritable, RedactionNeeded
 from twice.foundation.classes import Predicate
+from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replaying.checking import Failure
 
 Result = Literal["PASS", "PARTIAL", "FAIL", "UNKNOWN"]
@@ -41,6 +42,7 @@ class Verification:
         environment: how the environment differs from the recorded one.
         manifest_matches: whether the closed-world manifest is the same; None when not judged.
         seal: what replay keeps away from the world, and what not.
+        inventory: every source that the run touched, as ``recording.sealing`` classes them.
         caveats: what this result does not say.
         segment: whether the user asked for a part of the run.
         restores: result of the restore test, when asked for.
@@ -66,6 +68,7 @@ class Verification:
     restores: Mapping[str, Any] | None = None
     divergence: Mapping[str, Any] | None = None
     samples: Mapping[str, Any] | None = None
+    inventory: Sequence[Mapping[str, object]] = ()
     next: Sequence[str] = field(default=())
 
     @property
@@ -145,6 +148,7 @@ class Verification:
                 "manifest_matches": self.manifest_matches is True,
                 "manifest_judged": self.manifest_matches is not None,
                 "seal": self.seal,
+                "inventory": [dict(row) for row in self.inventory],
             },
             "caveats": list(self.caveats),
             "next": self.commands(),
@@ -195,7 +199,8 @@ class Verification:
             lines += [f"    - not put back: `{path}`" for path in missing]
         lines += [f"- environment: {len(self.environment)} differences from the recorded one"]
         lines += [f"    - {item.what}: {item.recorded} → {item.now}" for item in self.environment]
-        lines += [f"- not covered: {self.seal}"]
+        lines += [f"- seal: {self.seal}"]
+        lines += [f"- unsupported: {in_words(row)}" for row in unsupported_rows(self.inventory)]
         lines += [f"- caveat: {caveat}" for caveat in self.caveats]
         lines += ["", f"Run `{self.commands()[0]}` to see more.", ""]
         return "\n".join(lines)

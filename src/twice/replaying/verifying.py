@@ -21,6 +21,7 @@ from twice.foundation.classes import Predicate
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.inventory import allows, in_words, rows_of, unsupported_rows
 from twice.replaying.caveats import caveats_of
 from twice.replaying.checking import Failure
 from twice.replaying.sampling import with_sample
@@ -231,12 +232,16 @@ def _statement(
     if failure is not None and not counts["failed"]:
         # An input, an effect or the ending parted, and the point after it was never taken.
         counts = {**counts, "evaluated": judged + 1, "failed": 1}
+    inventory = _inventory(record, message)
     result = _judge(record, failure, counts, segment=segment, manifest=manifest_matches)
-    if result == "FAIL":
+    if result == "FAIL" and (failure is None or failure.name != "seal"):
         until = total if failure is None or failure.index == 0 else failure.index
         if (why := withheld(record, until, absent)) is not None:
             result = "UNKNOWN"
             caveats.insert(0, f"{why.id} {why.happened} {why.expected} {why.remedy}")
+    if result in ("PASS", "PARTIAL") and (beside := unsupported_rows(inventory)):
+        result = "UNKNOWN"
+        caveats = [*map(_not_shown, beside), *caveats]
     found = [] if now is None else environment_differences(record, now)
     matters = [difference for difference in found if difference.affects != "note"]
     return Verification(
@@ -254,7 +259,24 @@ def _statement(
         manifest_matches=manifest_matches,
         seal=_SEAL,
         caveats=caveats,
+        inventory=inventory,
         segment=segment,
+    )
+
+
+def _inventory(record: RunRecord, message: Mapping[str, Any]) -> list[Mapping[str, object]]:
+    """The recorded rows, and what only the replay met; what is allowed is the setup's to say."""
+    rows = rows_of((record.ending or {}).get("inventory"))
+    known = {row["source"] for row in rows}
+    rows += [row for row in rows_of(message.get("inventory")) if row["source"] not in known]
+    allowed = record.setup.allow
+    return [{**row, "allowed": allows(allowed, str(row["source"]))} for row in rows]
+
+
+def _not_shown(row: Mapping[str, object]) -> str:
+    return (
+        f"no pass, because a source of the world is not recorded: {in_words(row)}; "
+        f"{row.get('remedy')}, or record with --allow {row.get('source')}"
     )
 
 

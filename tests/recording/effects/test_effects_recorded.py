@@ -286,6 +286,7 @@ def test_threads_of_c_code_are_counted_as_ungoverned(tmp_path: Path) -> None:
                 pthread.pthread_create(ctypes.byref(thread), None, started, None)
                 pthread.pthread_join(thread, None)
         """,
+        allow=("native.load", "threads.unowned"),
     )
     assert statement.result == "PASS"
     assert manifest(statement.path, "ungoverned") == {"clock.time": 4, "entropy.urandom": 2}
@@ -402,6 +403,7 @@ def test_a_forked_child_asks_the_world_and_not_the_record(tmp_path: Path) -> Non
                 codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
                 codes.append([model(tick), run.input("own", lambda: tick)])
         """,
+        allow=("process.fork",),
     )
     assert (statement.result, statement.failure) == ("PASS", None)
     with RunRecord.open(statement.path) as record:

@@ -219,6 +219,7 @@ def test_processes_of_libraries_really_run_and_are_counted(tmp_path: Path) -> No
             for tick in run.ticks(1):
                 seen.append(asyncio.run(shout()))
         """,
+        allow=("process.start",),
     )
     assert statement.result == "PASS"
     with RunRecord.open(statement.path) as record:

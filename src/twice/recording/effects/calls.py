@@ -46,7 +46,14 @@ def governed_call(
         ran = True
         # What it reads is part of its one result: in replay it does not run, so nobody would ask
         # for those reads again.
-        return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
+        looking = layer.descriptors
+        if looking is None:
+            return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
+        looking.look()
+        try:
+            return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
+        finally:
+            looking.adopt()
 
     outcome: Any = layer.read(actor, ops.CALL, live, arguments)
     if len(outcome) == 2:

@@ -3,9 +3,10 @@
 Covered: ``os.urandom``, and through ``random._urandom`` also ``secrets``, ``SystemRandom``,
 ``uuid4`` and numpy's unseeded constructors; ``os.getrandom``; ``random.Random()`` and
 ``random.seed()`` without a seed, which are given recorded entropy instead of the kernel's, and with
-them the names of ``tempfile``; ``uuid1``; ``ssl.RAND_bytes``.
+them the names of ``tempfile``; ``uuid1``; ``ssl.RAND_bytes``; ``torch.seed`` and ``Generator.seed``.
 
-Not covered: ``/dev/urandom`` opened as a file, and generators that seed themselves in C.
+Not covered: ``/dev/urandom`` opened as a file, and what other libraries draw in C (keys that
+``cryptography`` makes).
 
 Invariant: recording returns the bytes that the kernel gave.
 """
@@ -23,7 +24,7 @@ from typing import Any
 
 from twice.recording.effects import ops
 from twice.recording.effects.actors import Actor
-from twice.recording.effects.askers import asker_of
+from twice.recording.effects.askers import asker_of, files_of
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
 
@@ -69,6 +70,20 @@ def ssl_patches(layer: EffectLayer, ssl: Any) -> list[Patch]:
         return bytes(value)
 
     return [Patch(ssl, "RAND_bytes", rand_bytes, lambda read: read(1))]
+
+
+def torch_patches(layer: EffectLayer, torch: Any) -> list[Patch]:
+    """The same for ``torch``, whose generators seed themselves in C, once it is loaded."""
+    kind = torch.Generator
+    real, manual_seed = kind.seed, kind.manual_seed
+    wrappers = files_of(torch.seed)
+
+    def seed(self: Any) -> int:
+        value = int(layer.ask(ops.TORCH_SEED, lambda: real(self), asker_of(_getframe(1), wrappers)))
+        manual_seed(self, value)
+        return value
+
+    return [Patch(kind, "seed", seed, lambda _seed: kind().seed())]
 
 
 def _governed_getrandom(

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from threading import current_thread, get_ident
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from twice.errors import StreamOffThread
 from twice.foundation.digests import Algorithm, short_digest
@@ -33,6 +33,7 @@ from twice.recording.effects.events import (
     pack_columns,
 )
 from twice.recording.effects.ops import MAIN, MASKED_FROM, OPS, Op
+from twice.recording.effects.ports import Descriptors, Part
 from twice.recording.effects.sources import LiveSource, Source
 from twice.recording.program import is_user_file
 from twice.recording.redaction.redaction import ASKED, Redaction
@@ -41,28 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Journal = Callable[[str, bytes, int], None]
-
-
-class Part(Protocol):
-    """A source that keeps lines of its own beside the actors', the network's connections for one.
-
-    Attributes:
-        name: what a snapshot calls it.
-    """
-
-    name: str
-
-    def state(self) -> dict[str, object]:
-        """Where it stands, for a snapshot, in plain values."""
-        ...
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Stand where a snapshot says."""
-        ...
-
-    def finish(self) -> None:
-        """The run is over."""
-        ...
 
 
 class EffectLayer:
@@ -96,7 +75,6 @@ class EffectLayer:
         self.main = Actor(MAIN, self, source)
         self.algorithm = algorithm
         self.parts: list[Part] = []
-        self.owned_descriptors: set[int] = set()
         self._journal = journal
         self._opted_in = opted_in
         # By identity: hashing a code object reads all of its instructions. The code is kept, so
@@ -111,6 +89,12 @@ class EffectLayer:
         self.lenient_counts: dict[int, int] = {}
         self.line_counts: dict[int, int] = {}
         self.ungoverned: dict[int, int] = {}
+        self.beside: Callable[[Op], None] | None = None
+        """Told of every operation that nobody owns, before it is made."""
+        self.descriptors: Descriptors | None = None
+        """Told at every compare-point, and around declared effects, to look for new descriptors."""
+        self.owned_descriptors: set[int] = set()
+        """Descriptors that governed sources hold: what is done with them is recorded."""
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -143,6 +127,18 @@ class EffectLayer:
             return live()
         if self.is_strict(asker):
             return self.read(actor, op, live, arguments)
+        return self.read_lenient(actor, op, live)
+
+    def ask_in(
+        self, module: Mapping[str, Any], op: Op, live: Callable[[], object], asker: CodeType
+    ) -> Any:
+        """``ask`` without arguments; generated code is judged by the module that it runs in."""
+        actor = self.actor()
+        if actor is None:
+            self.count_ungoverned(op)
+            return live()
+        if self.is_strict_in(module, asker):
+            return self.read(actor, op, live)
         return self.read_lenient(actor, op, live)
 
     def read(
@@ -230,6 +226,8 @@ class EffectLayer:
         if current() is OUTSIDE:
             return
         self.ungoverned[op.number] = self.ungoverned.get(op.number, 0) + 1
+        if self.beside is not None:
+            self.beside(op)
 
     def is_strict(self, code: CodeType) -> bool:
         """Whether reads made by this code are strict: user code, or a package opted in."""
@@ -238,12 +236,22 @@ class EffectLayer:
         known = self._strictness.get(id(code))
         if known is not None:
             return known[1]
-        name = code.co_filename
-        strict = is_user_file(name) or (
-            bool(self._opted_in) and os.path.realpath(name).startswith(self._opted_in)
-        )
+        strict = self._is_strict_file(code.co_filename)
         self._strictness[id(code)] = (code, strict)
         return strict
+
+    def is_strict_in(self, module: Mapping[str, Any], code: CodeType) -> bool:
+        """The same; code that was generated (a dataclass's) has no file, but its module has."""
+        name = code.co_filename
+        origin = module.get("__file__") if name.startswith("<") else None
+        if not isinstance(origin, str) or self.probing:
+            return self.is_strict(code)
+        return self._is_strict_file(origin)
+
+    def _is_strict_file(self, name: str) -> bool:
+        return is_user_file(name) or (
+            bool(self._opted_in) and os.path.realpath(name).startswith(self._opted_in)
+        )
 
     # -- writing ------------------------------------------------------------------------------
 
@@ -313,6 +321,8 @@ class EffectLayer:
         """Digest of the questions that the main program asked so far, not of the answers."""
         if self._waiting_actors or self._handed_over:
             self.flush()
+        if self.descriptors is not None:
+            self.descriptors.look()
         return self.main.folded(self._short)
 
     def snapshot(self) -> dict[str, object]:

@@ -39,6 +39,7 @@ from twice.recording.recorder import master_seed, record_program, refuse_existin
 from twice.recording.redaction.policy import RULES, Policy
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.inventory import parse_allowed
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
 from twice.replaying.verifying import require_known
@@ -81,6 +82,10 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strategy", default="hybrid", help="full, delta, event-sourced or hybrid")
     parser.add_argument("--digest", default="blake3", help="blake3, sha256 or xxh3_128")
     parser.add_argument("--clock", default="record", help="record, or ticks:ORIGIN,STEP")
+    parser.add_argument(
+        "--allow", action="append", default=[], metavar="NAME",
+        help="a source of the world that may be used although it is not recorded; repeatable",
+    )  # fmt: skip
     parser.add_argument("--compare-errors", action="store_true", help="compare standard error too")
     parser.add_argument(
         "--exit-code", action="store_true", help="exit with the program's own exit code, not 0 or 1"
@@ -125,6 +130,7 @@ def run(options: argparse.Namespace) -> int:
         redaction=Policy(
             tuple(options.redact_names), tuple(options.redact_patterns), tuple(options.redact_off)
         ),
+        allow=parse_allowed(options.allow),
     )
     setup.redaction.check()
     name = program.target if program.kind == "main" else Path(program.target).stem

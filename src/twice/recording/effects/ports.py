@@ -1,0 +1,43 @@
+"""What the layer asks of those that plug into it: sources with lines of their own, a look at descriptors.
+
+Invariant: the layer knows nothing of them but this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+
+class Part(Protocol):
+    """A source that keeps lines of its own beside the actors', the network's connections for one.
+
+    Attributes:
+        name: what a snapshot calls it.
+    """
+
+    name: str
+
+    def state(self) -> dict[str, object]:
+        """Where it stands, for a snapshot, in plain values."""
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Stand where a snapshot says."""
+        ...
+
+    def finish(self) -> None:
+        """The run is over."""
+        ...
+
+
+class Descriptors(Protocol):
+    """Looks for descriptors that appear."""
+
+    def look(self) -> None:
+        """What appeared since the last look is nobody's."""
+        ...
+
+    def adopt(self) -> None:
+        """What appeared since the last look is an effect's."""
+        ...

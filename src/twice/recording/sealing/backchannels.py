@@ -1,0 +1,215 @@
+"""Which audit events reach the world beside the effects layer, what they are called, what to do.
+
+One entry for each event of the interpreter that a program could learn something by, or leave something
+in the world with. An entry puts the event's arguments into words, or finds it innocent: a process that
+signals itself, a map of memory that is no file's.
+
+Not covered: what raises no event. C code that makes system calls by itself is looked for in another way
+(``descriptors.py``, ``clientlibraries.py``).
+
+Invariant: an entry looks at its arguments alone; whose the operation is, others decide.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+_getpid = os.getpid  # The real one: bound before anything is patched.
+_WIDTH = 120
+
+
+Words = Callable[[tuple[Any, ...]], str | None]
+"""Puts an event's arguments into words; None when the operation is innocent."""
+
+
+@dataclass(frozen=True)
+class BackChannel:
+    """One way out.
+
+    Attributes:
+        source: its name in the inventory.
+        why: what makes it unsupported.
+        remedy: what to do about it.
+        users_only: whether only the user's own code is meant; libraries do it when they are loaded.
+    """
+
+    source: str
+    why: str
+    remedy: str
+    users_only: bool = False
+
+
+_EFFECT = "put the call into a function and declare it: @twice.effect"
+_NETWORK = "a connection that the effects layer did not make is not recorded"
+_SUBPROCESS = "start it with subprocess.run, which is recorded"
+_CHILD = "what a process of the program's own does is not recorded"
+
+
+def _network(name: str) -> Words:
+    return lambda args: f"socket.{name}({short(args[1])})"
+
+
+def _addressed(name: str) -> Words:
+    """Sending says where to only on a socket that is not connected; connecting was seen."""
+    return lambda args: None if args[1] is None else f"socket.{name}({short(args[1])})"
+
+
+def _resolving(name: str) -> Words:
+    def words(args: tuple[Any, ...]) -> str | None:
+        host = args[0]
+        if host is None or _is_number(host):
+            return None
+        return f"socket.{name}({short(host)})"
+
+    return words
+
+
+def _is_number(host: object) -> bool:
+    """Whether a host is an address already, so that nobody is asked."""
+    from ipaddress import ip_address
+
+    if isinstance(host, bytes):
+        host = host.decode("latin-1")
+    if isinstance(host, tuple):  # of getnameinfo
+        return False
+    try:
+        ip_address(str(host).partition("%")[0])
+    except ValueError:
+        return host in ("", "localhost")
+    return True
+
+
+def _plain(name: str, *positions: int) -> Words:
+    def words(args: tuple[Any, ...]) -> str:
+        told = ", ".join(short(args[at]) for at in positions if at < len(args))
+        return f"{name}({told})"
+
+    return words
+
+
+def _kill(args: tuple[Any, ...]) -> str | None:
+    return None if args[0] == _getpid() else f"os.kill({args[0]}, {args[1]})"
+
+
+def _mapped(args: tuple[Any, ...]) -> str | None:
+    return None if args[0] == -1 else f"mmap.mmap({args[0]}, {args[1]})"
+
+
+def _database(args: tuple[Any, ...]) -> str | None:
+    name = args[0]
+    text = name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
+    if text in ("", ":memory:") or text.startswith("file::memory:"):
+        return None
+    return f"sqlite3.connect({short(text)})"
+
+
+def short(value: object) -> str:
+    """A value as text, cut where it is long."""
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001  (somebody's __repr__)
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
+
+
+_RESOLVERS = ("getaddrinfo", "gethostbyname", "gethostbyaddr", "getnameinfo")
+_ENTRIES: list[tuple[dict[str, Words], BackChannel]] = [
+    (
+        {"socket.connect": _network("connect")},
+        BackChannel("network.connect", _NETWORK, _EFFECT),
+    ),
+    (
+        {"socket.bind": _network("bind")},
+        BackChannel("network.listen", "who connects to the program is not recorded", _EFFECT),
+    ),
+    (
+        {"socket.sendto": _addressed("sendto"), "socket.sendmsg": _addressed("sendmsg")},
+        BackChannel("network.send", _NETWORK, _EFFECT),
+    ),
+    (
+        {f"socket.{name}": _resolving(name) for name in _RESOLVERS},
+        BackChannel("network.resolve", "what a name resolves to here is not recorded", _EFFECT),
+    ),
+    (
+        {"os.fork": _plain("os.fork"), "os.forkpty": _plain("os.forkpty")},
+        BackChannel("process.fork", _CHILD, "use a thread, or @twice.effect around all of it"),
+    ),
+    (
+        {"os.exec": _plain("os.exec", 0, 1)},
+        BackChannel("process.exec", "another program takes the place of this one", _SUBPROCESS),
+    ),
+    (
+        {
+            "os.posix_spawn": _plain("os.posix_spawn", 0, 1),
+            "os.spawn": _plain("os.spawn", 1, 2),
+            "twice.spawn": _plain("multiprocessing.spawn", 1),
+        },
+        BackChannel("process.spawn", _CHILD, _SUBPROCESS),
+    ),
+    (
+        {"os.kill": _kill, "os.killpg": _plain("os.killpg", 0, 1)},
+        BackChannel("process.signal", "what another process makes of it is not recorded", _EFFECT),
+    ),
+    (
+        {"ctypes.dlopen": _plain("ctypes.dlopen", 0)},
+        BackChannel(
+            "native.load",
+            "C code that is called by hand reads and writes the world unseen",
+            _EFFECT,
+            users_only=True,
+        ),
+    ),
+    (
+        {"mmap.__new__": _mapped},
+        BackChannel(
+            "files.mmap",
+            "what a mapped file holds, and when it changes, is not recorded",
+            "read the file instead",
+            users_only=True,
+        ),
+    ),
+    (
+        {"sqlite3.connect": _database},
+        BackChannel("files.sqlite3", "what a database on disk holds is not recorded", _EFFECT),
+    ),
+    (
+        {"syslog.syslog": _plain("syslog.syslog", 1)},
+        BackChannel("system.log", "what is written to the system's log leaves the run", _EFFECT),
+    ),
+]
+BACK_CHANNELS: dict[str, tuple[BackChannel, Words]] = {
+    event: (channel, words) for events, channel in _ENTRIES for event, words in events.items()
+}
+
+
+_ENTROPY_FILES = ("/dev/urandom", "/dev/random", "/dev/hwrng", "/proc/sys/kernel/random/")
+_DEVICES = ("/dev/", "/proc/", "/sys/")
+_HARMLESS = ("/dev/null", "/dev/zero", "/dev/full", "/dev/fd/", "/dev/std", "/dev/tty")
+
+_DEVICE = BackChannel(
+    "files.device",
+    "what a device or the kernel's own files say is not recorded",
+    _EFFECT,
+    users_only=True,
+)
+_ENTROPY = BackChannel(
+    "entropy.device",
+    "bytes of a device of entropy are not recorded",
+    "read os.urandom, which is",
+    users_only=True,
+)
+
+
+said_to_open = _plain("open", 0)
+
+
+def opened(path: object) -> BackChannel | None:
+    """What opening a path for reading is, when it is no plain file; else None."""
+    if isinstance(path, bytes):
+        path = os.fsdecode(path)
+    if not isinstance(path, str) or not path.startswith(_DEVICES) or path.startswith(_HARMLESS):
+        return None
+    return _ENTROPY if path.startswith(_ENTROPY_FILES) else _DEVICE

@@ -1,0 +1,31 @@
+"""Names of the sources that are not recorded, as ``--allow`` takes them.
+
+Invariant: a name that stands in a record keeps its meaning.
+"""
+
+from __future__ import annotations
+
+SOURCES = (
+    "clock.numpy",
+    "entropy.device",
+    "entropy.torch",
+    "files.device",
+    "files.mmap",
+    "files.sqlite3",
+    "files.write",
+    "native.load",
+    "network.connect",
+    "network.descriptor",
+    "network.listen",
+    "network.resolve",
+    "network.send",
+    "process.exec",
+    "process.fork",
+    "process.signal",
+    "process.spawn",
+    "process.start",
+    "system.log",
+    "threads.unowned",
+)
+FAMILIES = (*dict.fromkeys(name.partition(".")[0] for name in SOURCES), "library")
+"""What is written before the first dot; ``library.NAME`` stands for one that talks by itself."""

@@ -1,0 +1,95 @@
+"""Whose an operation is, and at which line of the user's code it was made.
+
+Walks the stack outwards. Code of the effects layer and of the record makes its operations for the
+session: they are recorded already, or none of the program's. Importing is a wall: what the standard
+library does while it is being imported is its own.
+
+Invariant: a place names the user's code, never the code of a library.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from sys import _getframe
+from types import FrameType
+from typing import Literal
+
+from twice.recording import program
+
+Whose = Literal["session", "user", "package", "library"]
+
+_PACKAGE = str(Path(program.__file__).parents[1]) + os.sep
+_INSTALLED = f"{os.sep}site-packages{os.sep}"
+_IMPORTING = "<frozen importlib"
+# Files of ours that only carry the program's code: what runs under them is the program's.
+_CARRYING = tuple(
+    _PACKAGE + name.replace("/", os.sep)
+    for name in (
+        "recording/effects/actors.py",
+        "recording/effects/environment.py",
+        "recording/effects/lineage.py",
+        "recording/effects/spawning.py",
+        "recording/executing.py",
+        "recording/imports.py",
+        "recording/session.py",
+        "recording/program.py",
+        "recording/run.py",
+        "recording/sealing/",
+        "recording/comparepoints.py",
+        "integrations/",
+        "diagnosing/tracing/",
+    )
+)
+Kind = Literal["user", "package", "session", "carrier", "import", "library"]
+_kinds: dict[str, Kind] = {}
+
+
+def whose(frame: FrameType | None) -> tuple[Whose, str]:
+    """Who makes the operation under a frame, and the first line of the user's code above it.
+
+    Returns:
+        ``session``, ``user``, ``package`` or ``library``, by the first code that is not the standard
+        library's; and ``file:line``, or an empty text when no code of the user's stands there.
+    """
+    found: Whose | None = None
+    while frame is not None:
+        kind = _kind(frame.f_code.co_filename)
+        if kind == "user":
+            return found or "user", f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        if found is None:
+            if kind == "session":
+                return "session", ""
+            if kind == "package":
+                found = "package"
+            elif kind == "import":
+                found = "library"
+        frame = frame.f_back
+    return found or "library", ""
+
+
+def user_line() -> str:
+    """The line of the user's code that this thread runs, whoever it called; empty if it runs none."""
+    frame: FrameType | None = _getframe(1)
+    while frame is not None:
+        if _kind(frame.f_code.co_filename) == "user":
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
+
+
+def _kind(filename: str) -> Kind:
+    kind = _kinds.get(filename)
+    if kind is None:
+        kind = _kinds[filename] = _kind_of(filename)
+    return kind
+
+
+def _kind_of(filename: str) -> Kind:
+    if filename.startswith(_IMPORTING):
+        return "import"
+    if filename.startswith(_PACKAGE):
+        return "carrier" if filename.startswith(_CARRYING) else "session"
+    if program.is_user_file(filename):
+        return "user"
+    return "package" if _INSTALLED in filename else "library"

@@ -1,0 +1,216 @@
+"""Sees the operations that raise an audit event; counts them, or refuses them in a sealed replay.
+
+Python's audit hooks cannot be removed. So there is one for this process, put in place when its first
+session begins; between sessions it does nothing. It looks at the few events that
+``backchannels.py`` names and passes over all others, the frame reads of the layer's own sources among them.
+
+What it misses: C code that makes system calls by itself.
+
+Invariant: an operation of the session's own (a governed source that asks the world, the record) is
+never counted and never refused.
+"""
+
+from __future__ import annotations
+
+import sys
+from _socket import socket as _PlainSocket  # noqa: N812  (a class, under the name that says so)
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from pathlib import Path
+from sys import _getframe
+from types import FrameType
+from typing import Any
+
+from twice.errors import SealBroken
+from twice.recording.effects.actors import OUTSIDE, current
+from twice.recording.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
+from twice.recording.sealing.backchannels import (
+    BACK_CHANNELS,
+    BackChannel,
+    Words,
+    opened,
+    said_to_open,
+)
+from twice.recording.sealing.clientlibraries import loaded_clients, mapped_clients
+from twice.recording.sealing.descriptors import Descriptors
+from twice.recording.sealing.inventory import Inventory
+from twice.recording.sealing.places import user_line, whose
+
+Refuse = Callable[[SealBroken], None]
+
+
+class Watch:
+    """What one session lets out.
+
+    Args:
+        inventory: where operations are counted.
+        folder: the program's; places in it are named from there.
+        refuse: told of a refusal before it is raised, since a program may catch it; None where
+            operations are only counted.
+        owned: descriptors that governed sources hold.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        folder: Path,
+        refuse: Refuse | None = None,
+        owned: Collection[int] = (),
+    ) -> None:
+        self.inventory = inventory
+        self._folder = folder
+        self._refuse = refuse
+        self._descriptors = Descriptors(owned)
+
+    def place(self, where: str) -> str:
+        """A place as it is shown: from the program's folder, where it lies in it."""
+        with suppress(ValueError):
+            return str(Path(where).relative_to(self._folder))
+        return where
+
+    def met(
+        self, channel: BackChannel, say: Words, args: tuple[Any, ...], frame: FrameType
+    ) -> None:
+        """An operation is about to be made.
+
+        Raises:
+            SealBroken: E-SEAL-001, in a sealed replay.
+        """
+        if current() is OUTSIDE:
+            return
+        words = say(args)
+        if words is None:
+            return
+        who, where = whose(frame)
+        if who == "session" or (channel.users_only and who != "user"):
+            return
+        if args and isinstance(args[0], _PlainSocket):
+            self._descriptors.named.add(args[0].fileno())
+        self.tell(channel, words, where)
+
+    def ungoverned(self, op: Op) -> None:
+        """A governed source was asked by nobody, or started for a library what is never served.
+
+        Raises:
+            SealBroken: E-SEAL-001, in a sealed replay, for a process that would start.
+        """
+        where = user_line()
+        if op in (PROCESS_START, PROCESS_SYSTEM):
+            self.tell(_STARTED, op.name, where)
+            return
+        self.inventory.unsupported(
+            "threads.unowned",
+            self.place(where),
+            f"{op.name} was read on a thread that no Python code of the run started",
+            "read it on a thread that the program starts, and hand the value over",
+        )
+
+    def look(self) -> None:
+        """Name sockets that appeared without anybody of the session's having made them.
+
+        Raises:
+            SealBroken: E-SEAL-001, in a sealed replay.
+        """
+        for found in self._descriptors.look():
+            talks = ", ".join([*loaded_clients(), *mapped_clients()])
+            who = f" (these libraries talk by themselves: {talks})" if talks else ""
+            self.tell(_SOCKET, f"{found.words}{who}", user_line())
+
+    def adopt(self) -> None:
+        """What appeared just now belongs to a declared effect."""
+        self._descriptors.adopt()
+
+    def finish(self, *, declared: bool) -> None:
+        """The run is over: name the client libraries that it loaded.
+
+        Args:
+            declared: whether the run called declared effects.
+        """
+        inside = declared and not self.inventory.has("network.descriptor")
+        for name, library in loaded_clients().items():
+            if inside:
+                why = f"{library} talks by itself; taken to have done so in declared effects alone"
+                self.inventory.assumed(f"library.{name}", "", why)
+                continue
+            why = f"{library} talks to the network by itself, and nothing that it does is recorded"
+            remedy = "put its calls into functions and declare them: @twice.effect"
+            self.inventory.unsupported(f"library.{name}", "", why, remedy)
+        for name in mapped_clients():
+            why = "loaded by another library; it would talk to the network by itself"
+            self.inventory.assumed(f"library.{name}", "", why)
+        self._descriptors.close()
+
+    def tell(self, channel: BackChannel, words: str, where: str) -> None:
+        """Count an operation, and refuse it where this session is sealed.
+
+        Raises:
+            SealBroken: E-SEAL-001, in a sealed replay.
+        """
+        place = self.place(where)
+        row = self.inventory.unsupported(channel.source, place, channel.why, channel.remedy)
+        if self._refuse is None or row.allowed:
+            return
+        error = SealBroken(
+            f"{words} was refused{f' at {place}' if place else ''}: a replay reaches nothing but its"
+            " record.",
+            f"Expected what the record can answer; {channel.why}.",
+            f"Either {channel.remedy}, or record with --allow {channel.source}.",
+            source=channel.source,
+            operation=words,
+            place=place,
+        )
+        self._refuse(error)
+        raise error
+
+
+_SOCKET = BackChannel(
+    "network.descriptor",
+    "a socket appeared that no Python code made",
+    "put the call that makes it into a function and declare it: @twice.effect",
+)
+_STARTED = BackChannel(
+    "process.start",
+    "a process that a library starts is not recorded",
+    "put the call into a function and declare it: @twice.effect",
+)
+
+_watch: Watch | None = None
+_placed = False
+
+
+def begin(watch: Watch) -> None:
+    """Let a session see this process's operations from here on."""
+    global _watch, _placed  # noqa: PLW0603  (one hook for a process, as Python has it)
+    _watch = watch
+    if not _placed:
+        _placed = True
+        sys.addaudithook(_hook)
+
+
+def end() -> None:
+    """See nothing any more."""
+    global _watch  # noqa: PLW0603
+    _watch = None
+
+
+def finish(*, declared: bool) -> None:
+    """The run is over, and its inventory is about to be read; ``declared`` as ``Watch.finish`` has it."""
+    if _watch is not None:
+        _watch.finish(declared=declared)
+
+
+def _hook(event: str, args: tuple[Any, ...]) -> None:
+    if _watch is None or event not in _SEEN:
+        return
+    watch = _watch
+    if event == "open":
+        path, _, flags = args
+        device = None if flags & 3 else opened(path)
+        if device is not None:
+            watch.met(device, said_to_open, args, _getframe(1))
+        return
+    channel, say = BACK_CHANNELS[event]
+    watch.met(channel, say, args, _getframe(1))
+
+
+_SEEN = frozenset({"open", *BACK_CHANNELS})
