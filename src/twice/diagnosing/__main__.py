@@ -26,6 +26,7 @@ from twice.diagnosing.window import (
 from twice.recording.executing import execute
 from twice.recording.interrupts import ignore
 from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.namespace import cut_off
 from twice.recording.serving import serve
 from twice.recording.wire import Channel
 
@@ -72,8 +73,9 @@ HANDLERS: dict[str, Callable[[Mapping[str, Any], Channel], None]] = {
 
 
 def handle(job: Mapping[str, Any], channel: Channel) -> None:
-    """Dispatch one job."""
-    HANDLERS[job["action"]](job, channel)
+    """Dispatch one job, in a network namespace of its own where that can be had."""
+    held = bool(job.get("cut_off")) and cut_off()
+    HANDLERS[job["action"]]({**job, "held": held}, channel)
 
 
 if __name__ == "__main__":

@@ -274,6 +274,7 @@ def _session(
         inputs=WindowInputs(record),
         control=control,
         resume=resume,
+        refuse=lambda _error: True,
     )
 
 

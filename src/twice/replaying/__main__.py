@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from twice.recording.interrupts import ignore
+from twice.recording.sealing.namespace import cut_off
 from twice.recording.serving import serve
 from twice.recording.wire import Channel
 from twice.replaying.replaying_child import verify_here
@@ -22,8 +23,9 @@ HANDLERS: dict[str, Callable[[Mapping[str, Any], Channel], None]] = {
 
 
 def handle(job: Mapping[str, Any], channel: Channel) -> None:
-    """Dispatch one job."""
-    HANDLERS[job["action"]](job, channel)
+    """Dispatch one job, in a network namespace of its own where that can be had."""
+    held = bool(job.get("cut_off")) and cut_off()
+    HANDLERS[job["action"]]({**job, "held": held}, channel)
 
 
 if __name__ == "__main__":

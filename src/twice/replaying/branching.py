@@ -22,6 +22,7 @@ from twice.foundation.encoding import decode, encode
 from twice.recording.launch import ChildProcess
 from twice.recording.recorder import refuse_existing
 from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.inventory import may_talk
 from twice.replaying.starting import (
     job_for,
     require_rerunnable,
@@ -250,6 +251,7 @@ def branch_job(
             inputs=encode(dict(inputs)),
             onwards=onwards,
             sealed=sealed,
+            cut_off=sealed and not may_talk(record.setup.allow),
             surroundings=record.identity["surroundings"],
             parent=parent_of(record, fork),
         )

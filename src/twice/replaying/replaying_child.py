@@ -75,10 +75,11 @@ class Watch:
         recorded, asked = str(error.fields["recorded"]), str(error.fields["asked"])
         self._at_next_point("effect", ("effects",), recorded, asked)
 
-    def seal_broken(self, error: SealBroken) -> None:
+    def seal_broken(self, error: SealBroken) -> bool:
         """The program tried what a sealed replay refuses."""
         told = f"{error.id} {error.happened} {error.remedy}"
         self._at_next_point("seal", ("effects",), "nothing beside the record", told)
+        return True
 
     def input_differs(self, tick: int, name: str, recorded: Any, replayed: Any) -> None:
         """The thunk of an input gave something else."""
@@ -127,7 +128,7 @@ def states(session: Session) -> dict[str, bytes]:
 def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute a record's program again and compare every point."""
     with RunRecord.open(job["record"]) as record:
-        channel.send({"kind": "environment", "now": measure().to_json()})
+        channel.send({"kind": "environment", "now": measure().to_json(), "held": job["held"]})
         watch = Watch(channel, last=job["last"], capture=job["capture"])
         number = job["snapshot"]
         resume = None if number is None else resume_at(record, number)

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from twice.errors import ReplayRefused, TwiceError
+from twice.errors import ReplayRefused, SealBroken, TwiceError
 from twice.foundation.encoding import decode
 from twice.recording.comparepoints import Taken
 from twice.recording.describing import describe_ending
@@ -139,6 +139,16 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
         def refuse(failure: Failure) -> NoReturn:
             _refuse_prefix(channel, writer, partial, failure)
 
+        def sealed(error: SealBroken) -> bool:
+            """Before the fork everything is a replay; after it, only where the branch is sealed."""
+            if session is not None and session.tick >= job["fork"] and not job["sealed"]:
+                return False
+            writer.abandon()
+            with contextlib.suppress(OSError):
+                partial.unlink()
+            channel.send(error_message(error))
+            os._exit(2)
+
         try:
             resume = None if job["snapshot"] is None else resume_at(record, job["snapshot"])
             first = 0 if resume is None else resume.captured.cursors.points
@@ -168,6 +178,7 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
                 else None,
                 resume=resume,
                 journal_all=True,
+                refuse=sealed,
             )
             session.wiring.marks = snapshot_marks(identity)
             held = session

@@ -19,6 +19,7 @@ from twice.recording.launch import ChildProcess, refuse_nesting
 from twice.recording.program import Program, source_digests
 from twice.recording.redaction.documents import recorded_placeholders
 from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.inventory import may_talk
 from twice.recording.surroundings import Surroundings, environ_for_child
 
 _CHILD = "twice.replaying"
@@ -122,7 +123,12 @@ def folder_of(record: RunRecord) -> str | None:
 
 def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
     """A job for a replaying process."""
-    return {"action": action, "record": str(record.path.absolute()), **fields}
+    return {
+        "action": action,
+        "record": str(record.path.absolute()),
+        "cut_off": not may_talk(record.setup.allow),
+        **fields,
+    }
 
 
 def restorable_snapshot(record: RunRecord, tick: int) -> int | None:

@@ -22,6 +22,7 @@ from twice.foundation.fingerprint import Fingerprint, differences
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import allows, in_words, rows_of, unsupported_rows
+from twice.recording.sealing.namespace import HELD, NOT_HELD
 from twice.replaying.caveats import caveats_of
 from twice.replaying.checking import Failure
 from twice.replaying.sampling import with_sample
@@ -149,13 +150,14 @@ def _execute(
         capture=None,
     )
     now: Fingerprint | None = None
+    held = False
     with start_child(record) as child:
         message: Mapping[str, Any]
         try:
             message = child.ask(job)
             while message["kind"] in {"environment", "progress"}:
                 if message["kind"] == "environment":
-                    now = Fingerprint.from_json(message["now"])
+                    now, held = Fingerprint.from_json(message["now"]), bool(message["held"])
                 elif progress is not None:
                     progress(message["index"] + 1, len(points))
                 message = child.answer()
@@ -168,6 +170,7 @@ def _execute(
         now,
         start,
         last_index,
+        held=held,
         segment=first is not None or last is not None,
     )
 
@@ -208,6 +211,7 @@ def _statement(
     start: int,
     last_index: int | None,
     *,
+    held: bool,
     segment: bool,
 ) -> Verification:
     failure = Failure.from_json(message) if message["kind"] == "failure" else None
@@ -257,7 +261,7 @@ def _statement(
         failure=failure,
         environment=found,
         manifest_matches=manifest_matches,
-        seal=_SEAL,
+        seal="; ".join((_SEAL, *_refused(record), HELD if held else NOT_HELD)),
         caveats=caveats,
         inventory=inventory,
         segment=segment,
@@ -271,6 +275,14 @@ def _inventory(record: RunRecord, message: Mapping[str, Any]) -> list[Mapping[st
     rows += [row for row in rows_of(message.get("inventory")) if row["source"] not in known]
     allowed = record.setup.allow
     return [{**row, "allowed": allows(allowed, str(row["source"]))} for row in rows]
+
+
+def _refused(record: RunRecord) -> list[str]:
+    """What a replay does with operations that reach the world beside the record, in words."""
+    allowed = record.setup.allow
+    refused = "connections, name look-ups, processes, signals and C libraries loaded by hand"
+    told = [f"{refused} are refused by name and line"]
+    return [*told, f"allowed by name: {', '.join(allowed)}"] if allowed else told
 
 
 def _not_shown(row: Mapping[str, object]) -> str:

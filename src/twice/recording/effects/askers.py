@@ -17,10 +17,19 @@ def asker_of(frame: FrameType, wrappers: Collection[str]) -> CodeType:
     """The first code from a frame outwards whose file is none of the wrappers'."""
     found: FrameType | None = frame
     while found is not None:
-        if found.f_code.co_filename not in wrappers:
+        name = found.f_code.co_filename
+        if name not in wrappers and not _generated(name):
             return found.f_code
         found = found.f_back
     return frame.f_code
+
+
+def _generated(name: str) -> bool:
+    """Code without a file (of ``eval``, of a dataclass) asks for whoever runs it."""
+    return name.startswith("<") and not name.startswith(_FILES_OF_THEIR_OWN)
+
+
+_FILES_OF_THEIR_OWN = ("<frozen ", "<stdin>", "<ipython")
 
 
 def files_of(*functions: Callable[..., Any]) -> frozenset[str]:

@@ -167,9 +167,9 @@ _WRAPPERS = (
     files_of(os.getenv, os.path.expandvars, os.path.abspath, Mapping.get)
     | files_behind(Path)
     | {
-        str(Path(os.__file__).parent / "multiprocessing" / "context.py"),
-        # make_msgid puts the process number into a text that the program sends.
-        str(Path(os.__file__).parent / "email" / "utils.py"),
+        str(Path(os.__file__).parent / name)
+        # A message's id and a log's record hold the number of the process.
+        for name in ("multiprocessing/context.py", "email/utils.py", "logging/__init__.py")
     }
 )
 """Files of Python code that asks on behalf of its caller."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from twice.errors import UsageError
-from twice.recording.sealing.names import FAMILIES, SOURCES
+from twice.recording.sealing.names import FAMILIES, NETWORKED, SOURCES
 
 Class = Literal["eliminated", "recorded", "assumed", "unsupported"]
 
@@ -126,6 +126,12 @@ _ASKER = {"strict": "asked by the program", "lenient": "asked by libraries for t
 def allows(allowed: Collection[str], source: str) -> bool:
     """Whether a source was allowed, by its name or its family's."""
     return source in allowed or source.partition(".")[0] in allowed
+
+
+def may_talk(allowed: Collection[str]) -> bool:
+    """Whether something that was allowed may use the network, so that a replay must keep it."""
+    by_itself = any(name.startswith("library.") for name in allowed)
+    return by_itself or any(allows(allowed, source) for source in NETWORKED)
 
 
 def parse_allowed(names: Iterable[str]) -> tuple[str, ...]:

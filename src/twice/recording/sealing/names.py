@@ -27,5 +27,11 @@ SOURCES = (
     "system.log",
     "threads.unowned",
 )
+NETWORKED = (
+    "library", "native.load", "network.connect", "network.descriptor", "network.listen",
+    "network.resolve", "network.send", "process.exec", "process.fork", "process.spawn",
+    "process.start",
+)  # fmt: skip
+"""Sources that may use the network: where one is allowed, a replay keeps its network."""
 FAMILIES = (*dict.fromkeys(name.partition(".")[0] for name in SOURCES), "library")
 """What is written before the first dot; ``library.NAME`` stands for one that talks by itself."""

@@ -36,7 +36,8 @@ from twice.recording.sealing.descriptors import Descriptors
 from twice.recording.sealing.inventory import Inventory
 from twice.recording.sealing.places import user_line, whose
 
-Refuse = Callable[[SealBroken], None]
+Refuse = Callable[[SealBroken], bool]
+"""Told of a refusal, which the program may catch; whether it stands."""
 
 
 class Watch:
@@ -45,8 +46,7 @@ class Watch:
     Args:
         inventory: where operations are counted.
         folder: the program's; places in it are named from there.
-        refuse: told of a refusal before it is raised, since a program may catch it; None where
-            operations are only counted.
+        refuse: told of a refusal before it is raised; None where operations are only counted.
         owned: descriptors that governed sources hold.
     """
 
@@ -159,8 +159,8 @@ class Watch:
             operation=words,
             place=place,
         )
-        self._refuse(error)
-        raise error
+        if self._refuse(error):
+            raise error
 
 
 _SOCKET = BackChannel(

@@ -1,0 +1,199 @@
+"""Each way of reading entropy or a clock is governed: recorded, it replays with the very same value.
+
+All probes are read in one run, one column each, so that one verification judges them one by one. Two runs
+without governing show that the probe would have differed; where it would not, why is said.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+from programs import recorded
+
+from twice.replaying.statement import Verification
+from twice.replaying.verifying import verify
+
+ENTROPY = {
+    "os.urandom": "os.urandom(16)",
+    "os.getrandom": "os.getrandom(16)",
+    "secrets.token_bytes": "secrets.token_bytes(16)",
+    "secrets.token_hex": "secrets.token_hex()",
+    "secrets.token_urlsafe": "secrets.token_urlsafe()",
+    "secrets.randbits": "secrets.randbits(64)",
+    "secrets.randbelow": "secrets.randbelow(10**18)",
+    "secrets.choice": "secrets.choice(range(10**18))",
+    "SystemRandom.random": "random.SystemRandom().random()",
+    "SystemRandom.getrandbits": "random.SystemRandom().getrandbits(64)",
+    "SystemRandom.shuffle": "shuffled(random.SystemRandom())",
+    "random.Random()": "random.Random().random()",
+    "random.seed()": "(random.seed(), random.random())[1]",
+    "Random(x).seed()": "reseeded(random.Random(1))",
+    "random.random": "random.random()",
+    "uuid.uuid1": "str(uuid.uuid1())",
+    "uuid.uuid4": "str(uuid.uuid4())",
+    "tempfile.mktemp": "tempfile.mktemp()",
+    "tempfile names": "next(tempfile._get_candidate_names())",
+    "ssl.RAND_bytes": "ssl.RAND_bytes(16)",
+    "email.utils.make_msgid": "email.utils.make_msgid(domain='here')",
+    "logging's process": "logging.makeLogRecord({}).process",
+    "email boundary": "email.generator._make_boundary()",
+    "blake2b with a salt": "hashlib.blake2b(b'', salt=os.urandom(16)).hexdigest()",
+    "scrypt with a salt": "hashlib.scrypt(b'', salt=secrets.token_bytes(8), n=2, r=1, p=1)",
+    "hmac with a key": "hmac.new(secrets.token_bytes(16), b'', 'sha256').hexdigest()",
+    "hash of a text": "hash('text')",
+    "order of a set": "list({f'member {n}' for n in range(40)})",
+    "numpy default_rng()": "int(np.random.default_rng().integers(2**62))",
+    "numpy SeedSequence()": "np.random.SeedSequence().entropy",
+    "numpy PCG64()": "int(np.random.PCG64().random_raw())",
+    "numpy Philox()": "int(np.random.Philox().random_raw())",
+    "numpy SFC64()": "int(np.random.SFC64().random_raw())",
+    "numpy MT19937()": "int(np.random.MT19937().random_raw())",
+    "numpy RandomState()": "float(np.random.RandomState().rand())",
+    "numpy random.seed()": "(np.random.seed(), float(np.random.rand()))[1]",
+    "numpy random.rand": "float(np.random.rand())",
+    "torch.seed": "torch.seed()",
+    "torch.initial_seed": "torch.initial_seed()",
+    "torch.Generator().seed": "torch.Generator().seed()",
+    "torch.rand": "float(torch.rand(1))",
+    "torch.randperm": "torch.randperm(30).tolist()",
+    "jax key of the clock": "np.asarray(jax.random.PRNGKey(time.time_ns() % 2**31)).tolist()",
+}
+CLOCKS = {
+    "time.time": "time.time()",
+    "time.time_ns": "time.time_ns()",
+    "time.monotonic": "time.monotonic()",
+    "time.monotonic_ns": "time.monotonic_ns()",
+    "time.perf_counter": "time.perf_counter()",
+    "time.perf_counter_ns": "time.perf_counter_ns()",
+    "time.process_time": "time.process_time()",
+    "time.process_time_ns": "time.process_time_ns()",
+    "time.thread_time": "time.thread_time()",
+    "time.thread_time_ns": "time.thread_time_ns()",
+    "time.clock_gettime": "time.clock_gettime(time.CLOCK_BOOTTIME)",
+    "time.clock_gettime_ns": "time.clock_gettime_ns(time.CLOCK_REALTIME)",
+    "time.localtime": "tuple(time.localtime())",
+    "time.gmtime": "tuple(time.gmtime())",
+    "time.ctime": "time.ctime()",
+    "time.asctime": "time.asctime()",
+    "time.strftime": "time.strftime('%Y-%m-%d %H:%M:%S')",
+    "time.get_clock_info": "time.get_clock_info('time').resolution",
+    "datetime.now": "datetime.datetime.now().isoformat()",
+    "datetime.now(UTC)": "datetime.datetime.now(datetime.timezone.utc).isoformat()",
+    "datetime.utcnow": "quietly(datetime.datetime.utcnow).isoformat()",
+    "datetime.today": "datetime.datetime.today().isoformat()",
+    "date.today": "datetime.date.today().isoformat()",
+    "os.times": "tuple(os.times())",
+    "resource.getrusage": "tuple(resource.getrusage(resource.RUSAGE_SELF))",
+    "logging": "logging.LogRecord('', 0, '', 0, '', (), None).created",
+    "logging.Formatter": "logging.Formatter('%(asctime)s').format(logging.makeLogRecord({}))",
+    "email.utils.formatdate": "email.utils.formatdate()",
+    "email.utils.localtime": "email.utils.localtime().isoformat()",
+    "http.cookiejar": "http.cookiejar.time2isoz()",
+    "uuid.uuid1().time": "uuid.uuid1().time",
+    "timeit.default_timer": "timeit.default_timer()",
+    "os.getpid in eval": "os.getpid()",
+    "a dataclass's factory": "Stamped().at",
+    "loop.time": "loop_time()",
+    "sched.scheduler": "sched.scheduler().timefunc()",
+    "numpy of a clock": "int(np.datetime64(time.time_ns(), 'ns').astype(int))",
+}
+SAME_ANYWAY = {
+    "time.get_clock_info": "a property of the machine",
+    "date.today": "both runs are made on one day",
+    "hash of a text": "PYTHONHASHSEED may be set where the tests run",
+    "order of a set": "PYTHONHASHSEED may be set where the tests run",
+}
+SOURCE = """
+import asyncio, dataclasses, datetime, email.generator, email.utils, hashlib, hmac, http.cookiejar
+import logging, os, random, resource, sched, secrets, ssl, tempfile, time, timeit, uuid, warnings
+import jax
+import numpy as np
+import torch
+
+def shuffled(rng):
+    values = list(range(30))
+    rng.shuffle(values)
+    return values
+
+def reseeded(rng):
+    rng.seed()
+    return rng.random()
+
+def quietly(function):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function()
+
+def loop_time():
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.time()
+    finally:
+        loop.close()
+
+@dataclasses.dataclass
+class Stamped:
+    at: float = dataclasses.field(default_factory=time.time)
+
+PROBES = {probes!r}
+
+def read():
+    return {{name: eval(code) for name, code in PROBES.items()}}
+
+def main(run):
+    seen = {{name: [] for name in PROBES}}
+    for name, values in seen.items():
+        run.track(name, values)
+    for tick in run.ticks(2):
+        for name, value in read().items():
+            seen[name].append(value)
+
+if __name__ == "__main__":
+    import json
+    print(json.dumps({{name: repr(value) for name, value in read().items()}}))
+"""
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What all probes gave without governing, twice, and whether each replayed when governed."""
+
+    loose: list[dict[str, str]]
+    statement: Verification
+
+
+@pytest.fixture(scope="module")
+def probed(tmp_path_factory: pytest.TempPathFactory) -> Probed:
+    """One run of all probes, verified, between two that nobody governs."""
+    folder = tmp_path_factory.mktemp("probes")
+    source = SOURCE.format(probes={**ENTROPY, **CLOCKS})
+    (folder / "loose.py").write_text(source, encoding="utf-8")
+    loose = []
+
+    def run_loose() -> None:
+        command = [sys.executable, str(folder / "loose.py")]
+        done = subprocess.run(command, capture_output=True, check=True, text=True)
+        loose.append(json.loads(done.stdout))
+
+    run_loose()
+    with recorded(folder, source) as record:
+        statement = verify(record.path)
+    run_loose()
+    return Probed(loose, statement)
+
+
+@pytest.mark.parametrize("name", [*ENTROPY, *CLOCKS])
+def test_a_probe_replays_with_the_same_value(name: str, probed: Probed) -> None:
+    failed = () if probed.statement.failure is None else probed.statement.failure.columns
+    assert name not in failed
+    if name not in SAME_ANYWAY:
+        assert probed.loose[0][name] != probed.loose[1][name]
+
+
+def test_all_probes_together_pass(probed: Probed) -> None:
+    assert probed.statement.failure is None
+    assert probed.statement.result == "PASS"
