@@ -51,7 +51,7 @@ def governed(session: Session) -> Iterator[Run]:
     _disown_on_fork(session, interception)
     watch = Watch(
         session.wiring.inventory,
-        session.setup.program.folder().resolve(),
+        session.setup.program,
         session.wiring.refuse,
         layer.owned_descriptors,
     )

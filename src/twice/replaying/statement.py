@@ -22,6 +22,8 @@ from twice.replaying.checking import Failure
 
 Result = Literal["PASS", "PARTIAL", "FAIL", "UNKNOWN"]
 FORMAT = "twice.verification/1"
+SEAL = "seal"
+"""Name of the failure of a replay that tried to reach the world."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ class Verification:
         if self.next:
             return list(self.next)
         show = f"twice show {self.path}"
+        if self.failure is not None and self.failure.name == SEAL:
+            return [show]
         if self.result == "FAIL" and self.divergence is None and self.failure is not None:
             informational = " --informational" if self._informational else ""
             return [f"twice verify {self.path}{informational} --diagnose"]

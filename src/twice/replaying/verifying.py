@@ -21,8 +21,7 @@ from twice.foundation.classes import Predicate
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.inventory import allows, in_words, rows_of, unsupported_rows
-from twice.recording.sealing.namespace import HELD, NOT_HELD
+from twice.recording.sealing.inventory import unsupported_rows
 from twice.replaying.caveats import caveats_of
 from twice.replaying.checking import Failure
 from twice.replaying.sampling import with_sample
@@ -33,14 +32,11 @@ from twice.replaying.starting import (
     restorable_snapshot,
     start_child,
 )
-from twice.replaying.statement import Result, Verification
+from twice.replaying.statement import SEAL, Result, Verification
+from twice.replaying.touched import RECORDED, not_shown, seal_of, touched_by
 from twice.replaying.withholding import redaction_caveats, withheld
 
 Progress = Callable[[int, int], None]
-_SEAL = (
-    "clock, entropy, environment, listings, processes, standard input and declared effects come from "
-    "the record; contents of files and processes that libraries start are not sealed"
-)
 
 
 def verify(
@@ -236,16 +232,16 @@ def _statement(
     if failure is not None and not counts["failed"]:
         # An input, an effect or the ending parted, and the point after it was never taken.
         counts = {**counts, "evaluated": judged + 1, "failed": 1}
-    inventory = _inventory(record, message)
+    inventory = touched_by(record, message)
     result = _judge(record, failure, counts, segment=segment, manifest=manifest_matches)
-    if result == "FAIL" and (failure is None or failure.name != "seal"):
+    if result == "FAIL" and (failure is None or failure.name != SEAL):
         until = total if failure is None or failure.index == 0 else failure.index
         if (why := withheld(record, until, absent)) is not None:
             result = "UNKNOWN"
             caveats.insert(0, f"{why.id} {why.happened} {why.expected} {why.remedy}")
     if result in ("PASS", "PARTIAL") and (beside := unsupported_rows(inventory)):
         result = "UNKNOWN"
-        caveats = [*map(_not_shown, beside), *caveats]
+        caveats = [*map(not_shown, beside), *caveats]
     found = [] if now is None else environment_differences(record, now)
     matters = [difference for difference in found if difference.affects != "note"]
     return Verification(
@@ -261,34 +257,10 @@ def _statement(
         failure=failure,
         environment=found,
         manifest_matches=manifest_matches,
-        seal="; ".join((_SEAL, *_refused(record), HELD if held else NOT_HELD)),
+        seal=seal_of(record, held=held),
         caveats=caveats,
         inventory=inventory,
         segment=segment,
-    )
-
-
-def _inventory(record: RunRecord, message: Mapping[str, Any]) -> list[Mapping[str, object]]:
-    """The recorded rows, and what only the replay met; what is allowed is the setup's to say."""
-    rows = rows_of((record.ending or {}).get("inventory"))
-    known = {row["source"] for row in rows}
-    rows += [row for row in rows_of(message.get("inventory")) if row["source"] not in known]
-    allowed = record.setup.allow
-    return [{**row, "allowed": allows(allowed, str(row["source"]))} for row in rows]
-
-
-def _refused(record: RunRecord) -> list[str]:
-    """What a replay does with operations that reach the world beside the record, in words."""
-    allowed = record.setup.allow
-    refused = "connections, name look-ups, processes, signals and C libraries loaded by hand"
-    told = [f"{refused} are refused by name and line"]
-    return [*told, f"allowed by name: {', '.join(allowed)}"] if allowed else told
-
-
-def _not_shown(row: Mapping[str, object]) -> str:
-    return (
-        f"no pass, because a source of the world is not recorded: {in_words(row)}; "
-        f"{row.get('remedy')}, or record with --allow {row.get('source')}"
     )
 
 
@@ -361,7 +333,7 @@ def _cannot_tell(record: RunRecord, predicate: Predicate, *why: str) -> Verifica
         failure=None,
         environment=[],
         manifest_matches=None,
-        seal=_SEAL,
+        seal=RECORDED,
         caveats=[*why, *caveats_of(record, predicate)],
         segment=False,
     )

@@ -10,10 +10,11 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
-from programs import recorded
 
+from programs import recorded
 from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
 
@@ -197,3 +198,48 @@ def test_a_probe_replays_with_the_same_value(name: str, probed: Probed) -> None:
 def test_all_probes_together_pass(probed: Probed) -> None:
     assert probed.statement.failure is None
     assert probed.statement.result == "PASS"
+
+
+@pytest.mark.parametrize(
+    ("code", "source"),
+    [
+        ("str(np.datetime64('now'))", "clock.numpy"),
+        ("str(np.datetime64('today'))", "clock.numpy"),
+        ("open('/dev/urandom', 'rb').read(8)", "entropy.device"),
+        ("Path('/proc/sys/kernel/random/uuid').read_text()", "entropy.device"),
+        ("os.read(os.open('/dev/random', os.O_RDONLY), 8)", "entropy.device"),
+    ],
+)
+def test_a_probe_that_cannot_be_recorded_is_named_and_does_not_pass(
+    code: str, source: str, tmp_path: Path
+) -> None:
+    program = f"""
+        import os
+        from pathlib import Path
+        import numpy as np
+
+        def main(run):
+            seen = run.track("seen", [])
+            for tick in run.ticks(1):
+                seen.append({code})
+    """
+    with recorded(tmp_path, program) as record:
+        assert record.ending is not None
+        found = {row["source"]: row for row in record.ending["inventory"]}
+        statement = verify(record.path)
+    assert (found[source]["class"], found[source]["first"]) == ("unsupported", "program.py:9")
+    assert statement.result in {"FAIL", "UNKNOWN"}
+
+
+def test_an_address_that_reaches_the_state_is_a_difference(tmp_path: Path) -> None:
+    program = """
+        def main(run):
+            seen = run.track("seen", [])
+            for tick in run.ticks(1):
+                seen.append(id(object()))
+    """
+    with recorded(tmp_path, program) as record:
+        statement = verify(record.path)
+    assert statement.result == "FAIL"
+    assert statement.failure is not None
+    assert statement.failure.columns == ("seen",)

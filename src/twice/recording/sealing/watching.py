@@ -21,9 +21,10 @@ from sys import _getframe
 from types import FrameType
 from typing import Any
 
-from twice.errors import SealBroken
+from twice.errors import ProgramNotFound, SealBroken
 from twice.recording.effects.actors import OUTSIDE, current
 from twice.recording.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
+from twice.recording.program import Program, user_modules
 from twice.recording.sealing.backchannels import (
     BACK_CHANNELS,
     BackChannel,
@@ -35,7 +36,9 @@ from twice.recording.sealing.clientlibraries import loaded_clients, mapped_clien
 from twice.recording.sealing.descriptors import Descriptors
 from twice.recording.sealing.inventory import Inventory
 from twice.recording.sealing.places import user_line, whose
+from twice.recording.sealing.unheard import numpy_clocks
 
+_OF_A_FILE = frozenset({"function", "script"})
 Refuse = Callable[[SealBroken], bool]
 """Told of a refusal, which the program may catch; whether it stands."""
 
@@ -45,7 +48,7 @@ class Watch:
 
     Args:
         inventory: where operations are counted.
-        folder: the program's; places in it are named from there.
+        program: what is executed; places beside it are named from there.
         refuse: told of a refusal before it is raised; None where operations are only counted.
         owned: descriptors that governed sources hold.
     """
@@ -53,19 +56,23 @@ class Watch:
     def __init__(
         self,
         inventory: Inventory,
-        folder: Path,
+        program: Program,
         refuse: Refuse | None = None,
         owned: Collection[int] = (),
     ) -> None:
         self.inventory = inventory
-        self._folder = folder
+        self._program = program
+        root = program.folder().resolve()
+        beside = (root / program.target).resolve().parent if program.kind in _OF_A_FILE else root
+        self._folders = (beside, root)
         self._refuse = refuse
         self._descriptors = Descriptors(owned)
 
     def place(self, where: str) -> str:
-        """A place as it is shown: from the program's folder, where it lies in it."""
-        with suppress(ValueError):
-            return str(Path(where).relative_to(self._folder))
+        """A place as it is shown: from the program's file, or from its root, where it lies there."""
+        for folder in self._folders:
+            with suppress(ValueError):
+                return str(Path(where).relative_to(folder))
         return where
 
     def met(
@@ -135,6 +142,10 @@ class Watch:
             why = f"{library} talks to the network by itself, and nothing that it does is recorded"
             remedy = "put its calls into functions and declare them: @twice.effect"
             self.inventory.unsupported(f"library.{name}", "", why, remedy)
+        for place in numpy_clocks(_sources(self._program)):
+            why = "numpy reads the clock in C, which nothing can record"
+            remedy = "give it the time: numpy.datetime64(time.time_ns(), 'ns')"
+            self.inventory.unsupported("clock.numpy", self.place(place), why, remedy)
         for name in mapped_clients():
             why = "loaded by another library; it would talk to the network by itself"
             self.inventory.assumed(f"library.{name}", "", why)
@@ -161,6 +172,15 @@ class Watch:
         )
         if self._refuse(error):
             raise error
+
+
+def _sources(program: Program) -> list[Path]:
+    """Files of the user's that this process has loaded, the program's own among them."""
+    found = user_modules()
+    if program.kind in _OF_A_FILE:
+        with suppress(ProgramNotFound):  # It may be gone by now.
+            found.append(program.path().resolve())
+    return list(dict.fromkeys(found))
 
 
 _SOCKET = BackChannel(

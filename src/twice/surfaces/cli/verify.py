@@ -21,7 +21,7 @@ from twice.diagnosing.diagnosing import diagnose_failure
 from twice.diagnosing.restores.missing import explained_restores
 from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.classes import Predicate
-from twice.replaying.statement import Verification
+from twice.replaying.statement import SEAL, Verification
 from twice.replaying.verifying import verify
 from twice.surfaces.cli.showing import Doing, Progress, add_json, print_json
 
@@ -63,7 +63,8 @@ def run(options: argparse.Namespace) -> int:
                     progress=progress,
                 )
             )
-    if options.diagnose and statement.failure is not None:
+    # Of a refusal there is nothing to find: it names its line.
+    if options.diagnose and statement.failure is not None and statement.failure.name != SEAL:
         with Doing() as doing:
             divergence = diagnose_failure(options.record, statement.failure, progress=doing)
         statement = statement.with_divergence(divergence.to_json())
