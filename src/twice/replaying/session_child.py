@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -30,6 +30,7 @@ from twice.recording.record.sink import unwritable
 from twice.recording.redaction.documents import redacted_identity
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.watching import Refuse
 from twice.recording.session import Session
 from twice.recording.sink import RecordingSink, Sinks
 from twice.recording.surroundings import Surroundings
@@ -139,16 +140,6 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
         def refuse(failure: Failure) -> NoReturn:
             _refuse_prefix(channel, writer, partial, failure)
 
-        def sealed(error: SealBroken) -> bool:
-            """Before the fork everything is a replay; after it, only where the branch is sealed."""
-            if session is not None and session.tick >= job["fork"] and not job["sealed"]:
-                return False
-            writer.abandon()
-            with contextlib.suppress(OSError):
-                partial.unlink()
-            channel.send(error_message(error))
-            os._exit(2)
-
         try:
             resume = None if job["snapshot"] is None else resume_at(record, job["snapshot"])
             first = 0 if resume is None else resume.captured.cursors.points
@@ -178,7 +169,7 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
                 else None,
                 resume=resume,
                 journal_all=True,
-                refuse=sealed,
+                refuse=_sealing(channel, writer, job, lambda: session),
             )
             session.wiring.marks = snapshot_marks(identity)
             held = session
@@ -230,6 +221,26 @@ def _input_refused(refuse: Any, first: int) -> Any:
         refuse(Failure(first, tick, f"input:{name}", ("inputs",), repr(recorded), repr(replayed)))
 
     return differs
+
+
+def _sealing(
+    channel: Channel,
+    writer: RecordWriter,
+    job: Mapping[str, Any],
+    session: Callable[[], Session | None],
+) -> Refuse:
+    def refuse(error: SealBroken) -> bool:
+        """Before the fork everything is a replay; after it, only where the branch is sealed."""
+        now = session()
+        if now is not None and now.tick >= job["fork"] and not job["sealed"]:
+            return False
+        writer.abandon()
+        with contextlib.suppress(OSError):
+            Path(job["partial"]).unlink()
+        channel.send(error_message(error))
+        os._exit(2)
+
+    return refuse
 
 
 def _refuse_prefix(

@@ -37,7 +37,6 @@ _CARRYING = tuple(
         "recording/run.py",
         "recording/sealing/",
         "recording/comparepoints.py",
-        "integrations/",
         "diagnosing/tracing/",
     )
 )
