@@ -14,10 +14,10 @@ from twice.surfaces.cli import main
 
 # What a program does, by the name of the source that it reaches the world through.
 ESCAPES = {
-    "network.connect": "socket.create_connection(('127.0.0.1', 9), timeout=5)",
-    "network.listen": "socket.socket().bind(('127.0.0.1', 0))",
-    "network.send": "socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))",
-    "network.resolve": "socket.getaddrinfo('name.invalid', 80)",
+    "network.connect": "_socket.socket().connect(('127.0.0.1', 9))",
+    "network.listen": "_socket.socket().bind(('127.0.0.1', 0))",
+    "network.send": "_socket.socket(type=2).sendto(b'x', ('127.0.0.1', 9))",
+    "network.resolve": "_socket.getaddrinfo('name.invalid', 80)",
     "process.fork": "os._exit(0) if not (child := os.fork()) else os.waitpid(child, 0)",
     "process.spawn": "os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)",
     "process.signal": "os.kill(os.getppid(), 0)",
@@ -26,7 +26,7 @@ ESCAPES = {
     "files.sqlite3": "sqlite3.connect('beside.db')",
 }
 PROGRAM = """
-import ctypes, mmap, os, socket, sqlite3
+import _socket, ctypes, mmap, os, sqlite3
 
 def main(run):
     seen = run.track("seen", [])

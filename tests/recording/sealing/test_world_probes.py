@@ -40,7 +40,6 @@ ENTROPY = {
     "tempfile names": "next(tempfile._get_candidate_names())",
     "ssl.RAND_bytes": "ssl.RAND_bytes(16)",
     "email.utils.make_msgid": "email.utils.make_msgid(domain='here')",
-    "logging's process": "logging.makeLogRecord({}).process",
     "email boundary": "email.generator._make_boundary()",
     "blake2b with a salt": "hashlib.blake2b(b'', salt=os.urandom(16)).hexdigest()",
     "scrypt with a salt": "hashlib.scrypt(b'', salt=secrets.token_bytes(8), n=2, r=1, p=1)",

@@ -168,8 +168,8 @@ _WRAPPERS = (
     | files_behind(Path)
     | {
         str(Path(os.__file__).parent / name)
-        # A message's id and a log's record hold the number of the process.
-        for name in ("multiprocessing/context.py", "email/utils.py", "logging/__init__.py")
+        # make_msgid puts the process number into a text that the program sends.
+        for name in ("multiprocessing/context.py", "email/utils.py")
     }
 )
 """Files of Python code that asks on behalf of its caller."""

@@ -24,6 +24,7 @@ from typing import Any
 from twice.errors import UsageError
 from twice.recording.redaction.searching import search
 from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.inventory import in_words, rows_of
 from twice.surfaces.cli.showing import Progress, add_json, aligned, print_json
 from twice.surfaces.moment import moment, moment_lines, snapshot, snapshot_lines
 from twice.surfaces.overview import FORMAT, ending_text, overview, parent_text
@@ -176,6 +177,10 @@ def _content_rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "world", printable(_manifest(told["effects"]))
     for text in _connections(told["connections"]):
         yield "connection", printable(text)
+    for row in rows_of(ending.get("inventory")):
+        if row.get("class") in ("assumed", "unsupported"):
+            allowed = "allowed, " if row.get("allowed") else ""
+            yield printable(f"{allowed}{row['class']}"), printable(in_words(row))
     for name, facts in mapping(ending.get("printed")).items():
         counts = mapping(facts)
         yield (
