@@ -246,6 +246,7 @@ def test_a_forked_child_is_told_its_own_number(tmp_path: Path) -> None:
                     os._exit(os.getpid() != int(status[0]) or os.getppid() != int(status[3]))
                 codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         """,
+        allow=("process.fork",),
     ) as record:
         assert verify(record.path).result == "PASS"
         assert manifest(record.path)["environment.getpid"] == 2

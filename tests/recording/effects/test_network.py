@@ -436,7 +436,7 @@ def test_processes_of_the_programs_own_are_spoken_to_for_real(tmp_path: Path) ->
                 shared["b"] = 2
                 run.compare("shared", dict(shared))
     """
-    recorded(tmp_path, source).close()
+    recorded(tmp_path, source, allow=("process",)).close()
     verification = verify(tmp_path / "a.twice")
     assert verification.failure is None, verification
 
