@@ -101,6 +101,18 @@ GOALS = (
         "environment", "measuring the environment with probes takes less than 300 ms",
         "environment", _named("with probes"), 300, "ms",
     ),
+    Goal(
+        "governed-read", "a recorded read of clock, entropy or a variable costs at most 300 ns above raw",
+        "world", _named("added by twice"), 300, "ns",
+    ),
+    Goal(
+        "http", "a recorded HTTP round trip takes at most 5 % longer",
+        "world", _named("HTTP round trip, twice to raw"), 1.05, "x",
+    ),
+    Goal(
+        "clock-bytes", "a recorded clock read takes at most 16 bytes",
+        "world", _named("bytes of a record for each clock read"), 16, "bytes",
+    ),
 )  # fmt: skip
 
 

@@ -98,7 +98,7 @@ def test_what_depends_on_addresses_shows_in_fresh_processes(tmp_path: Path) -> N
         def main(run):
             box = run.track("box", Box())
             for tick in run.ticks(2):
-                box.page = id(box) >> 20 & 0xfff
+                box.page = id(Box) >> 20 & 0xfff  # made before any fork
     """
     with side_of(tmp_path, source) as side:
         plan = SamplePlan((("MainThread", 2),))
