@@ -21,6 +21,7 @@ from twice.diagnosing.locating import callables as tags
 from twice.diagnosing.locating.located import Located
 from twice.foundation.channels import Channel
 from twice.foundation.difference import FieldDifference
+from twice.recording.effects.ops import RECEIVED
 
 BY_LIBRARY = ", by a library"
 """What follows the name of a source in ``reads_differ`` that the user's code did not read itself."""
@@ -177,6 +178,10 @@ def _surroundings(seen: Observations, ballot: _Ballot) -> None:
         ballot.add(channel, weight, f"{how} ({factor.a or 'unset'} / {factor.b or 'unset'})")
     if seen.clock_policy:
         ballot.add(Channel.EFFECTS, 1.0, "the two runs were given different clocks")
+    code = seen.located.code if seen.located is not None else None
+    if RECEIVED.name in seen.reads_differ and _MAY_RECEIVE.search(code or ""):
+        sentence = "the line may receive from a connection, and other bytes came in on one"
+        ballot.add(Channel.EFFECTS, 3.0, sentence)
     if seen.reads_differ:
         names = ", ".join(seen.reads_differ)
         ballot.add(Channel.EFFECTS, 1.0, f"the runs read other values from the world: {names}")
@@ -206,6 +211,9 @@ def _fields(seen: Observations, ballot: _Ballot) -> None:
 
 
 _FEW_ULPS = 4096
+_MAY_RECEIVE = re.compile(
+    r"\b(recv\w*|read\w*|urlopen|request\w*|get|post|put|fetch\w*|execute|run|text|json|content)\b"
+)
 _STARTS_THREAD = re.compile(r"[\w.\[\]]+\.start\(\)\s*(#|$)")  # a statement of its own
 _WAITS_FOR_THREAD = re.compile(
     r"\.join\(\s*(timeout=.*)?\)"

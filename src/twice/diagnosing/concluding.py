@@ -19,7 +19,7 @@ from twice.diagnosing.locating.reading_lines import function_lines, line_facts, 
 from twice.diagnosing.window import OBJECT
 from twice.foundation.difference import FieldDifference
 from twice.recording.effects.events import Event
-from twice.recording.effects.ops import OPS
+from twice.recording.effects.ops import OPS, RECEIVED
 from twice.recording.runrecord import RunRecord
 
 _STREAM_POSITIONS = "stream positions"
@@ -118,6 +118,9 @@ def reads_that_differ(a: RunRecord, b: RunRecord, at: PointRef | None) -> list[s
         if 0 < number < point
         for name in _apart(held, number)
     }
+    until = None if at is None else at.index
+    if _received_apart(a.connections(until), b.connections(until)):
+        found[RECEIVED.name] = None
     by_library = [name for name in _apart(held, point) if name not in before]
     return [*found, *(f"{name}{BY_LIBRARY}" for name in by_library if point > 0)]
 
@@ -126,3 +129,12 @@ def _apart(held: Sequence[Mapping[int, Sequence[Event]]], point: int) -> list[st
     one, two = (reads.get(point, ()) for reads in held)
     unequal = (x for pair in zip_longest(one, two) if pair[0] != pair[1] for x in pair if x)
     return sorted({OPS[number].name for number, _ in unequal if number in OPS})
+
+
+def _received_apart(one: Mapping[str, Sequence[Event]], two: Mapping[str, Sequence[Event]]) -> bool:
+    """Whether something else came in on a connection that both runs made."""
+    return any(
+        [value[1] for number, value in one[key] if number == RECEIVED.number]  # type: ignore[index]
+        != [value[1] for number, value in two[key] if number == RECEIVED.number]  # type: ignore[index]
+        for key in one.keys() & two.keys()
+    )

@@ -165,11 +165,17 @@ class RunRecord:
                     reads[keys[frame.actor]] += unpack(frame.payload)
         return reads
 
-    def connections(self) -> dict[str, list[Event]]:
-        """What happened on every connection, by its key, in the order in which they were made."""
+    def connections(self, until: int | None = None) -> dict[str, list[Event]]:
+        """What happened on every connection, by its key, in the order in which they were made.
+
+        Args:
+            until: index of the last compare-point that it was written before; None for all.
+        """
         keys = {number: key for key, number in self.actors().items()}
         found: dict[str, list[Event]] = {}
         for frame in self.reader.frames(kinds=[CONNECTION]):
+            if until is not None and frame.point > until:
+                break
             found.setdefault(keys[frame.actor], []).extend(unpack(frame.payload))
         return found
 
