@@ -287,6 +287,12 @@ class EffectMismatch(TwiceError):
     id = "E-EFFECT-001"
 
 
+class FileNotRebuilt(EffectMismatch):
+    """A file that the run had written before the snapshot which an execution began at."""
+
+    id = "E-FILE-001"
+
+
 class EffectRefused(TwiceError):
     """An effect was asked for that the session does not allow or cannot record."""
 

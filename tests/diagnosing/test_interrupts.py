@@ -29,7 +29,7 @@ def test_an_interrupted_diagnosis_does_not_wait_for_its_executions(tmp_path):
     program = write(
         tmp_path,
         """
-        import time
+        import posix, time
         from pathlib import Path
 
         def main(run):
@@ -37,8 +37,8 @@ def test_an_interrupted_diagnosis_does_not_wait_for_its_executions(tmp_path):
             for tick in run.ticks(3):
                 held["n"] += 1
             marker = Path(__file__).with_name("marker")
-            if marker.exists():
-                marker.write_text("running")
+            if posix.access(marker, 0):  # behind the back of what governs files
+                posix.write(posix.open(marker, posix.O_WRONLY), b"running")
                 time.sleep(600)
         """,
     )

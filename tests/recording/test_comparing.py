@@ -138,7 +138,7 @@ LOOSER = """
     from pathlib import Path
     from twice.foundation.equivalence import Abs
 
-    LATER = Path({later!r}).exists()
+    LATER = __import__('posix').access({later!r}, 0)
     WITHIN = Abs(1e9 if LATER else 0.1)
 
     def main(run):

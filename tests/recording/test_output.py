@@ -46,7 +46,7 @@ UNEVEN = """
     import os, sys, time
     from pathlib import Path
 
-    LATER = (Path(__file__).parent / "later").exists()
+    LATER = __import__("posix").access(Path(__file__).parent / "later", 0)
 
     def main(run):
         for tick in run.ticks(3):

@@ -30,14 +30,16 @@ FORGETFUL = """
             tally.add(tick)
 """
 COUNTING = """
+    import posix  # behind the back of what governs files
     from pathlib import Path
     class Count:
         def __init__(self):
             self.runs = 0
         def look(self):
             place = Path(__file__).with_name("runs")
-            self.runs = len(place.read_bytes()) if place.exists() else 0
-            place.write_bytes(b"x" * (self.runs + 1))
+            file = posix.open(place, posix.O_RDWR | posix.O_CREAT, 0o600)
+            self.runs = posix.fstat(file).st_size
+            posix.pwrite(file, b"x" * (self.runs + 1), 0)
         def state(self):
             return {"runs": self.runs}
     def main(run):

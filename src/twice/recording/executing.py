@@ -22,10 +22,13 @@ from typing import Any, NoReturn
 
 from twice.errors import TwiceError
 from twice.recording import active
+from twice.recording.effects.files.making import files_of_session
 from twice.recording.effects.ops import CALL
 from twice.recording.interception import Interception
 from twice.recording.interrupts import Interrupts
+from twice.recording.launch import NESTED as SCRATCH
 from twice.recording.mainprogram import run_main, show_exception
+from twice.recording.placing import Placing
 from twice.recording.program import Program, is_user_file, load
 from twice.recording.run import Run
 from twice.recording.sealing import watching
@@ -45,9 +48,17 @@ def governed(session: Session) -> Iterator[Run]:
     layer = session.wiring.layer
     active.enter(session)
     session.wiring.streams.govern_globals()
-    interception = Interception(
-        layer, session.setup.clock, lambda: session.tick, session.setup.program.place
+    placing = Placing(session.setup.program)
+    files = files_of_session(
+        layer,
+        placing,
+        policy=session.setup.files,
+        algorithm=session.setup.algorithm,
+        contents=session.wiring.contents,
+        scratch=os.environ.get(SCRATCH, ""),
+        resumed=session.wiring.resume is not None,
     )
+    interception = Interception(layer, session.setup.clock, lambda: session.tick, files)
     _disown_on_fork(session, interception)
     watch = Watch(
         session.wiring.inventory,

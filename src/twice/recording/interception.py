@@ -34,10 +34,13 @@ from twice.recording.effects import (
     usage,
 )
 from twice.recording.effects.actors import Actor, Outside, enter, leave
+from twice.recording.effects.files import file_patches
+from twice.recording.effects.files.filesystem import Files
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
 from twice.recording.effects.sources import LiveSource
 from twice.recording.imports import ImportWatch
+from twice.recording.placing import AsGiven
 from twice.recording.program import is_user_file
 
 if TYPE_CHECKING:
@@ -51,7 +54,7 @@ class Interception:
         layer: the layer that governs.
         policy: a clock that is a function of the run, or None for the real one.
         tick: the tick that is open.
-        place: names a path as the record keeps it.
+        files: what is done with files; None takes every path by its own name.
     """
 
     def __init__(
@@ -59,10 +62,10 @@ class Interception:
         layer: EffectLayer,
         policy: clock.TickClock | None,
         tick: Callable[[], int],
-        place: Callable[[str], str] = str,
+        files: Files | None = None,
     ) -> None:
         self._layer = layer
-        self._place = place
+        self._files = files or Files(layer, AsGiven())
         self._policy = policy
         self._tick = tick
         self._saved: list[tuple[Patch, Any]] = []
@@ -100,12 +103,13 @@ class Interception:
                 [
                     *clock.patches(layer, self._policy, self._tick),
                     *entropy.patches(layer),
-                    *listing.patches(layer, self._place),
+                    *listing.patches(self._files),
                     *lineage.patches(layer),
                     *environ.patches(layer),
                     *environment.patches(layer),
                     *process.patches(layer),
                     *stdin.patches(layer),
+                    *file_patches(self._files),
                 ]
             )
             self._watch.install()
@@ -181,7 +185,7 @@ class Interception:
         finally:
             self._layer.probing = False
             leave(token)
-        read = bool(prober.waiting.runs)
+        read = bool(prober.waiting.runs or prober.lenient.runs)
         self._layer.forget(prober)
         if not read and self._policy is None:
             raise InterceptionRefused(

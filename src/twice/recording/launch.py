@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from twice.errors import ProgramFailed, TwiceError, UsageError
 from twice.recording.wire import pair
 
 NESTED = "TWICE_SESSION"
+"""Set for a session's process: the folder that is its own, made when it is needed, removed with it."""
 _SHOW_EVERY_S = 0.05
 _ENDING_S = 10.0
 
@@ -57,11 +59,13 @@ class ChildProcess:
         self._files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]  # noqa: SIM115
         for file in self._files:
             append_only(file)
+        parent = os.path.realpath(tempfile.gettempdir())
+        self.scratch = f"{parent}/twice-session-{os.getpid()}-{os.urandom(8).hex()}"
         self._process = subprocess.Popen(
             # -P: a file of the user's in the current folder must not stand in for a module of ours
             # or of the standard library; the program's folders are searched once it is loaded.
             [python or sys.executable, "-P", "-m", module, str(theirs.fileno())],
-            env={**environ, NESTED: "1"},
+            env={**environ, NESTED: self.scratch},
             stdin=None if stdin else subprocess.DEVNULL,
             stdout=self._files[0],
             stderr=self._files[1],
@@ -139,6 +143,7 @@ class ChildProcess:
             self._shower.join()
         for file in self._files:
             file.close()
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self

@@ -96,16 +96,6 @@ class Program:
         recorded, current = Path(self.root or "."), Path.cwd()
         return next((at for at in (recorded, current) if self._is_in(at)), recorded)
 
-    def place(self, path: str) -> str:
-        """A path as a record keeps it: what lies beside the program moves with it."""
-        root = self.folder().resolve()
-        is_file = self.kind in {"function", "script"}
-        beside = (root / self.target).resolve().parent if is_file else root
-        for name, folder in (("{program}", str(beside)), ("{folder}", str(root))):
-            if path == folder or path.startswith(folder + os.sep):
-                return name + path[len(folder) :]
-        return path
-
     def near(self, folder: Path) -> Program:
         """The same program, looked for beside its record when it is nowhere else.
 
@@ -265,6 +255,11 @@ def is_user_file(path: str) -> bool:
         and not real.startswith(_OURS)
         and f"{os.sep}site-packages{os.sep}" not in real
     )
+
+
+def is_ours(path: str) -> bool:
+    """Whether a source path is one of twice's own."""
+    return path.startswith(_OURS)
 
 
 def no_function(target: str, function: str, names: list[str]) -> ProgramNotFound:

@@ -20,6 +20,7 @@ from twice.errors import RecordForeign, RecordOutOfRange, UsageError
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
 from twice.recording.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
+from twice.recording.effects.files.kept import CONTENT
 from twice.recording.identity import check_identity
 from twice.recording.inputs import INPUT, InputEvent, read_input
 from twice.recording.ordering import PREFIX
@@ -149,6 +150,11 @@ class RunRecord:
                 break
             found.setdefault(frame.point, []).extend(unpack(frame.payload))
         return found
+
+    def contents(self) -> Iterator[bytes]:
+        """Pieces of the files that the record carries, in order."""
+        for frame in self.reader.frames(kinds=[CONTENT]):
+            yield frame.payload
 
     def actors(self) -> dict[str, int]:
         """Numbers of the actors other than the main program, by their keys."""

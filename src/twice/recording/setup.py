@@ -24,6 +24,8 @@ from twice.recording.cadence import (
     parse_strategy,
 )
 from twice.recording.effects.clock import TickClock, parse_clock
+from twice.recording.effects.files.policies import Policy as FilePolicy
+from twice.recording.effects.files.policies import parse_files
 from twice.recording.program import Program
 from twice.recording.redaction.policy import Policy
 from twice.recording.sealing.inventory import parse_allowed
@@ -47,6 +49,7 @@ class Setup:
         strict_packages: installed packages whose reads of the world are strict.
         redaction: what is blanked in the record besides the defaults, and what is not.
         allow: sources of the world that may be used although they are not recorded.
+        files: what is recorded of the contents of files: ``digest``, ``contents`` or ``none``.
         rule: seed derivation rule.
     """
 
@@ -63,6 +66,7 @@ class Setup:
     strict_packages: tuple[str, ...] = ()
     redaction: Policy = field(default_factory=Policy)
     allow: tuple[str, ...] = ()
+    files: FilePolicy = "digest"
     rule: int = RULE
 
     def to_json(self) -> dict[str, object]:
@@ -82,6 +86,7 @@ class Setup:
                 "strict_packages": list(self.strict_packages),
                 "redaction": self.redaction.to_json(),
                 "allow": list(self.allow),
+                "files": self.files,
             },
             "seed_rule": self.rule,
         }
@@ -105,5 +110,7 @@ class Setup:
             redaction=Policy.from_json(policies.get("redaction", {})),
             # Records of earlier versions do not have it.
             allow=parse_allowed(policies.get("allow", ())),
+            # Records from before files were governed hold nothing about them.
+            files=parse_files(policies.get("files", "none")),
             rule=int(data["seed_rule"]),
         )

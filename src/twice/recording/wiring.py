@@ -5,7 +5,7 @@ Invariant: a session made from other parts does the same to the program's state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -95,3 +95,4 @@ class Wiring:
     may_roll_back: bool = True
     inventory: Inventory = field(default_factory=Inventory)
     refuse: Refuse | None = None
+    contents: Callable[[], Iterable[bytes]] = tuple

@@ -25,6 +25,10 @@ def caveats_of(record: RunRecord, predicate: Predicate) -> list[str]:
     program = record.setup.program
     if program.whole:
         caveats.append("a plain script: only its output and exit code were compared")
+    if record.setup.files == "none":
+        caveats.append(
+            "contents of files were not recorded (--files none): they were read as they are"
+        )
     if not record.complete:
         tear = record.reader.tear
         reason = f": {tear.reason}" if tear is not None else ""

@@ -12,8 +12,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from twice.recording.effects.answers import Source
 from twice.recording.effects.layer import EffectLayer
-from twice.recording.effects.sources import Source
 from twice.recording.inputs import Inputs, RecordedInputs
 from twice.recording.output import OutputCapture
 from twice.recording.redaction.redaction import Redaction
@@ -84,6 +84,7 @@ def rebuilt_session(
             resume=resume,
             may_roll_back=journal_all or rolls_back(record),
             refuse=refuse,
+            contents=record.contents,
         ),
     )
     holder.append(session)

@@ -12,13 +12,14 @@ import os
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from twice.errors import EffectMismatch, SealBroken
+from twice.errors import EffectMismatch, FileNotRebuilt, SealBroken
 from twice.foundation.classes import Predicate
 from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken
 from twice.recording.effects.sources import RecordedSource
 from twice.recording.environment import measure
 from twice.recording.executing import execute
+from twice.recording.launch import error_message
 from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
 from twice.recording.wire import Channel
@@ -71,7 +72,9 @@ class Watch:
         self.leave(message)
 
     def effect_differs(self, error: EffectMismatch) -> None:
-        """The program asked the world something else."""
+        """The program asked the world something else, or what no execution from a snapshot has."""
+        if isinstance(error, FileNotRebuilt):
+            self.leave(error_message(error))
         recorded, asked = str(error.fields["recorded"]), str(error.fields["asked"])
         self._at_next_point("effect", ("effects",), recorded, asked)
 

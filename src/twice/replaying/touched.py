@@ -13,8 +13,8 @@ from twice.recording.sealing.inventory import allows, in_words, may_talk, rows_o
 from twice.recording.sealing.namespace import HELD, NOT_HELD
 
 RECORDED = (
-    "clock, entropy, environment, listings, network, processes, standard input and declared effects come "
-    "from the record; contents of files are not sealed"
+    "clock, entropy, environment, network, processes, standard input and declared effects come from the "
+    "record; files are held against it, and writes to them kept away"
 )
 
 

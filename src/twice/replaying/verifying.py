@@ -222,6 +222,8 @@ def _statement(
     manifest_matches: bool | None = None
     absent = message.get("absent", [])
     caveats = [*caveats_of(record, predicate), *redaction_caveats(record, absent)]
+    if start and "files.written" in (record.ending or {}).get("effects", {}).get("lenient", {}):
+        caveats.append("files that were written are compared only in a run from its start")
     if failure is None and message["how"] != "stopped":
         failure = _ending_differs(record, message, start + message["evaluated"])
         recorded = (record.ending or {}).get("effects", {}).get("strict")

@@ -276,7 +276,7 @@ def test_another_question_about_variables_is_a_divergence(tmp_path: Path) -> Non
         import os
         from pathlib import Path
 
-        LATER = (Path(__file__).parent / "later").exists()
+        LATER = __import__("posix").access(Path(__file__).parent / "later", 0)
 
         def main(run):
             for tick in run.ticks(2):

@@ -82,7 +82,7 @@ def test_a_blanked_answer_that_is_computed_with_names_its_rule(tmp_path: Path) -
 
 
 def test_a_difference_that_redaction_has_no_part_in_is_a_failure(tmp_path: Path) -> None:
-    line = 'os.environ["SHOP_PASSWORD"]; seen.append(os.path.exists("later"))'
+    line = 'os.environ["SHOP_PASSWORD"]; seen.append(__import__("posix").access("later", 0))'
     out = recorded(tmp_path, COMPUTES.format(line=line), SHOP_PASSWORD="31415926")
     (tmp_path / "later").touch()
     done = cli("verify", out, cwd=tmp_path, env={"SHOP_PASSWORD": "31415926"})

@@ -25,8 +25,8 @@ from twice.recording.effects.events import Waiting, little_endian
 from twice.recording.effects.ops import WITH_ARGUMENTS
 
 if TYPE_CHECKING:
+    from twice.recording.effects.answers import Answers
     from twice.recording.effects.layer import EffectLayer
-    from twice.recording.effects.sources import Answers
 
 _CURRENT: contextvars.ContextVar[Actor | Outside | None] = contextvars.ContextVar(
     "actor", default=None

@@ -38,6 +38,7 @@ _WRAPPERS = frozenset(
             for name in ("random", "secrets", "tempfile", "uuid")
         ),
         __file__,
+        str(Path(__file__).with_name("files") / "randomfile.py"),
     }
 )
 

@@ -32,15 +32,20 @@ class Facts:
             self._answers.setdefault(key, []).append(answer)
         self._given: dict[bytes, int] = {}
 
-    def answer(self, arguments: object) -> tuple[bool, object]:
-        """Whether an answer is known, and the next one."""
+    def answer(self, arguments: object, *, again: bool = True) -> tuple[bool, object]:
+        """Whether an answer is known, and the next one; the last one stays, if it may be given again."""
         key = encode(arguments)
         answers = self._answers.get(key)
-        if answers is None:
-            return False, None
         at = self._given.get(key, 0)
+        if answers is None or (at >= len(answers) and not again):
+            return False, None
         self._given[key] = at + 1
         return True, answers[min(at, len(answers) - 1)]
+
+    def first(self, arguments: object) -> tuple[bool, object]:
+        """Whether an answer is known, and the first one, which stays to be given."""
+        answers = self._answers.get(encode(arguments))
+        return (True, answers[0]) if answers else (False, None)
 
     def seek(self, count: int) -> None:
         """Continue after that many questions of the record."""

@@ -14,9 +14,8 @@ Invariant: while a layer is active, every governed read is either served, writte
 
 from __future__ import annotations
 
-import os
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from threading import current_thread, get_ident
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from twice.errors import StreamOffThread
 from twice.foundation.digests import Algorithm, short_digest
 from twice.foundation.encoding import decode, encode
 from twice.recording.effects.actors import OUTSIDE, Actor, current, enter
+from twice.recording.effects.answers import Source
 from twice.recording.effects.events import (
     ACTOR,
     CONNECTION,
@@ -32,10 +32,11 @@ from twice.recording.effects.events import (
     STRICT,
     pack_columns,
 )
-from twice.recording.effects.ops import MAIN, MASKED_FROM, OPS, Op
+from twice.recording.effects.ops import MAIN, MASKED_FROM, Op
 from twice.recording.effects.ports import Descriptors, Part
-from twice.recording.effects.sources import LiveSource, Source
-from twice.recording.program import is_user_file
+from twice.recording.effects.sources import LiveSource
+from twice.recording.effects.strictness import Strictness
+from twice.recording.effects.tallies import count, named
 from twice.recording.redaction.redaction import ASKED, Redaction
 
 if TYPE_CHECKING:
@@ -76,15 +77,15 @@ class EffectLayer:
         self.algorithm = algorithm
         self.parts: list[Part] = []
         self._journal = journal
-        self._opted_in = opted_in
-        # By identity: hashing a code object reads all of its instructions. The code is kept, so
-        # that its identity is not given to another.
-        self._strictness: dict[int, tuple[CodeType, bool]] = {}
+        self.writes = journal is not None
+        self._strict = Strictness(opted_in)
         self._lenient_reads: dict[int, int] = {}
         self._short = short_digest(algorithm)
         self._numbers = {MAIN: 0, **(actors or {})}
         self._waiting_actors: dict[Actor, None] = {}
         self._handed_over: deque[tuple[Actor, str, list[int], list[object]]] = deque()
+        self._carried: deque[tuple[str, bytes]] = deque()
+        self.descriptor_given: list[Callable[[int], None]] = []
         self.counts: dict[int, int] = {}
         self.lenient_counts: dict[int, int] = {}
         self.line_counts: dict[int, int] = {}
@@ -171,7 +172,13 @@ class EffectLayer:
         return value
 
     def fact(
-        self, op: Op, arguments: object, live: Callable[[], object], *, needed: bool = True
+        self,
+        op: Op,
+        arguments: object,
+        live: Callable[[], object],
+        *,
+        needed: bool = True,
+        anew: bool = False,
     ) -> Any:
         """Answer a question whose order among others means nothing, whoever asks.
 
@@ -180,6 +187,7 @@ class EffectLayer:
             arguments: what it is asked with, in plain values.
             live: asks the world.
             needed: whether a replay must know the answer; if not, the world is asked.
+            anew: let this execution's own answer count instead, of what it did itself.
 
         Raises:
             EffectMismatch: E-EFFECT-001, in replay, when a needed answer was not recorded.
@@ -190,7 +198,9 @@ class EffectLayer:
             return live()
         redaction = self.redaction
         arguments = redaction.value(arguments, ASKED)
-        value = self.source.fact(op, arguments, live, needed=needed)
+        value = live() if self.probing else self.source.fact(op, arguments, live, needed=needed)
+        if anew:
+            value = live()
         actor.note_lenient(op.number, (arguments, redaction.value(value, op.name)))
         return value
 
@@ -204,6 +214,13 @@ class EffectLayer:
         self._handed_over.append((line, kind, [op.number], [value]))
         if len(self._handed_over) >= _HANDED_OVER_MAX and get_ident() == self.thread:
             self._write()
+
+    def carry(self, kind: str, payload: bytes) -> None:
+        """Write something that is no read into the journal, whoever has it."""
+        if self._journal is not None and get_ident() == self.thread:
+            self._journal(kind, payload, 0)
+        else:
+            self._carried.append((kind, payload))
 
     def named(self, op: Op) -> Actor | None:
         """The actor that asks for an effect by name; None inside of another effect.
@@ -233,12 +250,7 @@ class EffectLayer:
         """Whether reads made by this code are strict: user code, or a package opted in."""
         if self.probing:
             return True
-        known = self._strictness.get(id(code))
-        if known is not None:
-            return known[1]
-        strict = self._is_strict_file(code.co_filename)
-        self._strictness[id(code)] = (code, strict)
-        return strict
+        return self._strict(code)
 
     def is_strict_in(self, module: Mapping[str, Any], code: CodeType) -> bool:
         """The same; code that was generated (a dataclass's) has no file, but its module has."""
@@ -246,12 +258,7 @@ class EffectLayer:
         origin = module.get("__file__") if name.startswith("<") else None
         if not isinstance(origin, str) or self.probing:
             return self.is_strict(code)
-        return self._is_strict_file(origin)
-
-    def _is_strict_file(self, name: str) -> bool:
-        return is_user_file(name) or (
-            bool(self._opted_in) and os.path.realpath(name).startswith(self._opted_in)
-        )
+        return self._strict.of_file(origin)
 
     # -- writing ------------------------------------------------------------------------------
 
@@ -283,7 +290,7 @@ class EffectLayer:
         self._write()
 
     def flush_all(self) -> None:
-        """The same at a run's end, with what other threads still keep."""
+        """The same at a run's end, with what other threads still keep, and what only then is known."""
         for part in self.parts:
             part.finish()
         for actor in list(self._waiting_actors):
@@ -293,19 +300,21 @@ class EffectLayer:
     def _write(self) -> None:
         if self._journal is not None:
             self.redaction.write(self._journal)
+            while self._carried:
+                self._journal(*self._carried.popleft(), 0)
         while self._handed_over:
             actor, kind, numbers, values = self._handed_over.popleft()
             while self._handed_over and self._handed_over[0][:2] == (actor, kind):
                 _, _, more, more_values = self._handed_over.popleft()
                 numbers, values = [*numbers, *more], [*values, *more_values]
             if kind == STRICT:
-                _count(numbers, self.counts)
+                count(numbers, self.counts)
                 actor.fold(numbers, values)
             elif kind == LENIENT:
-                _count(numbers, self.lenient_counts)
-                _count(numbers, self._lenient_reads)
+                count(numbers, self.lenient_counts)
+                count(numbers, self._lenient_reads)
             else:
-                _count(numbers, self.line_counts)
+                count(numbers, self.line_counts)
             if self._journal is not None:
                 self._journal(kind, pack_columns(numbers, values), self._number(actor))
 
@@ -372,10 +381,10 @@ class EffectLayer:
         """Closed-world manifest: reads per source, strict, lenient and ungoverned."""
         self.flush()
         return {
-            "strict": _named(self.counts),
-            "lenient": _named(self.lenient_counts),
-            **({"network": _named(self.line_counts)} if self.line_counts else {}),
-            "ungoverned": _named(self.ungoverned),
+            "strict": named(self.counts),
+            "lenient": named(self.lenient_counts),
+            **({"network": named(self.line_counts)} if self.line_counts else {}),
+            "ungoverned": named(self.ungoverned),
         }
 
     def disown(self) -> None:
@@ -385,15 +394,7 @@ class EffectLayer:
         for actor in list(self._waiting_actors):
             self.forget(actor)
         self._handed_over.clear()
+        self._carried.clear()
 
 
 _HANDED_OVER_MAX = 64
-
-
-def _count(numbers: Sequence[int], counts: dict[int, int]) -> None:
-    for number in sorted(set(numbers)):
-        counts[number] = counts.get(number, 0) + numbers.count(number)
-
-
-def _named(counts: dict[int, int]) -> dict[str, int]:
-    return {OPS[number].name: counts[number] for number in sorted(counts) if number in OPS}

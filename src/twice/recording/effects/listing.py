@@ -1,11 +1,12 @@
 """Listings of folders: how they are read live, recorded, replayed, and what stays outside.
 
 Covered: ``os.listdir`` and ``os.scandir``, and through them ``os.walk``, ``glob`` and ``pathlib``. A
-listing is its names in the order in which the system gave them; in replay the recorded names come in
-the recorded order. A folder that could not be listed raises the same error again.
+listing is its names in the order in which the system gave them, with the kind of each entry; in replay the
+recorded names come in the recorded order. A folder that could not be listed raises the same error again. A
+listing that a library makes is answered by its folder; the program's own are compared in their order.
 
-Not covered: what the entries are. ``is_dir``, ``stat`` and contents are asked of the folder as it is
-now; an entry that is gone by then says that it is not there. Listings by descriptor are not governed.
+Not covered: listings by descriptor. Where no files are recorded (``--files none``), entries are asked of the folder
+as it is now, and one that is gone says that it is not there.
 
 Invariant: what is served has every recorded name and no other.
 """
@@ -17,61 +18,52 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from sys import _getframe
-from types import CodeType, TracebackType
+from types import TracebackType
 from typing import Any, Self
 
 from twice.recording.effects import ops
-from twice.recording.effects.askers import asker_of, files_behind, files_of
-from twice.recording.effects.layer import EffectLayer
-from twice.recording.effects.outcomes import given, outcome_of
+from twice.recording.effects.files.askers import By, asked_by
+from twice.recording.effects.files.entries import Entry, kind_at, kind_of
+from twice.recording.effects.files.filesystem import Files
+from twice.recording.effects.outcomes import RAISED, Outcome, given, outcome_of
 from twice.recording.effects.patches import Patch
 
 _HERE = str(Path(__file__).parent)
-_WRAPPERS = files_of(os.walk, glob.glob) | files_behind(Path)
-Place = Callable[[str], str]
-Names = list[str] | list[bytes]
+_scandir = os.scandir
+Names = list[Any]
 
 
-def patches(layer: EffectLayer, place: Place) -> list[Patch]:
+def patches(files: Files) -> list[Patch]:
     """What stands in the place of the functions that list folders during a session.
 
     Args:
-        layer: the layer that governs.
-        place: names a path so that a record that travels with its program finds it again.
+        files: the session's files.
     """
     listdir, scandir = os.listdir, os.scandir
 
     def governed_listdir(path: Any = None) -> Any:
-        if isinstance(path, int):
+        by = None if isinstance(path, int) else asked_by(files, _getframe(1))
+        folder = "." if path is None else path
+        place = None if by is None else files.places.of(folder)
+        if by is None or place is None or not _governs(files, by, place):
             return listdir(path)
-        folder = os.fspath("." if path is None else path)
-        return _names(
-            layer,
-            place,
-            ops.LISTDIR,
-            folder,
-            lambda: listdir(folder),
-            asker_of(_getframe(1), _WRAPPERS),
-        )
+        if by is By.PROGRAM:
+            return _strict(files, ops.LISTDIR, place, folder, lambda: _names(files, place, folder))
+        return [name for name, _ in _listed(files, by, place, folder)]
 
     def governed_scandir(path: Any = None) -> Any:
-        if isinstance(path, int):
+        by = None if isinstance(path, int) else asked_by(files, _getframe(1))
+        folder = os.fspath("." if path is None else path) if by is not None else path
+        place = None if by is None else files.places.of(folder)
+        if by is None or place is None or not _governs(files, by, place):
             return scandir(path)
-        folder = os.fspath("." if path is None else path)
-        found: dict[Any, Any] = {}
-
-        def live() -> Names:
-            with scandir(folder) as entries:
-                found.update((entry.name, entry) for entry in entries)
-            return list(found)
-
-        names = _names(layer, place, ops.SCANDIR, folder, live, asker_of(_getframe(1), _WRAPPERS))
-        if not layer.live and not found:
-            try:
-                live()
-            except OSError:
-                found.clear()  # the folder is gone: its entries say so
-        return Entries([found.get(name) or Gone(folder, name) for name in names])
+        if by is By.PROGRAM and files.silent(by):
+            names = _strict(files, ops.SCANDIR, place, folder, lambda: _names(files, place, folder))
+            there = dict(_quietly(files, place, folder))
+            return Entries([Entry(folder, name, there.get(name, "gone")) for name in names])
+        return Entries(
+            [Entry(folder, name, kind) for name, kind in _listed(files, by, place, folder)]
+        )
 
     rows = [
         Patch(os, "listdir", governed_listdir, lambda read: read(_HERE)),
@@ -85,22 +77,82 @@ def patches(layer: EffectLayer, place: Place) -> list[Patch]:
     return rows
 
 
-def _names(
-    layer: EffectLayer,
-    place: Place,
-    op: ops.Op,
-    folder: str | bytes,
-    live: Callable[[], Names],
-    asker: CodeType,
-) -> Names:
-    actor = layer.actor()
-    if actor is None or not layer.is_strict(asker):
-        return live()  # for itself, a library lists its own files
-    named = place(folder) if isinstance(folder, str) else folder
+def _governs(files: Files, by: By, place: str) -> bool:
+    """A program's own listings are all inputs; those of libraries are where files are."""
+    if by is By.PROGRAM:
+        return True
+    return files.governs(place) and (files.overlay is not None or not files.silent(by))
 
-    outcome: Any = layer.read(actor, op, lambda: outcome_of(lambda: list(live())), named)
-    names: Names = given(outcome)
-    return list(names)  # type: ignore[return-value]
+
+def _strict(files: Files, op: ops.Op, place: str, folder: Any, world: Callable[[], Names]) -> Names:
+    """Ask as the program's own code asks.
+
+    Raises:
+        OSError: as the world or the record says.
+    """
+    layer = files.layer
+    actor = layer.actor()
+    if actor is None:
+        return world()
+    named: Any = files.places.named(place)
+    if files.silent(By.PROGRAM):  # as records are read that know no other files
+        named = os.fspath(folder)
+        named = files.places.named(named) if isinstance(named, str) else named
+    outcome: Any = layer.read(actor, op, lambda: outcome_of(world), named)
+    return list(_given(outcome, folder))
+
+
+def _listed(files: Files, by: By, place: str, folder: Any) -> Names:
+    """Names with kinds, as the program or a library is told them.
+
+    Raises:
+        OSError: as the world or the record says.
+    """
+
+    def world() -> Names:
+        return _world(files, place, folder)
+
+    if files.silent(by):
+        return world()
+    if by is By.PROGRAM:
+        return _strict(files, ops.ENTRIES, place, folder, world)
+    named = files.places.named(place)
+    listed = (named, isinstance(folder, bytes))
+    outcome = files.layer.fact(ops.LISTED, listed, lambda: outcome_of(world), needed=False)
+    return list(_given(outcome, folder))
+
+
+def _world(files: Files, place: str, folder: Any) -> Names:
+    """Names with kinds, as they are in this execution."""
+    if files.changes is None:
+        with _scandir(folder) as entries:
+            return [(entry.name, kind_of(entry)) for entry in entries]
+    return [
+        (
+            os.fsencode(name) if isinstance(folder, bytes) else name,
+            kind_at(files.at(f"{place.rstrip('/')}/{name}")),
+        )
+        for name in files.changes.names(place)
+    ]
+
+
+def _names(files: Files, place: str, folder: Any) -> Names:
+    return [name for name, _ in _world(files, place, folder)]
+
+
+def _quietly(files: Files, place: str, folder: Any) -> Names:
+    try:
+        return _world(files, place, folder)
+    except OSError:
+        return []  # the folder is gone: its entries say so
+
+
+def _given(outcome: Outcome, folder: Any) -> Any:
+    how, value = outcome
+    if how == RAISED and value[0] == "builtins" and len(value[2]) > 2:
+        number, text, *_ = value[2]
+        raise OSError(number, text, os.fspath(folder))
+    return given(outcome)
 
 
 class Entries:
@@ -129,33 +181,3 @@ class Entries:
     def close(self) -> None:
         """Give nothing more."""
         self._entries = iter(())
-
-
-class Gone:
-    """An entry that was there when the folder was listed, and is not any more."""
-
-    def __init__(self, folder: str | bytes, name: str | bytes) -> None:
-        self.name = name
-        self.path: Any = os.path.join(folder, name)  # type: ignore[arg-type]  # noqa: PTH118
-
-    def __fspath__(self) -> Any:
-        return self.path
-
-    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        """It is not there."""
-        del follow_symlinks
-        return False
-
-    is_file = is_dir
-
-    def is_symlink(self) -> bool:
-        """It is not there."""
-        return False
-
-    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Raises: FileNotFoundError."""
-        return os.stat(self.path, follow_symlinks=follow_symlinks)  # noqa: PTH116
-
-    def inode(self) -> int:
-        """Raises: FileNotFoundError."""
-        return os.stat(self.path).st_ino  # noqa: PTH116

@@ -91,6 +91,9 @@ class GovernedPopen(subprocess.Popen[Any]):
         self.args = options["args"]
         self.returncode: int | None = None
         self._shared = Shared(options)
+        for descriptor in _descriptors(options):  # another hand writes there from now on
+            for given_away in layer.descriptor_given:
+                given_away(descriptor)
         self.stdin, self.stdout, self.stderr = None, None, None
 
         def start() -> int:
@@ -315,6 +318,16 @@ def _unwrapped(options: dict[str, Any]) -> dict[str, Any]:
         behind = getattr(options[name], "behind", None)
         if behind is not None and behind() is not None:
             found[name] = behind()
+    return found
+
+
+def _descriptors(options: dict[str, Any]) -> list[int]:
+    """The program's own descriptors that a process is started with."""
+    found = [*options["pass_fds"]]
+    for name in _STREAMS:
+        with suppress(AttributeError, OSError, ValueError):
+            stream = options[name]
+            found.append(stream if isinstance(stream, int) else stream.fileno())
     return found
 
 

@@ -13,87 +13,21 @@ Invariant: a source never invents a value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from twice.errors import EffectMismatch
+from twice.recording.effects.answers import Live, RecordedReads
 from twice.recording.effects.events import Event
 from twice.recording.effects.facts import Facts
 from twice.recording.effects.ops import FACTS, MAIN, OPS, SLEEP, VARIABLE, Op
 
-Live = Callable[[], object]
 _CONTINUES = ("clock.monotonic", "clock.perf_counter", "clock.time", "clock.process_time")
-
-
-class RecordedReads(Protocol):
-    """What a source needs of a record."""
-
-    def strict_reads(self, count: int = 0) -> Iterator[Event]:
-        """Strict reads of the main program, after the first ``count``."""
-        ...
-
-    def lenient_reads(self) -> Iterator[Event]:
-        """Reads by the standard library, in order."""
-        ...
-
-    def actor_reads(self) -> Mapping[str, Sequence[Event]]:
-        """Strict reads of every other actor, by its key."""
-        ...
-
-    def connections(self) -> Mapping[str, Sequence[Event]]:
-        """What came in and out on every connection, by its key."""
-        ...
-
-
-class Answers(Protocol):
-    """Answers the strict reads of one actor."""
-
-    def of(self, actor: str) -> Answers:
-        """What answers another actor."""
-        ...
-
-    def strict(self, op: Op, arguments: object, live: Live) -> object:
-        """Answer a read by user code. ``arguments`` is None for operations without any."""
-        ...
-
-    def unfit(self, error: EffectMismatch) -> None:
-        """Be told that the answer does not fit the world, which alone can complete it."""
-        ...
-
-
-class Source(Answers, Protocol):
-    """Answers the main program, and the standard library for everyone."""
-
-    def lenient(self, op: Op, live: Live) -> object:
-        """Answer a read by the standard library."""
-        ...
-
-    def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
-        """Answer a question whose order among others means nothing, by what it asks with."""
-        ...
-
-    def connection(self, key: str, asked: object) -> Sequence[Event] | None:
-        """What a connection is played from; None when the world is to answer."""
-        ...
-
-    def connections(self) -> Sequence[str]:
-        """Keys of the connections that this execution must make, in the order of the record."""
-        ...
-
-    def position(self) -> int:
-        """How many strict reads were served from a record so far."""
-        ...
-
-    def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
-        """Continue after that many strict reads, and that many lenient ones of each operation."""
-        ...
-
-    def went_live(self) -> int | None:
-        """Position of the first read that left the record, or None."""
-        ...
 
 
 class LiveSource:
     """Asks the world, always."""
+
+    leaves = False
 
     def of(self, actor: str) -> LiveSource:
         """The world is the same for everyone."""
@@ -125,6 +59,14 @@ class LiveSource:
     def connections(self) -> Sequence[str]:
         """None in particular."""
         return ()
+
+    def claim(self, op: Op, arguments: object, value: object) -> None:
+        """What happens is what counts."""
+
+    def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
+        """There is no record."""
+        del op, arguments
+        return False, None
 
     def position(self) -> int:
         """Nothing is served from a record."""
@@ -219,6 +161,8 @@ class RecordedSource(RecordedActor):
         differs: told of a mismatch before it is raised.
     """
 
+    leaves = False
+
     def __init__(
         self, reads: RecordedReads, differs: Callable[[EffectMismatch], None] | None = None
     ) -> None:
@@ -264,6 +208,16 @@ class RecordedSource(RecordedActor):
     def connections(self) -> Sequence[str]:
         """Keys of all recorded connections."""
         return list(self._connections)
+
+    def claim(self, op: Op, arguments: object, value: object) -> None:
+        """Refuse what differs from what was claimed then; what is not known there passes."""
+        known, recorded = self._facts[op.number].answer(arguments, again=False)
+        if known and recorded != value:
+            raise self._mismatch((op.number, (arguments, recorded)), op, (arguments, value))
+
+    def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
+        """The first answer to this."""
+        return self._facts[op.number].first(arguments)
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
         """Continue after that many strict reads, and that many lenient ones of each operation."""
@@ -346,6 +300,7 @@ class BranchSource(BranchActor):
     ) -> None:
         super().__init__(recorded, sealed=sealed, changed=changed)
         self._source = recorded
+        self.leaves = not sealed
 
     def lenient(self, op: Op, live: Live) -> object:
         """As in a replay."""
@@ -364,6 +319,15 @@ class BranchSource(BranchActor):
     def connections(self) -> Sequence[str]:
         """A branch need not make any of its parent's."""
         return ()
+
+    def claim(self, op: Op, arguments: object, value: object) -> None:
+        """A branch may do otherwise, unless it is sealed."""
+        if self._sealed:
+            self._source.claim(op, arguments, value)
+
+    def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
+        """What the parent's record holds."""
+        return self._source.recorded(op, arguments)
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
         """Continue after that many strict reads, and that many lenient ones of each operation."""

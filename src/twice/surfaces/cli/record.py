@@ -33,6 +33,7 @@ from twice.foundation.classes import (
 from twice.foundation.digests import Algorithm
 from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
 from twice.recording.effects.clock import parse_clock
+from twice.recording.effects.files.policies import parse_files
 from twice.recording.naming import AS_MAIN, parse_program, runs_in
 from twice.recording.program import Program
 from twice.recording.recorder import master_seed, record_program, refuse_existing
@@ -86,6 +87,10 @@ def arrange(parser: argparse.ArgumentParser) -> None:
         "--allow", action="append", default=[], metavar="NAME",
         help="a source of the world that may be used although it is not recorded; repeatable",
     )  # fmt: skip
+    parser.add_argument(
+        "--files", default="digest",
+        help="contents of files that are read: digest (default), contents (carried whole) or none",
+    )  # fmt: skip
     parser.add_argument("--compare-errors", action="store_true", help="compare standard error too")
     parser.add_argument(
         "--exit-code", action="store_true", help="exit with the program's own exit code, not 0 or 1"
@@ -131,6 +136,7 @@ def run(options: argparse.Namespace) -> int:
             tuple(options.redact_names), tuple(options.redact_patterns), tuple(options.redact_off)
         ),
         allow=parse_allowed(options.allow),
+        files=parse_files(options.files),
     )
     setup.redaction.check()
     name = program.target if program.kind == "main" else Path(program.target).stem

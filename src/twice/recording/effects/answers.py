@@ -1,0 +1,99 @@
+"""What answers a program's reads, and what that needs of a record.
+
+Not for: the answers themselves; ``sources`` has them.
+
+Invariant: whoever asks does not know which source answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from twice.errors import EffectMismatch
+from twice.recording.effects.events import Event
+from twice.recording.effects.ops import Op
+
+Live = Callable[[], object]
+
+
+class RecordedReads(Protocol):
+    """What a source needs of a record."""
+
+    def strict_reads(self, count: int = 0) -> Iterator[Event]:
+        """Strict reads of the main program, after the first ``count``."""
+        ...
+
+    def lenient_reads(self) -> Iterator[Event]:
+        """Reads by the standard library, in order."""
+        ...
+
+    def actor_reads(self) -> Mapping[str, Sequence[Event]]:
+        """Strict reads of every other actor, by its key."""
+        ...
+
+    def connections(self) -> Mapping[str, Sequence[Event]]:
+        """What came in and out on every connection, by its key."""
+        ...
+
+
+class Answers(Protocol):
+    """Answers the strict reads of one actor."""
+
+    def of(self, actor: str) -> Answers:
+        """What answers another actor."""
+        ...
+
+    def strict(self, op: Op, arguments: object, live: Live) -> object:
+        """Answer a read by user code. ``arguments`` is None for operations without any."""
+        ...
+
+    def unfit(self, error: EffectMismatch) -> None:
+        """Be told that the answer does not fit the world, which alone can complete it."""
+        ...
+
+
+class Source(Answers, Protocol):
+    """Answers the main program, and the standard library for everyone.
+
+    Attributes:
+        leaves: whether the execution may do otherwise than the record.
+    """
+
+    leaves: bool
+
+    def lenient(self, op: Op, live: Live) -> object:
+        """Answer a read by the standard library."""
+        ...
+
+    def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
+        """Answer a question whose order among others means nothing, by what it asks with."""
+        ...
+
+    def connection(self, key: str, asked: object) -> Sequence[Event] | None:
+        """What a connection is played from; None when the world is to answer."""
+        ...
+
+    def connections(self) -> Sequence[str]:
+        """Keys of the connections that this execution must make, in the order of the record."""
+        ...
+
+    def claim(self, op: Op, arguments: object, value: object) -> None:
+        """Hold what the run did against what it did then."""
+        ...
+
+    def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
+        """Whether a record holds an answer to this, and its first, without serving it."""
+        ...
+
+    def position(self) -> int:
+        """How many strict reads were served from a record so far."""
+        ...
+
+    def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
+        """Continue after that many strict reads, and that many lenient ones of each operation."""
+        ...
+
+    def went_live(self) -> int | None:
+        """Position of the first read that left the record, or None."""
+        ...

@@ -1,0 +1,132 @@
+"""What a run does with files, put together: where a place leads, what was read, what was written.
+
+Recording, files are real. In every other execution what is written goes to an overlay, and nothing real is made,
+changed or removed. ``contents`` and ``writes`` hold the two halves; this is what they share.
+
+Not for: which functions of the standard library lead here (``opening``, ``asking``, ``changing``).
+
+Invariant: a run's own files are known by place, in both modes by the same calls of the program.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from types import CodeType
+from typing import NoReturn
+
+from twice.errors import EffectMismatch, FileNotRebuilt
+from twice.foundation.digests import Algorithm
+from twice.recording.effects.actors import OUTSIDE, current
+from twice.recording.effects.files.askers import By
+from twice.recording.effects.files.changes import Changes
+from twice.recording.effects.files.contents import Contents
+from twice.recording.effects.files.kept import Kept
+from twice.recording.effects.files.overlay import Overlay
+from twice.recording.effects.files.places import Places
+from twice.recording.effects.files.policies import Policy
+from twice.recording.effects.files.writes import Writes
+from twice.recording.effects.layer import EffectLayer
+from twice.recording.placing import Names
+from twice.recording.program import is_ours
+
+_PROVER = f"{os.sep}interception.py"
+
+
+class Files:
+    """Files of one session.
+
+    Args:
+        layer: the layer that governs.
+        placing: names paths as the record keeps them.
+        policy: what is recorded of contents.
+        algorithm: of the digests.
+        overlay: where writes go, or None when they are real.
+        kept: contents that the record carries.
+        resumed: whether this execution began at a snapshot, without the files written before it.
+    """
+
+    def __init__(
+        self,
+        layer: EffectLayer,
+        placing: Names,
+        *,
+        policy: Policy = "digest",
+        algorithm: Algorithm = Algorithm.BLAKE3,
+        overlay: Overlay | None = None,
+        kept: Kept | None = None,
+        resumed: bool = False,
+    ) -> None:
+        self.layer, self.policy, self.overlay, self.resumed = layer, policy, overlay, resumed
+        self.places = Places(placing, "" if overlay is None else overlay.upper)
+        self.algorithm, self.kept = algorithm, kept
+        self.contents = Contents(self)
+        self.writes = Writes(self)
+        self.changes = None if overlay is None else Changes(self, overlay)
+        layer.parts.append(self)
+        layer.descriptor_given.append(self.writes.handed_to_process)
+
+    name = "files"
+
+    def state(self) -> dict[str, object]:
+        """A snapshot holds no files."""
+        return {}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        """What a run wrote stays written."""
+
+    def finish(self) -> None:
+        """Name what the run leaves behind."""
+        self.writes.end()
+
+    def passes(self, asker: CodeType) -> bool:
+        """Whether this code's files are nobody's affair: ours, a declared effect's, a child's."""
+        if not self.layer.active or current() is OUTSIDE:
+            return True
+        name = asker.co_filename
+        return is_ours(name) and not (self.layer.probing and name.endswith(_PROVER))
+
+    def at(self, place: str) -> str:
+        """The path that a place leads to in this execution."""
+        return place if self.overlay is None else self.overlay.at(place)
+
+    def governs(self, place: str) -> bool:
+        """Whether what happens to this place is an effect of the run."""
+        return self.layer.probing or self.places.is_input(place)
+
+    def silent(self, by: By) -> bool:
+        """Whether nothing of this is recorded or compared: by policy, or for a library's set-up."""
+        return by is By.SETUP or (self.policy == "none" and not self.layer.probing)
+
+    def differs(self, recorded: str, asked: str) -> NoReturn:
+        """Tell that a file is not what the record says.
+
+        Raises:
+            EffectMismatch: E-EFFECT-001.
+        """
+        error = EffectMismatch(
+            f"The run has {asked}; the record holds {recorded}.",
+            "Expected every file to hold what it held.",
+            "Put it back as it was; to carry contents in the record: twice record --files contents",
+            recorded=recorded,
+            asked=asked,
+        )
+        (self.layer.actor() or self.layer.main).source.unfit(error)
+        raise error
+
+    def refuse(self, name: str) -> NoReturn:
+        """Tell that this execution lacks a file, through no fault of the program.
+
+        Raises:
+            FileNotRebuilt: E-FILE-001.
+        """
+        error = FileNotRebuilt(
+            f"{name} is read, and was written before the snapshot that this execution began at.",
+            "Expected a file that this execution wrote itself: a snapshot holds no files.",
+            "Verify the run from its start: twice verify RECORD",
+            name=name,
+            recorded=f"files.read({name!r}), as the run itself had written it",
+            asked=f"files.read({name!r}), which a snapshot does not hold",
+        )
+        (self.layer.actor() or self.layer.main).source.unfit(error)
+        raise error

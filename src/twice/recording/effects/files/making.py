@@ -1,0 +1,66 @@
+"""Put the files of a session together: real while recording, over an overlay in every other execution.
+
+Who records writes to the real place. Who replays, branches, traces or draws a sample does not: its writes go
+to a folder that the process which started this one named, and removes when this one has ended.
+
+Invariant: an execution that writes no record, or replays one, changes no file outside of its folder.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+
+from twice.foundation.digests import Algorithm
+from twice.recording.effects.files.filesystem import Files
+from twice.recording.effects.files.kept import Kept
+from twice.recording.effects.files.overlay import Overlay
+from twice.recording.effects.files.policies import Policy
+from twice.recording.effects.layer import EffectLayer
+from twice.recording.placing import Names
+
+
+def files_of_session(
+    layer: EffectLayer,
+    placing: Names,
+    *,
+    policy: Policy,
+    algorithm: Algorithm,
+    contents: Callable[[], Iterable[bytes]],
+    scratch: str,
+    resumed: bool,
+) -> Files:
+    """The files of one session.
+
+    Args:
+        layer: the layer that governs.
+        placing: names paths as the record keeps them.
+        policy: what is recorded of contents.
+        algorithm: of the digests.
+        contents: opens what the record carries.
+        scratch: folder for the overlay, or "" where nobody named one.
+        resumed: whether this execution begins at a snapshot.
+    """
+    if layer.live and layer.writes:
+        return Files(layer, placing, policy=policy, algorithm=algorithm)
+    folder = f"{scratch or _own_scratch()}/{os.getpid()}"
+    overlay = Overlay(folder)
+    kept = Kept(contents, overlay.kept)
+    return Files(
+        layer,
+        placing,
+        policy=policy,
+        algorithm=algorithm,
+        overlay=overlay,
+        kept=kept,
+        resumed=resumed,
+    )
+
+
+def _own_scratch() -> str:
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="twice-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

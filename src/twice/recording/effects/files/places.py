@@ -1,0 +1,121 @@
+"""Which file a path means, and whether it is one that a run reads as an input.
+
+Two paths to one file are one place: folders are followed through links, the last part is not.
+Not inputs: what belongs to the interpreter, to installed packages and to twice (the environment's
+fingerprint stands for those), compiled Python, and what is no file on a disk (``/proc``, ``/sys``,
+``/dev``).
+
+Not for: whether a file is there.
+
+Invariant: a place is an absolute path, and never one inside of the overlay.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import sys
+from typing import Any
+
+from twice.recording.placing import Names
+from twice.recording.program import is_user_file
+
+_lstat, _readlink, _getcwd = os.lstat, os.readlink, os.getcwd
+_NO_FILES = ("/proc/", "/sys/", "/dev/")
+_SHARED_MEMORY = "/dev/shm/"  # noqa: S108  (a folder for files like another)
+_OF_PYTHON = tuple(
+    os.path.realpath(prefix) + os.sep + "share" + os.sep for prefix in (sys.prefix, sys.base_prefix)
+)
+_LINKS_MAX = 40
+
+
+class Places:
+    """Paths of one session.
+
+    Args:
+        placing: names paths as the record keeps them.
+        upper: folder of the overlay, or "" without one.
+    """
+
+    def __init__(self, placing: Names, upper: str = "") -> None:
+        self.named, self.found = placing.named, placing.found
+        self._upper = upper
+        self._inputs: dict[str, bool] = {}
+
+    def of(self, path: Any, folder: int | None = None) -> str | None:
+        """The place that a path means; None for a descriptor, and for what is no path.
+
+        Args:
+            path: as the program gave it.
+            folder: descriptor of the folder that a relative path begins in, or None.
+        """
+        try:
+            text = os.fsdecode(path)
+        except TypeError:
+            return None
+        if "\0" in text or not text:
+            return None
+        if not text.startswith("/"):
+            start = self.logical(_getcwd()) if folder is None else self.of_descriptor(folder)
+            if start is None:
+                return None
+            text = f"{start}/{text}"
+        head, tail = posixpath.split(posixpath.normpath(text) if ".." not in text else text)
+        if tail in {"..", "."} or text.endswith(("/..", "/.")):
+            return self.logical(real_path(text))
+        return self.logical(posixpath.join(real_path(head), tail))
+
+    def of_descriptor(self, descriptor: int) -> str | None:
+        """The place that an open descriptor leads to, where the system tells."""
+        try:
+            return self.logical(_readlink(f"/proc/self/fd/{descriptor}"))
+        except OSError:
+            return None
+
+    def logical(self, path: str) -> str:
+        """The place that a path into the overlay stands for; another path is its own."""
+        upper = self._upper
+        if upper and path.startswith(upper) and path[len(upper) : len(upper) + 1] in {"/", ""}:
+            return path[len(upper) :] or "/"
+        return path
+
+    def is_input(self, place: str) -> bool:
+        """Whether what this file holds is an input of the run, and writing it an effect."""
+        folder = posixpath.dirname(place)
+        known = self._inputs.get(folder)
+        if known is None:
+            known = self._inputs[folder] = _is_input(folder + "/")
+        return known and not place.endswith((".pyc", ".pyo"))
+
+
+def _is_input(folder: str) -> bool:
+    if folder.startswith(_NO_FILES) and not folder.startswith(_SHARED_MEMORY):
+        return False
+    return is_user_file(folder + "x") and not folder.startswith(_OF_PYTHON)
+
+
+def real_path(path: str) -> str:
+    """``os.path.realpath`` by functions that nobody replaced."""
+    done, waiting, links = "", [part for part in path.split("/") if part][::-1], 0
+    while waiting:
+        part = waiting.pop()
+        if part == ".":
+            continue
+        if part == "..":
+            done = posixpath.dirname(done) if done else ""
+            done = "" if done == "/" else done
+            continue
+        here = f"{done}/{part}"
+        try:
+            is_link = (_lstat(here).st_mode & 0o170000) == 0o120000
+            target = _readlink(here) if is_link and links < _LINKS_MAX else ""
+        except OSError:
+            target = ""
+        if not target:
+            done = here
+            continue
+        links += 1
+        if target.startswith("/"):
+            done = ""
+        waiting += [one for one in target.split("/") if one][::-1]
+    return done or "/"
