@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__)
 WRAPPERS = (
-    files_of(os.walk, os.path.exists, os.path.islink, glob.glob, codecs.open, tempfile.mkstemp)
+    files_of(os.walk, os.path.exists, os.path.abspath, glob.glob, codecs.open, tempfile.mkstemp)
     | files_behind(Path)
     | {str(_HERE.with_name(f"{name}.py")) for name in ("opening", "asking", "changing", "entries")}
     | {str(_HERE.parents[1] / "listing.py")}
