@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import os
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,15 @@ import pytest
 from programs import recorded
 from twice.errors import SurroundingsRefused
 from twice.recording.surroundings.handed import (
+    CHILD_ADDRESSES,
+    CHILD_CLOCK_OFFSET,
+    CHILD_CLOCK_RATE,
     CHILD_CPUS,
+    CHILD_FILE_TIMES,
     CHILD_FOLDER,
     CHILD_GC,
+    CHILD_HOST,
+    CHILD_LISTINGS,
     CHILD_SWITCH,
     CHILD_UMASK,
     take_handed,
@@ -72,3 +80,54 @@ def test_it_is_taken_out_of_the_environment() -> None:
 def test_what_cannot_be_used_is_refused(name: str, value: str) -> None:
     with pytest.raises(SurroundingsRefused, match=name):
         take_handed({name: value})
+
+
+OTHERWISE = """
+    import datetime, os, socket, time
+    from pathlib import Path
+    def main(run):
+        for tick in run.ticks(2):
+            new = Path(__file__).parent / "new"
+            new.write_text("x")
+            now = time.time()
+            told = [
+                datetime.datetime.now().timestamp() - now < 60, time.clock_gettime(0) - now < 60,
+                abs(os.stat(new).st_mtime - now) < 60, os.path.getmtime(os.__file__) < 1.2e9,
+                os.listdir(Path(__file__).parent / "data"), socket.gethostname(),
+                datetime.datetime.now().year, sorted(os.stat(new)[:3]) == sorted(os.lstat(new)[:3]),
+            ]
+            print(told)
+    """
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux gives a host name")
+def test_another_clock_other_times_and_orders_are_handed_and_read_back(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    for name in ("anchor", "buoy", "chain"):
+        (tmp_path / "data" / name).touch()
+    given = {
+        CHILD_CLOCK_OFFSET: str(1000 * 86_400),
+        CHILD_CLOCK_RATE: "3",
+        CHILD_LISTINGS: "backwards",
+        CHILD_FILE_TIMES: "mirrored",
+        CHILD_HOST: "elsewhere",
+        CHILD_ADDRESSES: "fixed",
+    }
+
+    with recorded(tmp_path, OTHERWISE, env=given) as record:
+        settings = record.identity["environment"]["settings"]
+        told = ast.literal_eval(record.printed()[0].decode().splitlines()[0])
+
+    assert [settings[name] for name in ("addresses", "clock offset", "clock rate")] == [
+        "fixed", "24000 h", "3",
+    ]  # fmt: skip
+    assert told[:4] == [True, True, True, True]
+    assert told[4] == os.listdir(tmp_path / "data")[::-1]
+    assert told[5] == "elsewhere"
+    assert told[6] >= datetime.now(UTC).year + 2
+    assert told[7]
+
+
+def test_a_word_that_no_hook_knows_is_refused() -> None:
+    with pytest.raises(SurroundingsRefused, match="expected backwards"):
+        take_handed({CHILD_LISTINGS: "sideways"})

@@ -37,7 +37,12 @@ def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
     with RunRecord.open(job["record"]) as record:
         control = WindowControl(channel, job["first"], job["last"], plan)
         resume = resume_for(record, job["snapshot"])
-        session = window_session(record, control, resume, job["changed"])
+        if job["lent"] is None:
+            session = window_session(record, control, resume, job["changed"])
+        else:
+            path, ops = job["lent"]
+            with RunRecord.open(path) as lender:  # all that is lent is read at once
+                session = window_session(record, control, resume, job["changed"], (lender, ops))
         execute(session, dict, begin=lambda: control.begin(session))
         control.missed()
 

@@ -4,7 +4,8 @@ Each observation speaks for a channel with a weight: what stands on the first di
 surroundings flip the parting, how the values differ (order, a few ulps, a generator's position),
 whether the second run was resumed from a snapshot. Weights are added per channel and normalised.
 
-Not for: proof. ``--confirm`` runs the experiment that each channel names.
+Experiments (``--confirm``) weigh more than what was observed: a cause that they bear out lifts its
+channel, and a channel all of whose causes they refute sinks.
 
 Invariant: a channel appears only with at least one observation, in words.
 """
@@ -15,7 +16,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from twice.diagnosing.divergence import Attribution
+from twice.diagnosing.divergence import Attribution, Confirmation
 from twice.diagnosing.experiments import Factor
 from twice.diagnosing.locating import callables as tags
 from twice.diagnosing.locating.located import Located
@@ -42,6 +43,7 @@ class Observations:
         clock_policy: the two runs have clocks of their own by policy.
         reads_differ: the runs read different values from the world before the parting.
         unsteady: components that reading changes, or that read differently each time.
+        experiments: causes that were tried.
     """
 
     located: Located | None
@@ -54,6 +56,7 @@ class Observations:
     clock_policy: bool = False
     reads_differ: Sequence[str] = ()
     unsteady: Sequence[str] = ()
+    experiments: Sequence[Confirmation] = ()
 
 
 @dataclass
@@ -83,6 +86,7 @@ def attribute(seen: Observations) -> list[Attribution]:
     if seen.substituted:
         names = ", ".join(seen.substituted)
         ballot.add(Channel.REPLAY, 4.0, f"a branch substituted the input {names}")
+    verdicts = _experiments(seen.experiments, ballot)
     total = sum(ballot.weights.values()) or 1.0
     ranked = sorted(ballot.weights, key=lambda one: (-ballot.weights[one], one.artifact))
     return [
@@ -90,10 +94,37 @@ def attribute(seen: Observations) -> list[Attribution]:
             one,
             min(ballot.weights[one] / total, ballot.weights[one] / 5.0, 0.99),
             tuple(dict.fromkeys(ballot.sentences[one])),
+            verdicts.get(one),
         )
         for one in ranked
     ]
 
+
+def _experiments(tried: Sequence[Confirmation], ballot: _Ballot) -> dict[Channel, bool]:
+    """Let experiments decide over what was observed; the verdict on each channel that they told of."""
+    told: dict[Channel, list[Confirmation]] = {}
+    for each in tried:
+        if each.outcome == "open":
+            continue
+        # What is read from the world and becomes a seed comes in through both.
+        becomes_seed = each.channel is Channel.EFFECTS and Channel.SEEDS in ballot.weights
+        for channel in (each.channel, *([Channel.SEEDS] if becomes_seed else [])):
+            told.setdefault(channel, []).append(each)
+    verdicts = {}
+    for channel, about in told.items():
+        confirmed = [each.sentence for each in about if each.outcome == "confirmed"]
+        if confirmed:
+            for sentence in confirmed:
+                ballot.add(channel, _CONFIRMED / len(confirmed), sentence)
+        elif channel in ballot.weights:
+            ballot.weights[channel] *= _REFUTED
+            ballot.sentences[channel] += [each.sentence for each in about]
+        verdicts[channel] = bool(confirmed)
+    return verdicts
+
+
+_CONFIRMED = 5.0
+_REFUTED = 0.2
 
 _LINE: tuple[tuple[str, Channel, float, str], ...] = (
     (tags.UNSEEDED, Channel.SEEDS, 5.0, "the line makes a generator without a seed"),
@@ -174,7 +205,7 @@ def _surroundings(seen: Observations, ballot: _Ballot) -> None:
             weight, how = 1.5, f"the only surrounding that differs is the {factor.name}"
         else:
             weight, how = 0.5, f"the {factor.name} differs"
-        channel = _channel_of_factor(factor.name)
+        channel = channel_of_factor(factor.name)
         ballot.add(channel, weight, f"{how} ({factor.a or 'unset'} / {factor.b or 'unset'})")
     if seen.clock_policy:
         ballot.add(Channel.EFFECTS, 1.0, "the two runs were given different clocks")
@@ -187,12 +218,21 @@ def _surroundings(seen: Observations, ballot: _Ballot) -> None:
         ballot.add(Channel.EFFECTS, 1.0, f"the runs read other values from the world: {names}")
 
 
-def _channel_of_factor(name: str) -> Channel:
-    if name == "hash seed":
+def channel_of_factor(name: str) -> Channel:
+    """The channel through which a surrounding enters a run."""
+    if name in _ORDERS:
         return Channel.CONCURRENCY
     if name in {"threads", "cpu dispatch"}:
         return Channel.FLOATING_POINT
     return Channel.EFFECTS
+
+
+_ORDERS = frozenset(
+    {
+        "hash seed", "addresses", "memory layout", "garbage collection", "switch interval", "processors",
+        "task order",
+    }
+)  # fmt: skip
 
 
 def _fields(seen: Observations, ballot: _Ballot) -> None:

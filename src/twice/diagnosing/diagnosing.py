@@ -31,8 +31,10 @@ from twice.diagnosing.comparing import (
 from twice.diagnosing.concluding import (
     blind_spots,
     entering,
+    reads_that_differ,
     reseeding,
 )
+from twice.diagnosing.confirming import steady, try_reads, try_surroundings
 from twice.diagnosing.divergence import Divergence, Result
 from twice.diagnosing.executions import BEFORE_ALL, Side, Window, reproduced
 from twice.diagnosing.experiments import (
@@ -78,7 +80,7 @@ def diagnose(
         a: one record.
         b: another, of the same program with the same seed and configuration.
         anyway: go on although seed, code or configuration differ.
-        confirm: try every differing surrounding, also when one was found guilty.
+        confirm: try causes by experiment; what they show raises or lowers the channels.
         lines: whether to execute the runs again for fields and lines; False reads logs only.
         progress: called with what is being done.
         python_b: the interpreter that made the second record; empty for this one.
@@ -230,8 +232,19 @@ class _Funnel:
                 pair = with_factor(self._a, self._b, culprit)
             else:
                 found.evidence.append("no differing surrounding moves the parting on its own")
+        if self._confirm:
+            self._try(window, where, found)
         tracked = self._tracked(where)
         self._take(self._located(window, partial(self._tracer, pair), tracked, 2, found), found)
+
+    def _try(self, window: Window, where: Parting, found: Found) -> None:
+        """What differs between the two runs, as causes: surroundings, else what was read."""
+        a, b, columns = self._a, self._b, where.columns
+        self._progress("trying causes")
+        found.experiments = try_surroundings(a, b, window, columns, found.factors)
+        if not any(each.outcome == "confirmed" for each in found.experiments):
+            differing = reads_that_differ(a.record, b.record, where.at)
+            found.experiments += try_reads(a, b, window, columns, differing)
 
     def _located(
         self,
@@ -311,6 +324,9 @@ class _Funnel:
         located = self._located(window, tracer, self._tracked(where), 1, found)
         self._take(located, found)
         self._read_twice(side, where, found)
+        if self._confirm and not found.unsteady:
+            self._progress("holding one thing still at a time")
+            found.experiments = steady(side, window, where.columns)
         return found
 
     def _read_twice(self, side: Side, where: Parting, found: Found) -> None:

@@ -17,6 +17,7 @@ from twice.foundation.difference import FieldDifference
 Result = Literal[
     "same", "within-tolerance", "localised", "unlocalised", "non-reproducing", "not-same-input"
 ]
+Outcome = Literal["confirmed", "refuted", "open"]
 FORMAT = "twice.divergence/1"
 _EXIT = {
     "same": 0,
@@ -64,6 +65,32 @@ class OperationFound:
 
 
 @dataclass(frozen=True)
+class Confirmation:
+    """One experiment and its outcome.
+
+    Attributes:
+        cause: what was changed, and nothing else.
+        channel: the channel that it speaks for or against.
+        outcome: whether it is a cause; ``open`` when the experiment could not tell.
+        sentence: what was done and seen.
+    """
+
+    cause: str
+    channel: Channel
+    outcome: Outcome
+    sentence: str
+
+    def to_json(self) -> dict[str, str]:
+        """As an entry of ``experiments``."""
+        return {
+            "cause": self.cause,
+            "channel": self.channel.value,
+            "outcome": self.outcome,
+            "sentence": self.sentence,
+        }
+
+
+@dataclass(frozen=True)
 class Attribution:
     """A channel through which the difference may have come, and why it is believed.
 
@@ -71,11 +98,13 @@ class Attribution:
         channel: one of ten.
         confidence: 0 to 1, of this channel against the others.
         evidence: what was observed, in sentences.
+        confirmed: whether an experiment bore it out or refuted it; None when none was made, or none told.
     """
 
     channel: Channel
     confidence: float
     evidence: tuple[str, ...]
+    confirmed: bool | None = None
 
     def to_json(self) -> dict[str, object]:
         """As an entry of ``attribution``."""
@@ -85,6 +114,7 @@ class Attribution:
             "artifact": facts.artifact,
             "confidence": round(self.confidence, 2),
             "evidence": list(self.evidence),
+            "confirmed": self.confirmed,
             "rule_out": facts.rule_out,
         }
 
@@ -111,6 +141,7 @@ class Divergence:
     blind_spots: Sequence[str] = ()
     evidence: Sequence[str] = ()
     caveats: Sequence[str] = ()
+    experiments: Sequence[Confirmation] = ()
     samples: Mapping[str, Any] | None = None
     next: Sequence[str] = field(default=())
 
@@ -145,6 +176,7 @@ class Divergence:
             "environment": list(self.environment),
             "blind_spots": list(self.blind_spots),
             "evidence": list(self.evidence),
+            "experiments": [entry.to_json() for entry in self.experiments],
             "caveats": list(self.caveats),
             **({} if self.samples is None else {"samples": dict(self.samples)}),
             "next": list(self.next),
@@ -169,14 +201,19 @@ class Divergence:
                 f"      {operation.name}: {operation.a} / {operation.b}",
             ]
         for entry in self.attribution[:3]:
+            word = {True: ", confirmed", False: ", refuted", None: ""}[entry.confirmed]
             lines.append(
-                f"  channel: {entry.channel.value} ({entry.confidence:.0%}), artifact "
+                f"  channel: {entry.channel.value} ({entry.confidence:.0%}{word}), artifact "
                 f"{entry.channel.facts.artifact}"
             )
             lines += [f"      {sentence}" for sentence in entry.evidence]
         lines += [f"  {factor}: {a} / {b}" for factor, a, b in self.surroundings]
         lines += [f"  not in state(): {path}" for path in self.blind_spots]
         lines += [f"  observed: {sentence}" for sentence in self.evidence]
+        lines += [
+            f"  tried: {entry.cause}: {entry.outcome} ({entry.sentence})"
+            for entry in self.experiments
+        ]
         if self.reconverges:
             lines.append("  the runs come together again later")
         lines += [f"  caveat: {caveat}" for caveat in self.caveats]

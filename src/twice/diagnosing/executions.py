@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,6 +108,7 @@ class Side:
         surroundings: Surroundings | None = None,
         *,
         fresh: bool = True,
+        lent: tuple[str, Sequence[int]] | None = None,
     ) -> Executed:
         """Execute a window once.
 
@@ -117,6 +118,7 @@ class Side:
             surroundings: instead of the side's own.
             fresh: in a process of its own. Otherwise in a fork of one that is kept: faster, and at
                 the same addresses every time, which is no evidence of reproducing anything.
+            lent: path of another record, and numbers of the operations that are answered from it.
 
         Raises:
             ProgramFailed: E-PROGRAM-003, when the process died.
@@ -131,6 +133,7 @@ class Side:
             last=window.last,
             snapshot=self.start,
             plan=None if plan is None else plan_to_json(plan),
+            lent=None if lent is None else [lent[0], list(lent[1])],
         )
         message = None if fresh else self._forked(job, pinned)
         if message is None:

@@ -63,14 +63,15 @@ def swapped_one_by_one(
     tried = []
     executions = together([partial(execute, factor) for factor in factors])
     for factor, executed in zip(factors, executions, strict=True):
-        flips = not executed.reached or _moved(executed.digests, recorded, columns)
+        flips = not executed.reached or moved(executed.digests, recorded, columns)
         tried.append(Factor(factor.name, factor.a, factor.b, flips))
     return tried
 
 
-def _moved(
+def moved(
     digests: Mapping[str, bytes], recorded: Mapping[str, bytes], columns: Sequence[str]
 ) -> bool:
+    """Whether a judged column is not what was recorded."""
     return any(digests.get(name) != recorded.get(name) for name in columns)
 
 

@@ -18,7 +18,7 @@ from twice.diagnosing.comparing import (
     substituted_inputs,
 )
 from twice.diagnosing.concluding import operation_of, reads_that_differ
-from twice.diagnosing.divergence import Divergence, Result, next_commands
+from twice.diagnosing.divergence import Confirmation, Divergence, Result, next_commands
 from twice.diagnosing.executions import Side
 from twice.diagnosing.experiments import Factor, factors_between
 from twice.diagnosing.locating.located import Located
@@ -38,6 +38,7 @@ class Found:
     restores: Mapping[str, Any] = field(default_factory=dict)
     non_reproducing: str | None = None
     unsteady: Mapping[str, Any] = field(default_factory=dict)
+    experiments: list[Confirmation] = field(default_factory=list)
 
 
 def conclude(
@@ -53,6 +54,7 @@ def conclude(
         blind_spots=found.blind_spots,
         substituted=substituted_inputs(a.record, b.record),
         unsteady=tuple(found.unsteady),
+        experiments=found.experiments,
         clock_policy=a.record.setup.clock != b.record.setup.clock,
         reads_differ=reads_that_differ(a.record, b.record, where.at),
     )
@@ -66,6 +68,7 @@ def conclude(
         attribution=attribute(seen),
         blind_spots=found.blind_spots,
         evidence=found.evidence,
+        experiments=found.experiments,
         surroundings=[(factor.name, factor.a, factor.b) for factor in found.factors],
     )
 

@@ -25,6 +25,8 @@ from twice.errors import EncodingRefused, InputMismatch, SealBroken
 from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken
 from twice.recording.components import RESERVED, Component
+from twice.recording.effects.answers import Source
+from twice.recording.effects.lending import LentSource
 from twice.recording.effects.sources import BranchSource, RecordedSource
 from twice.recording.inputs import InputEvent, RecordedInputs
 from twice.recording.program import is_user_file
@@ -248,11 +250,20 @@ def _states(session: Session) -> dict[str, bytes]:
 
 
 def window_session(
-    record: RunRecord, control: WindowControl, resume: Resume | None, changed: Iterable[str] = ()
+    record: RunRecord,
+    control: WindowControl,
+    resume: Resume | None,
+    changed: Iterable[str] = (),
+    lent: tuple[RunRecord, Iterable[int]] | None = None,
 ) -> Session:
-    """A session of a record's program for one window, some of its variables changed."""
-    control.source = _world(record, changed)
-    return _session(record, control, control.source, resume)
+    """A session of a record's program for one window, some of its variables changed.
+
+    ``lent`` is another record, and the operations that are answered from it.
+    """
+    control.source = source = _world(record, changed)
+    if lent is None:
+        return _session(record, control, source, resume)
+    return _session(record, control, LentSource(source, lent[0], frozenset(lent[1])), resume)
 
 
 def inspected_session(record: RunRecord, control: InspectControl, resume: Resume | None) -> Session:
@@ -264,9 +275,7 @@ def _world(record: RunRecord, changed: Iterable[str] = ()) -> BranchSource:
     return BranchSource(RecordedSource(record), changed=frozenset(changed))
 
 
-def _session(
-    record: RunRecord, control: Control, source: BranchSource, resume: Resume | None
-) -> Session:
+def _session(record: RunRecord, control: Control, source: Source, resume: Resume | None) -> Session:
     return rebuilt_session(
         record,
         sink=NoSink(),

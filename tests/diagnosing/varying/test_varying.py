@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import sysconfig
 import venv
 from pathlib import Path
@@ -415,6 +416,46 @@ def test_what_cannot_be_varied_is_refused(here: Path) -> None:
     with pytest.raises(ProgramFailed, match="though nothing is varied"):
         twice.vary(write(here, "def main(run):\n    1 / 0\n"), seed=1, factors=["umask"])
     assert cli("vary", cwd=here).returncode == 2
+
+
+def test_an_interpreter_that_is_missing_or_the_same_is_refused(here: Path) -> None:
+    program = write(here, SENSITIVE["umask"])
+
+    with pytest.raises(UsageError, match="no interpreter nowhere/python"):
+        twice.vary(program, seed=1, python="nowhere/python")
+    with pytest.raises(UsageError, match="has the same versions as this one"):
+        twice.vary(program, seed=1, factors=["interpreter", "umask"], python=sys.executable)
+
+
+def test_what_was_asked_for_and_acts_on_nothing_is_not_passed(here: Path) -> None:
+    found = twice.vary(write(here, SENSITIVE["hash seed"]), seed=1, factors=["aten", "umask"])
+
+    assert [(each.factor, each.result) for each in found.factors] == [
+        ("aten", "unavailable"), ("umask", "same"),
+    ]  # fmt: skip
+    assert (found.result, found.exit_code) == ("UNKNOWN", 2)
+    assert found.to_text().startswith("UNKNOWN")
+
+
+def test_a_difference_that_does_not_come_again_is_blamed_on_nothing(here: Path) -> None:
+    program = write(
+        here,
+        """
+        from pathlib import Path
+        def main(run):
+            with (Path(__file__).parent / "runs").open("a+") as runs:
+                runs.write("x")
+                runs.seek(0)
+                count = len(runs.read())
+            for tick in run.ticks(2):
+                run.compare("third", count == 3)
+        """,
+    )
+
+    found = twice.vary(program, seed=1, factors=["umask"])
+
+    assert [(each.factor, each.result) for each in found.factors] == [("umask", "could-not-tell")]
+    assert (found.result, found.exit_code) == ("UNKNOWN", 2)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds to processors")

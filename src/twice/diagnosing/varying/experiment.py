@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.halving import Group
 from twice.diagnosing.together import together
 from twice.diagnosing.varying.factor import Factor, Tried, varied
 from twice.diagnosing.varying.readback import Seen, seen_in, took_effect
-from twice.diagnosing.varying.searching import Group
 from twice.errors import SurroundingsRefused, TwiceError
 from twice.recording.recorder import record_program
 from twice.recording.setup import Setup

@@ -25,12 +25,12 @@ from typing import Any
 
 from twice.diagnosing.diagnosing import diagnose
 from twice.diagnosing.divergence import Divergence
+from twice.diagnosing.halving import Group, guilty
 from twice.diagnosing.varying.experiment import Experiment, Made, Progress
 from twice.diagnosing.varying.factor import Factor, Here
 from twice.diagnosing.varying.factors import FACTORS
 from twice.diagnosing.varying.interpreters import require_interpreter
 from twice.diagnosing.varying.readback import why_not
-from twice.diagnosing.varying.searching import Group, guilty
 from twice.diagnosing.varying.variation import BASELINE, FactorResult, Variation
 from twice.errors import ProgramFailed, TwiceError, UsageError
 from twice.foundation.seeds import Seed

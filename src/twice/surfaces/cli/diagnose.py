@@ -5,7 +5,9 @@
   twice diagnose a.twice b.twice --confirm
 
 Runs of other seeds, code or configuration are refused as not-same-input, unless --anyway. Both are
-executed again, each in its own recorded surroundings. --traces compares the files that `twice trace`
+executed again, each in its own recorded surroundings. --confirm swaps what differs between them, one thing
+at a time, and holds still what may keep a run from reproducing itself: a channel is confirmed or refuted
+by what comes of it. --traces compares the files that `twice trace`
 wrote, on this machine or others, and executes nothing.
 
 Exit code 0 same or within tolerance, 1 they part, 2 could not tell.
@@ -26,7 +28,7 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("records", nargs="*", type=Path, metavar="RECORD", help="two records")
     parser.add_argument("--anyway", action="store_true", help="though seed, code or config differ")
-    parser.add_argument("--confirm", action="store_true", help="try every differing surrounding")
+    parser.add_argument("--confirm", action="store_true", help="try causes by experiment")
     parser.add_argument("--no-lines", action="store_true", help="read logs only, execute nothing")
     parser.add_argument("--traces", nargs=2, type=Path, metavar="FILE", help="two trace files")
     add_json(parser)
