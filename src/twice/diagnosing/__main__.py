@@ -43,7 +43,9 @@ def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
             path, ops = job["lent"]
             with RunRecord.open(path) as lender:  # all that is lent is read at once
                 session = window_session(record, control, resume, job["changed"], (lender, ops))
-        execute(session, dict, begin=lambda: control.begin(session))
+        execute(
+            session, dict, begin=lambda: control.begin(session), leave=lambda _: control.missed()
+        )
         control.missed()
 
 

@@ -171,9 +171,10 @@ def _rule_differences(a: Identified, b: Identified) -> Iterator[InputDifference]
         yield InputDifference("class", a.setup.predicate.sentence(), b.setup.predicate.sentence())
     policies_a: Any = a.setup.to_json()["policies"]
     policies_b: Any = b.setup.to_json()["policies"]
-    for name in ("digest", "compare", "compare_errors"):
-        if policies_a[name] != policies_b[name]:
-            yield InputDifference(f"policy {name}", str(policies_a[name]), str(policies_b[name]))
+    for name in ("digest", "compare", "compare_errors", "auto_points"):
+        one, two = policies_a.get(name, False), policies_b.get(name, False)
+        if one != two:
+            yield InputDifference(f"policy {name}", str(one), str(two))
     for name, number in sorted(a.identity["behaviours"].items()):
         other = b.identity["behaviours"].get(name)
         if other != number:

@@ -22,12 +22,13 @@ from typing import Any, NoReturn
 
 from twice.errors import TwiceError
 from twice.recording import active
+from twice.recording.autopoints import KNOWN, AutoSteps
 from twice.recording.effects.files.making import files_of_session
 from twice.recording.effects.ops import CALL
 from twice.recording.interception import Interception
-from twice.recording.interrupts import Interrupts
+from twice.recording.interrupts import Interrupts, Terminated
 from twice.recording.launch import NESTED as SCRATCH
-from twice.recording.mainprogram import run_main, show_exception
+from twice.recording.mainprogram import is_ours, run_main, show_exception
 from twice.recording.placing import Placing
 from twice.recording.program import Program, is_user_file, load
 from twice.recording.run import Run
@@ -88,6 +89,7 @@ def execute(
     describe: Callable[[], Mapping[str, object]],
     *,
     begin: Callable[[], None] | None = None,
+    leave: Callable[[Mapping[str, Any]], object] | None = None,
 ) -> dict[str, Any]:
     """Run the session's program to its end and finish the session.
 
@@ -95,6 +97,8 @@ def execute(
         session: fresh, not yet governed.
         describe: what the ending says besides how the program ended; called last.
         begin: called when everything is governed, right before the program is loaded.
+        leave: called with the ending instead of returning it, where the program leaves by
+            ``os._exit``; the process ends after it. None lets the process die there.
 
     Returns:
         The ending.
@@ -103,8 +107,23 @@ def execute(
         TwiceError: a refusal of ours that the program did not handle; the session is finished.
     """
     interrupts = Interrupts(lambda: session.point_count)
-    interrupts.install()
+    interrupts.install(ends=session.wiring.layer.live)
     with governed(session) as run:
+        steps = AutoSteps(session)
+
+        def over(ending: dict[str, Any]) -> tuple[dict[str, Any], BaseException | None]:
+            interrupts.end()
+            steps.finish()
+            if os.getpid() != session.owner:
+                _leave_fork(int(ending["exit_code"] or 0))
+            if interrupts.first_at is not None:
+                ending["interrupted_at_point"] = interrupts.first_at
+            return finish(session, ending, describe)
+
+        if leave is not None and session.setup.program.whole:
+            _close_on_exit(session, lambda code: leave(over({"how": "exit", "exit_code": code})[0]))
+        if session.setup.program.whole and session.setup.auto_points:
+            steps.watch(KNOWN)
         raised: BaseException | None = None
         try:
             if begin is not None:
@@ -114,14 +133,10 @@ def execute(
             raised = error
         ending = _ending(session, raised)
         refusal = raised if isinstance(raised, TwiceError) else None
-        if os.getpid() == session.owner:
+        if os.getpid() == session.owner or session.setup.program.whole:
             _wind_down(session)
-        interrupts.end()
-        if os.getpid() != session.owner:
-            _leave_fork(int(ending["exit_code"] or 0))
-        if interrupts.first_at is not None:
-            ending["interrupted_at_point"] = interrupts.first_at
-        ending, problem = finish(session, ending, describe)
+        ending, problem = over(ending)
+    interrupts.remove()
     if isinstance(refusal or problem, TwiceError):
         raise refusal or problem  # type: ignore[misc]
     return ending
@@ -139,8 +154,27 @@ def _ending(session: Session, raised: BaseException | None) -> dict[str, Any]:
         if session.setup.program.whole:
             show_exception(raised)
         return failed("interrupted", raised, 130)
+    if isinstance(raised, Terminated):
+        return failed("interrupted", raised, 128 + raised.number)
     show_exception(raised)
     return failed("exception", raised, 1)
+
+
+def _close_on_exit(session: Session, close: Callable[[int], object]) -> None:
+    """Let ``os._exit`` end the session first: without exit handlers, and nothing flushed."""
+    real = os._exit
+    main = threading.get_ident()
+
+    def leave_at_once(status: int) -> NoReturn:
+        asker = sys._getframe(1).f_code
+        own = os.getpid() == session.owner and threading.get_ident() == main
+        if own and not is_ours(asker):
+            os._exit = real
+            sys.stdout = sys.stderr = None
+            close(status)
+        real(status)
+
+    os._exit = leave_at_once
 
 
 def _call(program: Program, run: Run) -> None:
@@ -263,4 +297,16 @@ def _disown_on_fork(session: Session, interception: Interception) -> None:
                 with suppress(AttributeError, ValueError, OSError):
                     stream.flush()
 
-    os.register_at_fork(before=before, after_in_child=after_in_child)
+    def after_in_parent() -> None:
+        owned = session_ref()
+        if owned is not None and owned.owner == os.getpid() and owned.setup.program.whole:
+            caveat = (
+                "the program forked: what its child processes read from the world is not recorded, "
+                "and what they print after it ended is not part of the run"
+            )
+            if caveat not in owned.caveats:
+                owned.caveats.append(caveat)
+
+    os.register_at_fork(
+        before=before, after_in_child=after_in_child, after_in_parent=after_in_parent
+    )

@@ -1,22 +1,43 @@
-"""Interrupts from the terminal: one keystroke is one KeyboardInterrupt, and an ending survives it.
+"""Signals: one keystroke is one interrupt, the program's own handlers run, and an ending survives.
 
 A terminal sends SIGINT to the whole process group, and the parent passes on what only it received;
-so the process that executes a program may get the same interrupt twice, the second one while its
-record is being closed. Where the first one struck is kept: the state from there on depends on a
-moment that no replay can repeat.
+so the process that executes a program may get the same signal twice, the second one while its
+record is being closed. SIGTERM and SIGHUP end a recorded program as an interrupt does, so that its
+record is closed. Where the first signal from outside struck is kept: the state from there on
+depends on a moment that no replay can repeat. What the program sends itself is its own doing.
 
-Invariant: a program sees one KeyboardInterrupt for one keystroke, and none once it has ended.
+Not covered: handlers set from C, ``sigwait`` and its kin, ``set_wakeup_fd`` without a handler.
+
+Invariant: a program sees one signal for one keystroke, and none once it has ended.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from time import perf_counter  # The real one: bound before anything is patched.
 from types import FrameType
+from typing import Any
 
 _SAME_KEYSTROKE_S = 1.0
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_left_to_the_parent: list[bool] = []
+_TWICE_SENT = frozenset({signal.SIGINT, *_ENDING})
+
+
+class Terminated(BaseException):
+    """A signal that ends a program arrived.
+
+    Args:
+        number: of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
 
 
 class Keystrokes:
@@ -33,40 +54,144 @@ class Keystrokes:
 
 
 class Interrupts:
-    """Takes SIGINT over from Python's own handler; leaves any other handler alone.
+    """Takes over the signals that Python and the system handle by default; wraps other handlers.
 
     Args:
         position: how many compare-points were taken so far.
 
     Attributes:
-        first_at: the position at which the first interrupt came, or None.
+        first_at: the position at which the first signal from outside came, or None.
     """
 
     def __init__(self, position: Callable[[], int]) -> None:
         self.first_at: int | None = None
         self._position = position
-        self._keystrokes = Keystrokes()
+        self._keystrokes: defaultdict[int, Keystrokes] = defaultdict(Keystrokes)
         self._ended = False
+        self._own: list[int] = []  # signals that the program is sending itself
+        self._wrapped: dict[int, Any] = {}  # by number: the program's handler behind ours
+        self._ends: tuple[signal.Signals, ...] = ()
+        self._undo: list[Callable[[], object]] = []
 
-    def install(self) -> None:
-        """Handle SIGINT from here on; restore the old handler with ``signal`` when reused."""
-        on_main = threading.current_thread() is threading.main_thread()
-        if on_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    def install(self, *, ends: bool = False) -> None:
+        """Handle signals from here on, up to ``remove``.
+
+        Args:
+            ends: whether SIGTERM and SIGHUP end the program and not the process.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._handle)
+        if ends:
+            self._ends = tuple(n for n in _ENDING if signal.getsignal(n) is signal.SIG_DFL)
+        for number in self._ends:
+            signal.signal(number, self._terminate)
+        self._replace(signal, "signal", self._setting(signal.signal))
+        self._replace(signal, "getsignal", self._getting(signal.getsignal))
+        self._replace(signal, "raise_signal", self._raising(signal.raise_signal))
+        self._replace(os, "kill", self._killing(os.kill))
 
     def end(self) -> None:
         """The program is over: what comes now would only damage its ending."""
         self._ended = True
 
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        if not self._keystrokes.is_new() or self._ended:
-            return
+    def remove(self) -> None:
+        """Take back what was replaced; the handlers stay, and do nothing any more."""
+        while self._undo:
+            self._undo.pop()()
+
+    def _replace(self, holder: Any, name: str, replacement: Any) -> None:
+        original = getattr(holder, name)
+        setattr(holder, name, replacement)
+
+        def put_back() -> None:
+            if getattr(holder, name) is replacement:
+                setattr(holder, name, original)
+
+        self._undo.append(put_back)
+
+    def _counts(self, number: int) -> bool:
+        """Whether a signal is one more, and not the same keystroke again; notes where it came."""
+        if number in self._own:
+            return True
+        is_new = self._keystrokes[number].is_new()
+        if self._ended or (number in _TWICE_SENT and not is_new):
+            return False
         if self.first_at is None:
             self.first_at = self._position()
-        raise KeyboardInterrupt
+        return True
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        if self._counts(number):
+            raise KeyboardInterrupt
+
+    def _terminate(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        if self._counts(number):
+            raise Terminated(number)
+
+    def _shown(self, number: int, handler: Any) -> Any:
+        """A handler as the program may see it."""
+        left = number == signal.SIGINT and handler is signal.SIG_IGN and number not in self._wrapped
+        if handler == self._handle or (left and _left_to_the_parent):
+            return signal.default_int_handler
+        if handler == self._terminate:
+            return signal.SIG_DFL
+        return self._wrapped.get(number, handler) if callable(handler) else handler
+
+    def _setting(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def set_handler(signalnum: int, handler: Any) -> Any:
+            before = self._shown(signalnum, real(signalnum, self._behind(signalnum, handler)))
+            self._wrapped[signalnum] = handler
+            return before
+
+        return set_handler
+
+    def _behind(self, number: int, handler: Any) -> Any:
+        """What is really set for a handler that the program sets."""
+        if handler is signal.default_int_handler:
+            return self._handle
+        if handler == signal.SIG_DFL and number in self._ends:
+            return self._terminate
+        if not callable(handler):
+            return handler
+
+        def counted(number: int, frame: FrameType | None) -> None:
+            if self._counts(number):
+                handler(number, frame)
+
+        return counted
+
+    def _getting(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda signalnum: self._shown(signalnum, real(signalnum))
+
+    def _raising(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def raise_signal(signum: int, /) -> None:
+            self._as_own(signum, lambda: real(signum))
+
+        return raise_signal
+
+    def _killing(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def kill(pid: int, number: int, /) -> None:
+            if pid == os.getpid():
+                self._as_own(number, lambda: real(pid, number))
+            else:
+                real(pid, number)
+
+        return kill
+
+    def _as_own(self, number: int, send: Callable[[], object]) -> None:
+        """Send a signal to this very process: its handler runs before this returns."""
+        self._own.append(number)
+        try:
+            send()
+        finally:
+            self._own.remove(number)
 
 
 def ignore() -> None:
     """Leave interrupts to the parent, which ends this process when it is told to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _left_to_the_parent.append(True)

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import IO, Any, Self
 
 from twice.errors import ProgramFailed, TwiceError, UsageError
@@ -27,6 +27,7 @@ NESTED = "TWICE_SESSION"
 """Set for a session's process: the folder that is its own, made when it is needed, removed with it."""
 _SHOW_EVERY_S = 0.05
 _ENDING_S = 10.0
+_PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
 class ChildProcess:
@@ -73,6 +74,9 @@ class ChildProcess:
             cwd=cwd,
         )
         theirs.close()
+        self._passing: dict[signal.Signals, Any] = {}
+        if passes_interrupts and threading.current_thread() is threading.main_thread():
+            self._pass_signals_on()
         self._shown = [0, 0]
         self._done = threading.Event()
         self._shower = threading.Thread(target=self._show_forever, daemon=True) if show else None
@@ -131,6 +135,8 @@ class ChildProcess:
 
     def close(self) -> None:
         """Stop the child if it still runs, show the rest of its output, release everything."""
+        while self._passing:
+            signal.signal(*self._passing.popitem())
         self.channel.close()
         if self._process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -156,9 +162,16 @@ class ChildProcess:
     ) -> None:
         self.close()
 
-    def _interrupt(self) -> None:
+    def _interrupt(self, number: int = signal.SIGINT, frame: FrameType | None = None) -> None:
+        del frame
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self._process.pid, signal.SIGINT)
+            os.kill(self._process.pid, number)
+
+    def _pass_signals_on(self) -> None:
+        """Signals that would end this process are the program's to handle."""
+        for number in _PASSED_ON:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                self._passing[number] = signal.signal(number, self._interrupt)
 
     def _death(self) -> ProgramFailed:
         code = self.wait()

@@ -91,11 +91,16 @@ def show_exception(error: BaseException) -> None:
         outside(sys.__excepthook__, type(error), error, trace)
 
 
+def is_ours(code: CodeType) -> bool:
+    """Whether code belongs to this package."""
+    return code.co_filename.startswith(_OURS)
+
+
 def own_trace(trace: TracebackType | None) -> TracebackType | None:
     """A traceback without the frames of this package."""
     kept = []
     while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(_OURS):
+        if not is_ours(trace.tb_frame.f_code):
             kept.append(trace)
         trace = trace.tb_next
     below: TracebackType | None = None

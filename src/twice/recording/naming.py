@@ -75,7 +75,8 @@ def runs_in(path: Path) -> list[str]:
 
 def _is_script(text: str, root: Path) -> bool:
     try:
-        return (root / text).exists() or (text.endswith(".py") and ":" not in text)
+        is_there = bool(text) and (root / text).exists()
+        return is_there or (text.endswith(".py") and ":" not in text)
     except (OSError, ValueError):  # Too long for a path, or with a zero byte in it.
         return False
 

@@ -50,6 +50,7 @@ class Setup:
         redaction: what is blanked in the record besides the defaults, and what is not.
         allow: sources of the world that may be used although they are not recorded.
         files: what is recorded of the contents of files: ``digest``, ``contents`` or ``none``.
+        auto_points: whether known libraries' steps are compared in a whole program.
         rule: seed derivation rule.
     """
 
@@ -67,6 +68,7 @@ class Setup:
     redaction: Policy = field(default_factory=Policy)
     allow: tuple[str, ...] = ()
     files: FilePolicy = "digest"
+    auto_points: bool = True
     rule: int = RULE
 
     def to_json(self) -> dict[str, object]:
@@ -84,6 +86,7 @@ class Setup:
                 "clock": "record" if self.clock is None else str(self.clock),
                 "compare_errors": self.compare_errors,
                 "strict_packages": list(self.strict_packages),
+                **({"auto_points": self.auto_points} if self.program.whole else {}),
                 "redaction": self.redaction.to_json(),
                 "allow": list(self.allow),
                 "files": self.files,
@@ -94,9 +97,9 @@ class Setup:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Setup:
         """Read back what ``to_json`` wrote."""
-        policies = data["policies"]
+        policies, program = data["policies"], Program.from_json(data["program"])
         return cls(
-            program=Program.from_json(data["program"]),
+            program=program,
             seed=Seed(int(data["seed"])),
             config=data["config"],
             predicate=Predicate.from_json(data["predicate"]),
@@ -112,5 +115,6 @@ class Setup:
             allow=parse_allowed(policies.get("allow", ())),
             # Records from before files were governed hold nothing about them.
             files=parse_files(policies.get("files", "none")),
+            auto_points=bool(policies.get("auto_points", not program.whole)),
             rule=int(data["seed_rule"]),
         )

@@ -128,11 +128,23 @@ def record_here(job: Mapping[str, Any], channel: Channel) -> None:
                 writer.frame(SAMPLE, 0, payload, tick=-1)
             writer.flush()
         channel.send({"kind": "started", "run_id": writer.run_id.hex(), "pid": os.getpid()})
-        ending = execute(session, lambda: describe_ending(session), begin=begin)
+        ending = execute(
+            session,
+            lambda: describe_ending(session),
+            begin=begin,
+            leave=lambda ending: _tell(channel, session, writer, ending),
+        )
     except TwiceError:
         if session.tick < 0:
             writer.withdraw()  # Nothing of the run came to pass.
         raise
+    _tell(channel, session, writer, ending)
+
+
+def _tell(
+    channel: Channel, session: Session, writer: RecordWriter, ending: Mapping[str, Any]
+) -> None:
+    """Let the record stand where it was asked for, and tell the parent how the run ended."""
     writer.publish()
     if writer.failure is not None:
         raise writer.failure  # The program caught it and went on; what followed is not recorded.

@@ -24,7 +24,7 @@ def caveats_of(record: RunRecord, predicate: Predicate) -> list[str]:
     caveats = []
     program = record.setup.program
     if program.whole:
-        caveats.append("a plain script: only its output and exit code were compared")
+        caveats.append(_of_a_whole_program(record))
     if record.setup.files == "none":
         caveats.append(
             "contents of files were not recorded (--files none): they were read as they are"
@@ -59,6 +59,16 @@ def caveats_of(record: RunRecord, predicate: Predicate) -> list[str]:
     if record.complete and not program.whole:
         caveats += _never_looked_at(record, predicate)
     return caveats
+
+
+def _of_a_whole_program(record: RunRecord) -> str:
+    components = (record.ending or {}).get("components", {})
+    if not components:
+        return "a plain script: only its output and exit code were compared"
+    return (
+        f"a plain script: its output, exit code and {record.ticks:,} steps of "
+        f"{', '.join(sorted(components))} were compared; the rest of its state was not"
+    )
 
 
 def _never_looked_at(record: RunRecord, predicate: Predicate) -> list[str]:

@@ -151,8 +151,11 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
             refuse=watch.seal_broken,
         )
         watch.sink, watch.session = sink, session
-        ending = execute(session, lambda: _manifest(session))
-        watch.leave({"kind": "ended", **_plain_ending(ending), **_manifest(session)})
+
+        def leave(ending: Mapping[str, Any]) -> NoReturn:
+            watch.leave({"kind": "ended", **_plain_ending(ending), **_manifest(session)})
+
+        leave(execute(session, lambda: _manifest(session), leave=leave))
 
 
 def _manifest(session: Session) -> dict[str, object]:

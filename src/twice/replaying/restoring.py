@@ -111,6 +111,12 @@ def chosen(count: int, *, every: bool) -> list[int]:
 
 
 def _require_restorable(record: RunRecord) -> None:
+    if record.setup.program.whole:
+        raise SnapshotMissing(
+            f"{record.path} is a run of a whole program, whose state is in no snapshot.",
+            "Expected a function of a run, with components that can be put back.",
+            "Without restores: twice verify RECORD; or write def main(run): ... and record that.",
+        )
     if not record.reader.snapshots:
         raise SnapshotMissing(
             f"{record.path} keeps no snapshot.",

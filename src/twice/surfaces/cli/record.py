@@ -93,6 +93,10 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--compare-errors", action="store_true", help="compare standard error too")
     parser.add_argument(
+        "--no-auto-points", action="store_false", dest="auto_points",
+        help="of a whole program: do not compare the steps of environments and optimisers",
+    )  # fmt: skip
+    parser.add_argument(
         "--exit-code", action="store_true", help="exit with the program's own exit code, not 0 or 1"
     )
     parser.add_argument(
@@ -137,6 +141,7 @@ def run(options: argparse.Namespace) -> int:
         ),
         allow=parse_allowed(options.allow),
         files=parse_files(options.files),
+        auto_points=options.auto_points,
     )
     setup.redaction.check()
     name = program.target if program.kind == "main" else Path(program.target).stem
@@ -194,6 +199,8 @@ def _little(program: Program, ended: Mapping[str, object]) -> str:
     if program.whole:
         found = runs_in(program.path()) if program.kind == "script" else []
         instead = f"; tick by tick: {program}:{found[0]}" if found else ""
+        if ended["ticks"]:
+            return "a plain script: steps of its libraries are ticks; the rest of its state is not seen"
         return f"a plain script: only its output and exit code are recorded{instead}"
     if ended["ticks"] == 0 and ended["how"] == "completed":
         return "run.ticks() was not used: only construction and end are compared"
