@@ -133,7 +133,8 @@ def test_a_forked_child_and_a_daemon_leave_the_record_alone_and_are_a_caveat(
         print("parent", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         """,
     )
-    with twice.record(path, seed=7, out=tmp_path / "a.twice") as record:
+    allowed = {"allow": ("process.fork",)}
+    with twice.record(path, seed=7, out=tmp_path / "a.twice", **allowed) as record:
         assert record.complete
         assert record.printed()[0] == b"child True\nchild's own\nparent 3\n"
         statement = verify(record.path)

@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 from twice.errors import TwiceError
 from twice.recording import active
 from twice.recording.autopoints import KNOWN, AutoSteps
+from twice.recording.effects.actors import outside
 from twice.recording.effects.files.making import files_of_session
 from twice.recording.effects.ops import CALL
 from twice.recording.interception import Interception
@@ -171,7 +172,7 @@ def _close_on_exit(session: Session, close: Callable[[int], object]) -> None:
         if own and not is_ours(asker):
             os._exit = real
             sys.stdout = sys.stderr = None
-            close(status)
+            outside(close, status)  # what it reads itself is not the program's
         real(status)
 
     os._exit = leave_at_once
