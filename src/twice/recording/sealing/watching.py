@@ -35,7 +35,7 @@ from twice.recording.sealing.backchannels import (
 from twice.recording.sealing.clientlibraries import loaded_clients, mapped_clients
 from twice.recording.sealing.descriptors import Descriptors
 from twice.recording.sealing.inventory import Inventory
-from twice.recording.sealing.places import user_line, whose
+from twice.recording.sealing.places import importing, user_line, whose
 from twice.recording.sealing.unheard import numpy_clocks
 
 _OF_A_FILE = frozenset({"function", "script"})
@@ -103,7 +103,10 @@ class Watch:
         """
         where = user_line()
         if op in (PROCESS_START, PROCESS_SYSTEM):
-            self.tell(_STARTED, op.name, where)
+            if importing():
+                self.inventory.assumed("process.importing", self.place(where), _WHILE_IMPORTED)
+            else:
+                self.tell(_STARTED, op.name, where)
             return
         self.inventory.unsupported(
             "threads.unowned",
@@ -193,6 +196,8 @@ _STARTED = BackChannel(
     "a process that a library starts is not recorded",
     "put the call into a function and declare it: @twice.effect",
 )
+
+_WHILE_IMPORTED = "a package starts a process while it is imported; a replay starts it again"
 
 _watch: Watch | None = None
 _placed = False
