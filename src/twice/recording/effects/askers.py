@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection
 from types import CodeType, FrameType
 from typing import Any
 
+from twice.recording.program import is_user_file
+
 
 def asker_of(frame: FrameType, wrappers: Collection[str]) -> CodeType:
     """The first code from a frame outwards whose file is none of the wrappers'."""
@@ -30,6 +32,18 @@ def _generated(name: str) -> bool:
 
 
 _FILES_OF_THEIR_OWN = ("<frozen ", "<stdin>", "<ipython")
+
+
+def while_imported(frame: FrameType | None) -> bool:
+    """Whether code runs because a package is being imported, and not the user's own code."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib"):
+            return True
+        if is_user_file(name):
+            return False
+        frame = frame.f_back
+    return False
 
 
 def files_of(*functions: Callable[..., Any]) -> frozenset[str]:

@@ -98,6 +98,7 @@ CONNECT = Op(222, "network.connect", arguments=True)
 RECEIVED = Op(223, "network.received", arguments=True)
 ENDED = Op(224, "network.ended", arguments=True)
 SEND_FAILED = Op(225, "network.send_failed", arguments=True)
+BOUND = Op(227, "network.bound", arguments=True, fact=True)
 CLOSED = Op(226, "network.closed", arguments=True)
 
 OPS = {op.number: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -67,19 +67,6 @@ def whose(frame: FrameType | None) -> tuple[Whose, str]:
     return found or "library", ""
 
 
-def importing() -> bool:
-    """Whether this thread imports something on behalf of the user's code, or of a library."""
-    frame: FrameType | None = _getframe(1)
-    while frame is not None:
-        kind = _kind(frame.f_code.co_filename)
-        if kind == "import":
-            return True
-        if kind == "user":
-            return False
-        frame = frame.f_back
-    return False
-
-
 def user_line() -> str:
     """The line of the user's code that this thread runs, whoever it called; empty if it runs none."""
     frame: FrameType | None = _getframe(1)

@@ -23,6 +23,7 @@ from typing import Any
 
 from twice.errors import ProgramNotFound, SealBroken
 from twice.recording.effects.actors import OUTSIDE, current
+from twice.recording.effects.askers import while_imported
 from twice.recording.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
 from twice.recording.program import Program, user_modules
 from twice.recording.sealing.backchannels import (
@@ -35,7 +36,7 @@ from twice.recording.sealing.backchannels import (
 from twice.recording.sealing.clientlibraries import loaded_clients, mapped_clients
 from twice.recording.sealing.descriptors import Descriptors
 from twice.recording.sealing.inventory import Inventory
-from twice.recording.sealing.places import importing, user_line, whose
+from twice.recording.sealing.places import user_line, whose
 from twice.recording.sealing.unheard import numpy_clocks
 
 _OF_A_FILE = frozenset({"function", "script"})
@@ -103,7 +104,7 @@ class Watch:
         """
         where = user_line()
         if op in (PROCESS_START, PROCESS_SYSTEM):
-            if importing():
+            if while_imported(_getframe(1)):
                 self.inventory.assumed("process.importing", self.place(where), _WHILE_IMPORTED)
             else:
                 self.tell(_STARTED, op.name, where)

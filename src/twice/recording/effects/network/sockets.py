@@ -19,10 +19,14 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable
+from sys import _getframe
 from types import ModuleType
 from typing import Any
 
 from twice.errors import EffectRefused
+from twice.recording.effects import ops
+from twice.recording.effects.actors import outside
+from twice.recording.effects.askers import while_imported
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.network.connections import Connections, Held
 from twice.recording.effects.network.played import PlayedConnection
@@ -59,7 +63,7 @@ def patches(network: Network, module: ModuleType) -> list[Patch]:
 _SAME = (
     "connect", "connect_ex", "send", "sendall", "sendto", "sendmsg", "recv", "recv_into", "recvfrom",
     "recvfrom_into", "recvmsg", "recvmsg_into", "getpeername", "getsockname", "getsockopt",
-    "setsockopt", "shutdown", "dup", "detach",
+    "setsockopt", "shutdown", "bind", "dup", "detach",
 )  # fmt: skip
 _NAMES = {"__init__": "adopt", "_real_close": "close", **{name: name for name in _SAME}}
 """Methods of a socket, and which of ours stands for each."""
@@ -119,6 +123,15 @@ class _Methods:
                 raise
             return error.errno
         return 0
+
+    def bind(self, real: Any, sock: Any, address: Any) -> None:
+        if not while_imported(_getframe(2)):
+            real(sock, address)
+            return
+        # Packages try what this machine has (urllib3: IPv6): the answer is a fact, and nobody connects.
+        layer = self._connections.layer
+        live = lambda: outside(outcome_of, real, sock, address)  # noqa: E731
+        given(layer.fact(ops.BOUND, _asked(sock, address), live))
 
     def dup(self, real: Any, sock: Any) -> Any:
         made = real(sock)
