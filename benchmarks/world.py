@@ -159,6 +159,7 @@ def _sizes(folder: Path, clocks: int, requests: int) -> Iterator[dict[str, objec
     yield _one(
         "bytes of a record for each HTTP interaction", record.stat().st_size / requests, "bytes"
     )
+    yield _one(f"load {requests} HTTP interactions, twice", _median(lambda: _load(record)), "ms")
     cassette = folder / "cassette.yaml"
     yield _one(
         "bytes of a cassette for each HTTP interaction", cassette.stat().st_size / requests, "bytes"
