@@ -130,8 +130,10 @@ class _Variables:
             if answer is None:
                 plain = _plain(value)
                 shown = redaction.variable(_told(name), plain)
-                secret = (_SECRET, (_digest(name, value), shown))
-                answer = (_VALUE, plain) if shown == plain else secret
+                if shown == plain:
+                    answer = (_VALUE, plain)
+                else:
+                    answer = (_SECRET, (_digest(name, value), shown))
                 self._answers[name, value] = answer
             return answer
 
