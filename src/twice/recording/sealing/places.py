@@ -32,6 +32,7 @@ _CARRYING = tuple(
         "recording/effects/spawning.py",
         "recording/executing.py",
         "recording/imports.py",
+        "recording/interrupts.py",
         "recording/session.py",
         "recording/program.py",
         "recording/run.py",
