@@ -15,11 +15,13 @@ from pathlib import Path
 import pytest
 
 from programs import recorded
+from twice.errors import EffectRefused
 from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
 
 ENTROPY = {
     "os.urandom": "os.urandom(16)",
+    "/dev/urandom": "open('/dev/urandom', 'rb').read(8)",
     "os.getrandom": "os.getrandom(16)",
     "secrets.token_bytes": "secrets.token_bytes(16)",
     "secrets.token_hex": "secrets.token_hex()",
@@ -204,9 +206,7 @@ def test_all_probes_together_pass(probed: Probed) -> None:
     [
         ("str(np.datetime64('now'))", "clock.numpy"),
         ("str(np.datetime64('today'))", "clock.numpy"),
-        ("open('/dev/urandom', 'rb').read(8)", "entropy.device"),
         ("Path('/proc/sys/kernel/random/uuid').read_text()", "entropy.device"),
-        ("os.read(os.open('/dev/random', os.O_RDONLY), 8)", "entropy.device"),
     ],
 )
 def test_a_probe_that_cannot_be_recorded_is_named_and_does_not_pass(
@@ -228,6 +228,17 @@ def test_a_probe_that_cannot_be_recorded_is_named_and_does_not_pass(
         statement = verify(record.path)
     assert (found[source]["class"], found[source]["first"]) == ("unsupported", "program.py:9")
     assert statement.result in {"FAIL", "UNKNOWN"}
+
+
+def test_a_bare_descriptor_of_a_device_of_entropy_is_refused_at_once(tmp_path: Path) -> None:
+    program = """
+        import os
+
+        def main(run):
+            os.read(os.open('/dev/random', os.O_RDONLY), 8)
+    """
+    with pytest.raises(EffectRefused, match=r"was opened by os\.open"):
+        recorded(tmp_path, program)
 
 
 def test_an_address_that_reaches_the_state_is_a_difference(tmp_path: Path) -> None:

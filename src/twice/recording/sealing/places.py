@@ -28,6 +28,7 @@ _CARRYING = tuple(
     for name in (
         "recording/effects/actors.py",
         "recording/effects/environment.py",
+        "recording/effects/files/opening.py",
         "recording/effects/lineage.py",
         "recording/effects/spawning.py",
         "recording/executing.py",
