@@ -29,7 +29,8 @@ from twice.recording.effects.outcomes import RAISED, Outcome, given, outcome_of
 from twice.recording.effects.patches import Patch
 
 _HERE = str(Path(__file__).parent)
-_scandir = os.scandir
+_world_scans = [os.scandir]
+"""How the world lists a folder, as it was when the newest session began."""
 Names = list[Any]
 
 
@@ -40,6 +41,7 @@ def patches(files: Files) -> list[Patch]:
         files: the session's files.
     """
     listdir, scandir = os.listdir, os.scandir
+    _world_scans[0] = scandir
 
     def governed_listdir(path: Any = None) -> Any:
         by = None if isinstance(path, int) else asked_by(files, _getframe(1))
@@ -125,7 +127,7 @@ def _listed(files: Files, by: By, place: str, folder: Any) -> Names:
 def _world(files: Files, place: str, folder: Any) -> Names:
     """Names with kinds, as they are in this execution."""
     if files.changes is None:
-        with _scandir(folder) as entries:
+        with _world_scans[0](folder) as entries:
             return [(entry.name, kind_of(entry)) for entry in entries]
     return [
         (
