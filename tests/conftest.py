@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 
 # A session's process refuses to start sessions, and a seed from the caller's shell would hide that
 # one is missing: tests start from neither.
 for _name in ("TWICE_SESSION", "TWICE_SEED"):
     os.environ.pop(_name, None)
+
+# A shell that runs the suite in the background has it ignore interrupts, and programs inherit that: tests that
+# interrupt one would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -233,18 +233,28 @@ def test_a_program_that_survives_an_interrupt_is_judged_up_to_it(tmp_path: Path)
     assert statement.counts["evaluated"] == 21
 
 
+def opened_once_read(pipe: Path, process: subprocess.Popen[str]) -> int:
+    """The writing end of a pipe, as soon as a program has opened the other one."""
+    while process.poll() is None:
+        with suppress(OSError):
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    raise AssertionError("the program has ended")
+
+
 def test_interrupting_a_verification_is_no_verdict(tmp_path: Path) -> None:
     source = """
     from pathlib import Path
 
     def main(run):
-        begun = Path(__file__).parent / "begun"
+        posix = __import__("posix")
+        pipe = Path(__file__).parent / "pipe"
         for tick in run.ticks(30):
-            while __import__("posix").access(Path(__file__).parent / "wait", 0):
-                begun.touch()
+            if posix.access(pipe, 0):
+                posix.read(posix.open(pipe, 0), 1)
     """
     recorded(tmp_path, source).close()
-    (tmp_path / "wait").touch()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
     process = subprocess.Popen(
         [sys.executable, "-m", "twice", "verify", str(tmp_path / "a.twice")],
         stdout=subprocess.PIPE,
@@ -253,10 +263,10 @@ def test_interrupting_a_verification_is_no_verdict(tmp_path: Path) -> None:
         env=environ(),
         start_new_session=True,
     )
-    while not (tmp_path / "begun").exists():
-        assert process.poll() is None, "it runs until it is interrupted"
+    writer = opened_once_read(pipe, process)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
+    os.close(writer)
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
     assert sorted(path.name for path in tmp_path.glob("*.json")) == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -289,3 +290,17 @@ def test_files_in_the_folder_stand_in_for_no_module_of_the_library(
 
     with twice.record("sims/sim.py:main", seed=1, out="a.twice") as record:
         assert verify(record.path).result == "PASS"
+
+
+def test_what_is_executed_is_the_source_and_not_bytecode_of_an_earlier_one(tmp_path: Path) -> None:
+    source = "def main(run):\n    for tick in run.ticks(2):\n        run.compare('at', 1)\n"
+    program = write(tmp_path, source)
+    path = tmp_path / "program.py"
+    moment = path.stat()
+    twice.record(program, seed=1, out=tmp_path / "a.twice").close()
+    path.write_text(path.read_text().replace("'at', 1", "'at', 2"))
+    os.utime(path, ns=(moment.st_atime_ns, moment.st_mtime_ns))
+
+    statement = verify(tmp_path / "a.twice", informational=True)
+
+    assert (statement.result, statement.failure and statement.failure.name) == ("FAIL", "at")

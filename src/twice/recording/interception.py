@@ -21,6 +21,7 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from twice.errors import InterceptionRefused
+from twice.recording import bytecode
 from twice.recording.effects import (
     clock,
     entropy,
@@ -101,6 +102,7 @@ class Interception:
         try:
             self._put(
                 [
+                    *bytecode.patches(),
                     *clock.patches(layer, self._policy, self._tick),
                     *entropy.patches(layer),
                     *listing.patches(self._files),

@@ -53,6 +53,22 @@ class Keystrokes:
         return not same
 
 
+class Orderly:
+    """A handler that only asks the program to end where it does so anyway: what comes of it is recorded.
+
+    Args:
+        asked: asks it.
+    """
+
+    def __init__(self, asked: Callable[[], object]) -> None:
+        self._asked = asked
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Ask it."""
+        del number, frame
+        self._asked()
+
+
 class Interrupts:
     """Takes over the signals that Python and the system handle by default; wraps other handlers.
 
@@ -111,14 +127,14 @@ class Interrupts:
 
         self._undo.append(put_back)
 
-    def _counts(self, number: int) -> bool:
-        """Whether a signal is one more, and not the same keystroke again; notes where it came."""
+    def _counts(self, number: int, *, orderly: bool = False) -> bool:
+        """Whether a signal is one more, and not the same keystroke again; notes where one struck."""
         if number in self._own:
             return True
         is_new = self._keystrokes[number].is_new()
         if self._ended or (number in _TWICE_SENT and not is_new):
             return False
-        if self.first_at is None:
+        if self.first_at is None and not orderly:
             self.first_at = self._position()
         return True
 
@@ -159,7 +175,7 @@ class Interrupts:
             return handler
 
         def counted(number: int, frame: FrameType | None) -> None:
-            if self._counts(number):
+            if self._counts(number, orderly=isinstance(handler, Orderly)):
                 handler(number, frame)
 
         return counted

@@ -127,7 +127,7 @@ def test_a_folder_cannot_be_read_and_that_is_recorded(tmp_path: Path) -> None:
 
 
 def test_what_libraries_and_python_hold_is_no_input(tmp_path: Path) -> None:
-    way = "len(open(np.__file__).read()) + len(open(os.__file__).read()) + len(open('/proc/self/stat').read(1))"
+    way = "len(open(np.__file__).read()) + len(open(os.__file__).read())"
     with recorded(tmp_path, program(way)) as record:
         assert not [value for number, value in record.lenient_reads() if number == 122]
         assert verify(record.path).result == "PASS"

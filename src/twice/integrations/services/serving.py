@@ -18,20 +18,18 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 from twice.errors import TwiceError
 from twice.integrations.services.exchanging import Answer, Exchange
 from twice.integrations.services.messages import Request, Response
 from twice.recording.effects.actors import outside
-from twice.recording.interrupts import Keystrokes
+from twice.recording.interrupts import Orderly
 from twice.recording.run import Run
 
 _ENDING_S = 10.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 Handle = Callable[[Request], Response]
-Handler = Callable[[int, FrameType | None], Any] | int | None
 
 
 class Loop:
@@ -52,8 +50,7 @@ class Loop:
         self._server: threading.Thread | None = None
         self._parent = 0
         self._failure: BaseException | None = None
-        self._signals: dict[int, Handler] = {}
-        self._keystrokes, self._interrupted = Keystrokes(), False
+        self._signals: dict[int, Any] = {}
 
     def serve(
         self, start: Callable[[], object], requests: int | None, stop: Callable[[], object] | None
@@ -140,29 +137,11 @@ class Loop:
             assert self._server is not None, "a service that ends live has a server"
             self._server.join(_ENDING_S)
         for number, handler in self._signals.items():
-            # The same keystroke may come again, passed on by the process that records.
-            repeated = callable(handler) and self._interrupted
-            signal.signal(number, self._later(handler) if repeated else handler)
+            signal.signal(number, handler)
 
     def _take_signals(self) -> None:
         """An interrupt ends the service after the request at hand, instead of within it."""
         if threading.current_thread() is not threading.main_thread():
             return
-
-        def ended(number: int, frame: FrameType | None) -> None:
-            del number, frame
-            self._interrupted = True
-            self._keystrokes.is_new()
-            self._exchange.stop()
-
         for number in _SIGNALS:
-            self._signals[number] = signal.signal(number, ended)
-
-    def _later(self, handler: Handler) -> Handler:
-        """A handler that is told of the next keystroke, not of the one that ended the service."""
-
-        def handle(number: int, frame: FrameType | None) -> None:
-            if self._keystrokes.is_new() and callable(handler):
-                handler(number, frame)
-
-        return handle
+            self._signals[number] = signal.signal(number, Orderly(self._exchange.stop))

@@ -2,11 +2,11 @@
 
 Covered: ``os.urandom``, and through ``random._urandom`` also ``secrets``, ``SystemRandom``,
 ``uuid4`` and numpy's unseeded constructors; ``os.getrandom``; ``random.Random()`` and
-``random.seed()`` without a seed, which are given recorded entropy instead of the kernel's, and with
-them the names of ``tempfile``; ``uuid1``; ``ssl.RAND_bytes``; ``torch.seed`` and ``Generator.seed``.
+``random.seed()`` without a seed, which are given recorded entropy instead of the kernel's;
+``uuid1``; ``ssl.RAND_bytes``; ``torch.seed`` and ``Generator.seed``.
 
-Not covered: ``/dev/urandom`` opened as a file, and what other libraries draw in C (keys that
-``cryptography`` makes).
+Elsewhere: ``/dev/urandom`` opened as a file (``files.randomfile``), names of ``tempfile`` (``files.temporary``).
+Not covered: what other libraries draw in C (keys that ``cryptography`` makes).
 
 Invariant: recording returns the bytes that the kernel gave.
 """
@@ -33,10 +33,7 @@ _SEED_BYTES = 32
 _LIBRARY = Path(random.__file__)
 _WRAPPERS = frozenset(
     {
-        *(
-            str(_LIBRARY.with_name(f"{name}.py"))
-            for name in ("random", "secrets", "tempfile", "uuid")
-        ),
+        *(str(_LIBRARY.with_name(f"{name}.py")) for name in ("random", "secrets", "uuid")),
         __file__,
         str(Path(__file__).with_name("files") / "randomfile.py"),
     }

@@ -7,11 +7,11 @@ Covered, asked by user code: ``os.getcwd`` (also through ``os.path`` and ``pathl
 process number that the program was told and reaches the process that it meant.
 
 The standard library's and installed packages' own reads ask the real machine and are not written
-down: they work with the process that there is (locks by process number, pools by processor count).
+down: they work with what there is (pools by processor count). One is recorded for them too, the number of the
+process: it stands in lock files, in logged lines and in the names of files under ``/proc``.
 
-Not covered: ``os.getcwdb``, ``platform.uname``, ``psutil``, the files under ``/proc``, the names that
-``posix`` has itself, and what libraries make of these (the process number in a logged line). A
-process that the program forks is told its own. Where a program was moved, the folder served is the
+Not covered: ``os.getcwdb``, ``platform.uname``, the names that ``posix`` has itself, what C code asks of a process
+by its number (``psutil`` does, besides the files under ``/proc``). A process that the program forks is told its own. Where a program was moved, the folder served is the
 recorded one: files below it are looked for there.
 
 Invariant: recording returns what the machine gave, and an exception is a result like another.
@@ -32,6 +32,7 @@ from twice.recording.effects.askers import asker_of, files_behind, files_of
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.outcomes import given, outcome_of
 from twice.recording.effects.patches import Patch
+from twice.recording.program import is_ours
 
 Made = Callable[[Any], Any]
 """Makes the value that the program is given from the plain one that the record holds."""
@@ -127,12 +128,27 @@ def _asked(read: Callable[[], object]) -> None:
 def _processes(layer: EffectLayer) -> list[Patch]:
     """Numbers of processes: told as they were recorded, meant as they are."""
     meant: dict[int, int] = {}
+    own: list[int] = []
+
+    def told_to_library(live: Callable[[], int]) -> int:
+        if layer.actor() is None:
+            return live()
+        if not own or layer.probing:
+            own[:] = [int(layer.fact(ops.OWN_PID, "", live, needed=False))]
+        return own[0]
+
     rows = []
     for op, name in ((ops.PID, "getpid"), (ops.PARENT_PID, "getppid")):
         real = getattr(os, name)
 
         def read(op: ops.Op = op, real: Callable[[], int] = real) -> int:
-            told = given(governed(layer, op, lambda: outcome_of(real), asked_by(_getframe(1))))
+            asker = asked_by(_getframe(1))
+            if is_ours(asker.co_filename) and not layer.probing:
+                return real()
+            if op is ops.PID and not layer.is_strict(asker):
+                told: object = told_to_library(real)
+            else:
+                told = given(governed(layer, op, lambda: outcome_of(real), asker))
             assert isinstance(told, int), "a process has a number"
             if layer.actor() is not None and told != (now := real()):
                 meant[told] = now

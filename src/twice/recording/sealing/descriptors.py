@@ -18,12 +18,14 @@ from _socket import socket as _plain_socket
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
+from time import sleep as _sleep  # the real one: bound before anything is patched
 from typing import Any
 
 # The real ones: bound before anything is patched.
 _dup, _close, _listdir, _readlink = os.dup, os.close, os.listdir, os.readlink
 _FOLDER = "/proc/self/fd"
 _ANCHOR_LEAST = 600
+_ACCEPTED_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,12 @@ class Descriptors:
         now = _all(free)
         new, self._known = now - self._known - self.named, now
         self.named &= now
-        return [found for fd in sorted(new) if fd not in self._owned and (found := _describe(fd))]
+        foreign = [
+            found for fd in sorted(new) if fd not in self._owned and (found := _describe(fd))
+        ]
+        if foreign:
+            _sleep(_ACCEPTED_S)  # another thread of Python's may be about to make a socket of it
+        return [found for found in foreign if found.descriptor not in self._owned]
 
     def adopt(self) -> None:
         """What appeared since the last look is somebody's: a declared effect's."""

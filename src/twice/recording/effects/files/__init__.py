@@ -8,11 +8,12 @@ functions.
 
 from __future__ import annotations
 
-from twice.recording.effects.files import asking, changing, opening
+from twice.recording.effects.files import asking, changing, opening, temporary
 from twice.recording.effects.files.filesystem import Files
 from twice.recording.effects.patches import Patch
 
 
 def file_patches(files: Files) -> list[Patch]:
     """What stands in the place of the standard library's functions on files during a session."""
-    return [*opening.patches(files), *asking.patches(files), *changing.patches(files)]
+    rooms = (opening, asking, changing, temporary)
+    return [row for room in rooms for row in room.patches(files)]

@@ -27,7 +27,10 @@ _HERE = Path(__file__)
 WRAPPERS = (
     files_of(os.walk, os.path.exists, os.path.abspath, glob.glob, codecs.open, tempfile.mkstemp)
     | files_behind(Path)
-    | {str(_HERE.with_name(f"{name}.py")) for name in ("opening", "asking", "changing", "entries")}
+    | {
+        str(_HERE.with_name(f"{name}.py"))
+        for name in ("opening", "asking", "changing", "entries", "temporary")
+    }
     | {str(_HERE.parents[1] / "listing.py")}
 )
 """Files of Python code that asks on behalf of its caller."""

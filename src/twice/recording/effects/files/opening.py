@@ -26,6 +26,7 @@ from types import ModuleType
 from typing import Any
 
 from twice.errors import EffectRefused
+from twice.recording.effects.files import kernelfile
 from twice.recording.effects.files.askers import By, asked_by
 from twice.recording.effects.files.filesystem import Files
 from twice.recording.effects.files.randomfile import DEVICES, RandomFile
@@ -76,6 +77,11 @@ def patches(files: Files) -> list[Patch]:
             place = files.places.of(file)
             if place in DEVICES and by is By.PROGRAM and set(mode) == {"r", "b"}:
                 return RandomFile(file)
+            kernels = None if writes or files.silent(by) else kernelfile.is_kernels(file, by)
+            if kernels is not None:
+                made = kernelfile.opened(files, kernels, file, by, mode, rest)
+                if made is not None:
+                    return made
             if place is None or not files.governs(place):
                 return real_open(file, mode, *rest, None)
 

@@ -27,6 +27,7 @@ _OF_PYTHON = tuple(
     os.path.realpath(prefix) + os.sep + "share" + os.sep for prefix in (sys.prefix, sys.base_prefix)
 )
 _LINKS_MAX = 40
+_DRAWN_CHARACTERS = 8
 
 
 class Places:
@@ -38,9 +39,31 @@ class Places:
     """
 
     def __init__(self, placing: Names, upper: str = "") -> None:
-        self.named, self.found = placing.named, placing.found
+        self._placing = placing
         self._upper = upper
+        self._drawn: dict[str, str] = {}
         self._inputs: dict[str, bool] = {}
+
+    def drawn(self, part: str, key: str) -> None:
+        """A part of a name was drawn at random: from here on, places show its key instead."""
+        self._drawn[part] = "{" + key.replace("/", " ") + "}"
+
+    def named(self, place: str) -> str:
+        """A place as the record keeps it."""
+        name = self._placing.named(place)
+        if self._drawn:
+            for at in range(len(name) - _DRAWN_CHARACTERS, 0, -1):
+                key = self._drawn.get(name[at : at + _DRAWN_CHARACTERS])
+                if key is not None:
+                    name = name[:at] + key + name[at + _DRAWN_CHARACTERS :]
+        return name
+
+    def found(self, name: str) -> str:
+        """The place that a recorded name means here."""
+        if "{" in name:
+            for part, key in self._drawn.items():
+                name = name.replace(key, part)
+        return self._placing.found(name)
 
     def of(self, path: Any, folder: int | None = None) -> str | None:
         """The place that a path means; None for a descriptor, and for what is no path.

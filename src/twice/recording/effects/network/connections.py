@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from sys import _getframe
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from twice.errors import EffectMismatch, EffectRefused
 from twice.recording.effects import ops
-from twice.recording.effects.actors import Actor
+from twice.recording.effects.actors import OUTSIDE, Actor, current
 from twice.recording.effects.askers import asker_of
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.network.connection import LEFT, Connection
@@ -42,6 +42,7 @@ class Connections:
     def __init__(self, layer: EffectLayer) -> None:
         self.layer = layer
         self._held: WeakKeyDictionary[socket.socket, Held] = WeakKeyDictionary()
+        self._outside: WeakSet[socket.socket] = WeakSet()
         self._open: dict[str, Held] = {}
         self._made: set[str] = set()
         self._to_seek: Mapping[str, Sequence[Any]] = {}
@@ -81,6 +82,18 @@ class Connections:
             if other is not sock and other.fileno() == descriptor:
                 self._held[sock] = held
                 return
+
+    def made_outside(self, sock: socket.socket) -> None:
+        """A socket of a declared effect or a service's server: nobody else made its descriptor."""
+        if current() is OUTSIDE:
+            self._outside.add(sock)
+            self.layer.owned_descriptors.add(sock.fileno())
+
+    def gone_outside(self, sock: socket.socket) -> None:
+        """Such a socket is about to lose its descriptor."""
+        if sock in self._outside:
+            self._outside.discard(sock)
+            self.layer.owned_descriptors.discard(sock.fileno())
 
     def hold(self, sock: socket.socket, held: Held) -> None:
         """A socket holds a connection besides another one."""

@@ -81,7 +81,8 @@ def _method(governed: Callable[..., Any], real: Callable[..., Any]) -> Callable[
 
 def _refusing_sendfile(connections: Connections, real: Callable[..., int]) -> Callable[..., int]:
     def sendfile(out_fd: int, *args: Any, **kwargs: Any) -> int:
-        if out_fd in connections.layer.owned_descriptors:
+        layer = connections.layer
+        if out_fd in layer.owned_descriptors and layer.actor() is not None:
             raise OSError(95, "Operation not supported")  # its callers then send what they read
         return real(out_fd, *args, **kwargs)
 
@@ -100,6 +101,7 @@ class _Methods:
         fileno = kwargs.get("fileno", args[3] if len(args) > 3 else None)
         if fileno is not None:
             self._connections.share(sock, sock.fileno())
+        self._connections.made_outside(sock)
 
     # -- making and ending --------------------------------------------------------------------
 
@@ -142,11 +144,13 @@ class _Methods:
 
     def detach(self, real: Any, sock: Any) -> int:
         self._connections.release(sock)
+        self._connections.gone_outside(sock)
         return int(real(sock))
 
     def close(self, real: Any, sock: Any, *args: Any) -> None:
         try:
             self._connections.close(sock)
+            self._connections.gone_outside(sock)
         finally:
             real(sock, *args)
 

@@ -1,0 +1,74 @@
+"""Names that ``tempfile`` draws: recorded, and kept out of the names of places.
+
+Covered: every name of ``mkstemp``, ``mkdtemp`` and what is built on them. A replay draws the recorded names, actor by
+actor. In the record a place shows who drew its name and as which one, not what was drawn, so two recordings
+of one program name its temporary files alike.
+
+Not covered: names that a program makes up by itself, out of ``uuid4`` say; the text of a drawn name where the
+program prints or hands it on, to another process say.
+
+Invariant: while recording, the names are as hard to guess as tempfile's own.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from sys import _getframe
+from typing import Any
+
+from twice.recording.effects import ops
+from twice.recording.effects.actors import outside
+from twice.recording.effects.askers import asker_of
+from twice.recording.effects.files.askers import WRAPPERS
+from twice.recording.effects.files.filesystem import Files
+from twice.recording.effects.patches import Patch
+
+
+def patches(files: Files) -> list[Patch]:
+    """What stands in the place of the iterator of names during a session."""
+    tempfile.gettempdir()  # looked for now in every execution: the search draws names itself
+    names: Any = getattr(tempfile, "_RandomNameSequence")  # noqa: B009  (no public name draws one)
+    real = names.__next__
+    layer = files.layer
+
+    def draw(self: Any) -> str:
+        actor = layer.actor()
+        if actor is None or files.policy == "none":
+            return str(real(self))
+        key = actor.next_key("temporary")
+        needed = layer.is_strict(asker_of(_getframe(1), WRAPPERS))
+        drawn = str(layer.fact(ops.TEMPORARY_NAME, key, lambda: outside(real, self), needed=needed))
+
+        files.places.drawn(drawn, key)
+        return drawn
+
+    probed = lambda _draw: tempfile.TemporaryDirectory().cleanup()  # noqa: E731
+    return [Patch(names, "__next__", draw, probed), *_kept_unlink()]
+
+
+def _kept_unlink() -> list[Patch]:
+    """``tempfile`` keeps ``os.unlink`` as the default of an argument, for its files that delete themselves."""
+    closer: Any = getattr(tempfile, "_TemporaryFileCloser")  # noqa: B009
+    return [
+        _Defaults(method, "__defaults__", tuple(map(_late, defaults)))
+        for method in vars(closer).values()
+        if os.unlink in (defaults := getattr(method, "__defaults__", None) or ())
+    ]
+
+
+def _late(default: Any) -> Any:
+    return (lambda path: os.unlink(path)) if default is os.unlink else default  # noqa: PTH108, PLW0108
+
+
+class _Defaults(Patch):
+    """Defaults of a function's arguments."""
+
+    def install(self) -> Any:
+        """Put the replacements in place; what stood there."""
+        original, self.holder.__defaults__ = self.holder.__defaults__, self.replacement
+        return original
+
+    def restore(self, original: Any) -> None:
+        """Put back what stood there."""
+        self.holder.__defaults__ = original
