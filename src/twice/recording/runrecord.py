@@ -185,6 +185,15 @@ class RunRecord:
             found.setdefault(keys[frame.actor], []).extend(unpack(frame.payload))
         return found
 
+    def connection_order(self) -> list[str]:
+        """The key of the connection of each event on one, in the order of the record."""
+        keys = {number: key for key, number in self.actors().items()}
+        return [
+            keys[frame.actor]
+            for frame in self.reader.frames(kinds=[CONNECTION])
+            for _ in unpack(frame.payload)
+        ]
+
     def loops(self) -> list[LoopSpan]:
         """Loops that ended, with the cursors at their ends."""
         spans = []

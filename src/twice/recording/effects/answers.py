@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from twice.errors import EffectMismatch
 from twice.recording.effects.events import Event
+from twice.recording.effects.network.turns import Turns
 from twice.recording.effects.ops import Op
 
 Live = Callable[[], object]
@@ -34,6 +35,10 @@ class RecordedReads(Protocol):
 
     def connections(self) -> Mapping[str, Sequence[Event]]:
         """What came in and out on every connection, by its key."""
+        ...
+
+    def connection_order(self) -> Sequence[str]:
+        """The key of the connection of each such event, in the order of the record."""
         ...
 
 
@@ -76,6 +81,10 @@ class Source(Answers, Protocol):
 
     def connections(self) -> Sequence[str]:
         """Keys of the connections that this execution must make, in the order of the record."""
+        ...
+
+    def turns(self) -> Turns:
+        """The order in which replies arrived."""
         ...
 
     def claim(self, op: Op, arguments: object, value: object) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from twice.errors import EffectMismatch
 from twice.recording.effects.answers import Answers, Live, RecordedReads, Source
 from twice.recording.effects.events import Event
+from twice.recording.effects.network.turns import Turns
 from twice.recording.effects.ops import MAIN, WITH_ARGUMENTS, Op
 
 _Lent = Mapping[int, deque[object]]
@@ -85,6 +86,10 @@ class LentSource(LentActor):
     def connections(self) -> Sequence[str]:
         """As without this."""
         return self._source.connections()
+
+    def turns(self) -> Turns:
+        """As without this."""
+        return self._source.turns()
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
         """As without this."""

@@ -19,6 +19,7 @@ from twice.errors import EffectMismatch
 from twice.recording.effects.answers import Live, RecordedReads
 from twice.recording.effects.events import Event
 from twice.recording.effects.facts import Facts
+from twice.recording.effects.network.turns import Turns
 from twice.recording.effects.ops import FACTS, MAIN, OPS, SLEEP, VARIABLE, Op
 
 _CONTINUES = ("clock.monotonic", "clock.perf_counter", "clock.time", "clock.process_time")
@@ -59,6 +60,10 @@ class LiveSource:
     def connections(self) -> Sequence[str]:
         """None in particular."""
         return ()
+
+    def turns(self) -> Turns:
+        """Nobody waits for a turn."""
+        return Turns((), {})
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
         """What happens is what counts."""
@@ -173,6 +178,7 @@ class RecordedSource(RecordedActor):
         for number, value in reads.lenient_reads():
             self._lenient.setdefault(number, []).append(value)
         self._connections = reads.connections()
+        self._turns = Turns(reads.connection_order(), self._connections)
         self._facts = {op: Facts(self._lenient.get(op, ())) for op in sorted(FACTS)}
 
     def lenient(self, op: Op, live: Live) -> object:
@@ -208,6 +214,10 @@ class RecordedSource(RecordedActor):
     def connections(self) -> Sequence[str]:
         """Keys of all recorded connections."""
         return list(self._connections)
+
+    def turns(self) -> Turns:
+        """The order in which replies arrived."""
+        return self._turns
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
         """Refuse what differs from what was claimed then; what is not known there passes."""
@@ -319,6 +329,10 @@ class BranchSource(BranchActor):
     def connections(self) -> Sequence[str]:
         """A branch need not make any of its parent's."""
         return ()
+
+    def turns(self) -> Turns:
+        """As in a replay."""
+        return self._source.turns()
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
         """A branch may do otherwise, unless it is sealed."""

@@ -135,6 +135,8 @@ class Connections:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Stand where a snapshot says: connections that were over by then are not made again."""
         self._made |= state.keys()
+        for key in [key for key, stood in state.items() if stood is None and key not in self._open]:
+            self.layer.source.turns().leave(key)
         self._to_seek = {key: value for key, value in state.items() if value is not None}
         for key, value in self._to_seek.items():
             held = self._open.get(key)

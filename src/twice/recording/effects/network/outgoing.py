@@ -83,3 +83,16 @@ def read_mark(plain: object) -> Mark:
     """A mark as the record keeps it."""
     assert isinstance(plain, tuple), "a mark is a tuple"
     return Mark(*plain)
+
+
+def first_difference(one: bytes, other: bytes) -> int:
+    """Where two texts begin to differ."""
+    shorter = min(len(one), len(other))
+    return next((at for at in range(shorter) if one[at] != other[at]), shorter)
+
+
+def around(data: bytes, at: int) -> str:
+    """What stands around a place, for messages."""
+    start = max(0, at - 24)
+    part = data[start : at + 56]
+    return f"{'...' if start else ''}{part!r}{'...' if at + 56 < len(data) else ''}"

@@ -22,13 +22,19 @@ from twice.errors import EffectMismatch
 from twice.recording.effects import ops
 from twice.recording.effects.events import Event
 from twice.recording.effects.network.connection import CLOSED
-from twice.recording.effects.network.outgoing import Mark, Outgoing, read_mark
+from twice.recording.effects.network.outgoing import (
+    Mark,
+    Outgoing,
+    around,
+    first_difference,
+    read_mark,
+)
+from twice.recording.effects.network.turns import INCOMING
 from twice.recording.effects.outcomes import RETURNED, Outcome, given, outcome_of
 
 if TYPE_CHECKING:
     from twice.recording.effects.layer import EffectLayer
 
-_INCOMING = (ops.RECEIVED.number, ops.ENDED.number)
 _PATIENCE_SECONDS = 20.0
 """How long a blocked reader waits for another thread to send what its reply needs."""
 _pair = socket.socketpair
@@ -50,7 +56,8 @@ class PlayedConnection:
         self._events: Sequence[tuple[int, Any]] = events
         self._at = self._boundary = self._uncovered = 0
         self._deferred: Outcome | None = None
-        self._more = threading.Condition()
+        self._turns = layer.source.turns()
+        self._more = threading.Condition(self._turns.lock)
         self._line = layer.line(key)
         self._far: socket.socket | None = None
         self._near = -1
@@ -96,7 +103,9 @@ class PlayedConnection:
             os.dup2(near.fileno(), sock.fileno(), inheritable=False)
         self._near = sock.fileno()
         self.layer.owned_descriptors.update((self._near, self._far.fileno()))
-        self._show()
+        with self._more:
+            self.show()
+            self._turns.join(self)
 
     # -- what goes out ----------------------------------------------------------------------------
 
@@ -124,7 +133,7 @@ class PlayedConnection:
                         self._refuse(
                             f"sends more than the {self._outgoing.count} bytes it did",
                             "nothing more",
-                            _around(bytes(left[:200]), 0),
+                            around(bytes(left[:200]), 0),
                         )
                     self._outgoing.add(left)
                     break
@@ -133,7 +142,7 @@ class PlayedConnection:
                 left = left[len(step) :]
                 if self._outgoing.count == mark.sent:
                     self._compare(mark)
-            self._show()
+            self.show()
             self._more.notify_all()
             return len(octets)
 
@@ -142,7 +151,7 @@ class PlayedConnection:
         with self._more:
             self.veiled = self._greeted = True
             self._uncovered = self._at
-            self._show()
+            self.show()
 
     def _next_boundary(self) -> Mark | None:
         """The next recorded mark that lies ahead of what has gone out."""
@@ -162,9 +171,9 @@ class PlayedConnection:
     def _compare(self, recorded: Mark) -> None:
         sent = self._outgoing.mark()
         if sent.digest != recorded.digest:
-            at = _first_difference(recorded.head, sent.head)
+            at = first_difference(recorded.head, sent.head)
             self._refuse(
-                "sends other bytes than it did", _around(recorded.head, at), _around(sent.head, at)
+                "sends other bytes than it did", around(recorded.head, at), around(sent.head, at)
             )
 
     def _fail_if_it_failed(self) -> None:
@@ -220,35 +229,37 @@ class PlayedConnection:
             result, rest = result[:size], result[size:]
             if not peek:
                 self._rest = rest or None
-        self._show()
+        self.show()
         return result
 
     def _tokens(self, timeout: float | None) -> bytes:
         """What a veiled socket gives: one byte for each thing that its TLS object may take."""
         if self._greeted:
             self._greeted = False
-            self._show()
+            self.show()
             return b"\0"
         event = self._wait(timeout, self._uncovered)
         if event[0] == ops.ENDED.number and self._uncovered == self._at:
             self._take(ops.ENDED, event[1])
             self._uncovered = self._at
-            self._show()
+            self.show()
             return given(event[1][1])  # type: ignore[no-any-return]
         before = self._uncovered
         while (event_then := self._ready(self._uncovered)) is not None:
             if event_then[0] == ops.ENDED.number:
                 break
             self._uncovered += 1
-        self._show()
+        self.show()
         return b"\0" * (self._uncovered - before)
 
     def _ready(self, at: int) -> tuple[int, Any] | None:
         """What is recorded at a place, if it can be received by now."""
         event = self._events[at] if at < len(self._events) else None
-        if event is None or event[0] not in _INCOMING:
+        if event is None or event[0] not in INCOMING:
             return None
-        return event if event[1][0][0] <= self._outgoing.count else None
+        if event[1][0][0] > self._outgoing.count or not self._turns.is_up(self.key, at):
+            return None
+        return event
 
     def _wait(self, timeout: float | None, at: int) -> tuple[int, Any]:
         """What is recorded at a place, once another thread sent what it needs."""
@@ -265,7 +276,7 @@ class PlayedConnection:
 
     def _waits_in_vain(self) -> NoReturn:
         event = self._events[self._at] if self._at < len(self._events) else None
-        if event is None or event[0] not in _INCOMING:
+        if event is None or event[0] not in INCOMING:
             self._refuse("waits for more than came in", "nothing more", "another reply")
         self._refuse(
             f"waits for a reply after {self._outgoing.count} bytes went out",
@@ -276,8 +287,20 @@ class PlayedConnection:
     def _take(self, op: ops.Op, value: object) -> None:
         self._at += 1
         self.layer.note_line(self._line, op, value)
+        self._turns.move()
 
-    def _show(self) -> None:
+    def taken(self) -> int:
+        """How many of its events were taken."""
+        return self._at
+
+    def is_held_back(self) -> bool:
+        """Whether something could be received, if it were this connection's turn."""
+        event = self._events[self._at] if self._at < len(self._events) else None
+        if event is None or event[0] not in INCOMING or self._lit:
+            return False
+        return bool(event[1][0][0] <= self._outgoing.count)
+
+    def show(self) -> None:
         """Make the descriptor readable while something can be received."""
         if self._far is None:
             return
@@ -325,6 +348,8 @@ class PlayedConnection:
         if self._over:
             return
         self._over = True
+        with self._more:
+            self._turns.leave(self.key)
         if self._far is not None:
             self.layer.owned_descriptors.difference_update((self._near, self._far.fileno()))
             self._far.close()
@@ -351,7 +376,7 @@ class PlayedConnection:
             self._refuse("is in the middle of sending much", "its bytes", "not kept")
         self._outgoing = Outgoing(self.layer.algorithm, Mark(count, digest, b""), segment)
         self._boundary, self._uncovered = 0, max(self._at, self._uncovered)
-        self._show()
+        self.show()
 
     def _refuse(self, what: str, recorded: str, asked: str) -> NoReturn:
         error = EffectMismatch(
@@ -371,14 +396,3 @@ def _put(data: bytes, buffer: Any) -> int:
     with memoryview(buffer) as view, view.cast("B") as octets:
         octets[: len(data)] = data
     return len(data)
-
-
-def _first_difference(one: bytes, other: bytes) -> int:
-    shorter = min(len(one), len(other))
-    return next((at for at in range(shorter) if one[at] != other[at]), shorter)
-
-
-def _around(data: bytes, at: int) -> str:
-    start = max(0, at - 24)
-    part = data[start : at + 56]
-    return f"{'...' if start else ''}{part!r}{'...' if at + 56 < len(data) else ''}"
