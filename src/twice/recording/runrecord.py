@@ -137,6 +137,11 @@ class RunRecord:
             yield from events[max(0, count - seen) :]
             seen += len(events)
 
+    def strict_counts(self) -> Iterator[tuple[int, int]]:
+        """The same, counted: index of the compare-point that follows, and how many more."""
+        for frame in self.reader.frames(kinds=[STRICT], actor=0):
+            yield frame.point, len(unpack(frame.payload))
+
     def lenient_reads(self) -> Iterator[Event]:
         """Reads of the world by the standard library, in order."""
         for frame in self.reader.frames(kinds=[LENIENT]):

@@ -34,6 +34,7 @@ class Failure:
         columns: columns that differ, sorted.
         recorded: what the record holds, as text.
         replayed: what the execution gave, as text.
+        at: ``file:line`` of the program where it was noticed, or empty.
     """
 
     index: int
@@ -42,6 +43,7 @@ class Failure:
     columns: tuple[str, ...]
     recorded: str
     replayed: str
+    at: str = ""
 
     def to_json(self) -> dict[str, object]:
         """As ``first_failure`` in a verification."""
@@ -52,6 +54,7 @@ class Failure:
             "columns": list(self.columns),
             "recorded": self.recorded,
             "replayed": self.replayed,
+            "at": self.at,
         }
 
     @classmethod
@@ -64,6 +67,7 @@ class Failure:
             tuple(data["columns"]),
             data["recorded"],
             data["replayed"],
+            data.get("at", ""),
         )
 
 
@@ -75,6 +79,7 @@ class CheckingSink:
         predicate: the class that judges.
         differs: called at the first failure; it may stop the process.
         first: index of the first point that will be taken.
+        left: the first recorded read before a point that was not made, or empty.
     """
 
     def __init__(
@@ -84,8 +89,10 @@ class CheckingSink:
         differs: Callable[[Failure], None],
         *,
         first: int = 0,
+        left: Callable[[int], str] = lambda _: "",
     ) -> None:
         self._points = record.reader.points
+        self._left = left
         self._rows = self._points.rows(first)
         self._recorded_values = _values(record, first)
         self._differs = differs
@@ -168,6 +175,8 @@ class CheckingSink:
         self, index: int, taken: Taken, columns: tuple[str, ...], recorded: str, replayed: str
     ) -> None:
         self.failed += 1
+        if columns[0] == "effects" and (left := self._left(index)):
+            recorded, replayed = left, "nothing more before this compare-point"
         self._differs(Failure(index, taken.tick, taken.name, columns, recorded, replayed))
 
     def value(self, column: str, payload: bytes, tick: int) -> None:

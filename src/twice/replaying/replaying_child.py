@@ -16,13 +16,14 @@ from twice.errors import EffectMismatch, FileNotRebuilt, SealBroken
 from twice.foundation.classes import Predicate
 from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken
-from twice.recording.effects.sources import RecordedSource
 from twice.recording.environment import measure
 from twice.recording.executing import execute
 from twice.recording.launch import error_message
 from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.places import user_line
 from twice.recording.session import Session
 from twice.recording.wire import Channel
+from twice.replaying.bounding import BoundedSource
 from twice.replaying.checking import CheckingSink, Failure
 from twice.replaying.rebuilding import rebuilt_session, recorded_inputs, resume_at
 
@@ -44,6 +45,7 @@ class Watch:
         self.channel = channel
         self.sink: CheckingSink | None = None
         self.session: Session | None = None
+        self.source: BoundedSource | None = None
         self._last = last
         self._capture = capture
 
@@ -76,28 +78,31 @@ class Watch:
         if isinstance(error, FileNotRebuilt):
             self.leave(error_message(error))
         recorded, asked = str(error.fields["recorded"]), str(error.fields["asked"])
-        self._at_next_point("effect", ("effects",), recorded, asked)
+        at = "" if self.source is None else self.source.extra_at
+        if at:
+            recorded = f"{recorded} before this compare-point"
+        self._at_next_point("effect", ("effects",), recorded, asked, at or user_line())
 
     def seal_broken(self, error: SealBroken) -> bool:
         """The program tried what a sealed replay refuses."""
         told = f"{error.id} {error.happened} {error.remedy}"
-        self._at_next_point("seal", ("effects",), "nothing beside the record", told)
+        told_at = user_line()
+        self._at_next_point("seal", ("effects",), "nothing beside the record", told, told_at)
         return True
 
     def input_differs(self, tick: int, name: str, recorded: Any, replayed: Any) -> None:
         """The thunk of an input gave something else."""
         del tick
-        self._at_next_point(f"input:{name}", ("inputs",), repr(recorded), repr(replayed))
+        at = user_line()
+        self._at_next_point(f"input:{name}", ("inputs",), repr(recorded), repr(replayed), at)
 
     def _at_next_point(
-        self, name: str, columns: tuple[str, ...], recorded: str, replayed: str
+        self, name: str, columns: tuple[str, ...], recorded: str, replayed: str, at: str
     ) -> None:
-        if self.session is None or self.session.muted:
-            tick = self.session.tick if self.session else -1
-            self.differs(Failure(0, tick, name, columns, recorded, replayed))
-            return
-        index = self.session.point_count
-        self.differs(Failure(index, self.session.tick, name, columns, recorded, replayed))
+        session = self.session
+        index = 0 if session is None or session.muted else session.point_count
+        tick = -1 if session is None else session.tick
+        self.differs(Failure(index, tick, name, columns, recorded, replayed, at))
 
     def leave(self, message: Mapping[str, object]) -> NoReturn:
         """Send the last message and end this process, whatever the program had open."""
@@ -135,22 +140,25 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
         watch = Watch(channel, last=job["last"], capture=job["capture"])
         number = job["snapshot"]
         resume = None if number is None else resume_at(record, number)
+        source = BoundedSource(record, watch.effect_differs)
         sink = CheckingSink(
             record,
             Predicate.from_json(job["predicate"]),
             watch.differs,
+            left=source.left,
             first=0 if resume is None else resume.captured.cursors.points,
         )
         session = rebuilt_session(
             record,
             sink=sink,
-            source=RecordedSource(record, watch.effect_differs),
+            source=source,
             inputs=recorded_inputs(record, watch.input_differs),
             control=watch,
             resume=resume,
             refuse=watch.seal_broken,
         )
-        watch.sink, watch.session = sink, session
+        watch.sink, watch.session, watch.source = sink, session, source
+        source.session = session
 
         def leave(ending: Mapping[str, Any]) -> NoReturn:
             watch.leave({"kind": "ended", **_plain_ending(ending), **_manifest(session)})

@@ -186,6 +186,7 @@ class Verification:
                     f"- first difference: compare-point {failure.index}, tick {failure.tick}, "
                     f"{failure.name}: {', '.join(failure.columns)}"
                 ),
+                *([f"    - at: {failure.at}"] if failure.at else []),
                 f"    - recorded: `{failure.recorded}`",
                 f"    - replayed: `{failure.replayed}`",
             ]

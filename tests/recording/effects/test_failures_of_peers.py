@@ -73,13 +73,42 @@ def main(run):
 
 
 @pytest.mark.parametrize(("was", "now"), [(-1, 17), (17, -1)], ids=["inserted", "removed"])
-def test_a_clock_call_more_or_less_is_found_in_its_tick(tmp_path: Path, was: int, now: int) -> None:
+def test_a_clock_call_more_or_less_is_found_where_it_is(tmp_path: Path, was: int, now: int) -> None:
     recorded(tmp_path, CLOCK.replace("EXTRA", str(was))).close()
     write(tmp_path, CLOCK.replace("EXTRA", str(now)))
     failure = verify(tmp_path / "a.twice", informational=True).failure
     assert failure is not None
-    assert failure.tick == 17
-    assert "effects" in failure.columns
+    assert (failure.tick, failure.columns) == (17, ("effects",))
+    if now == 17:
+        assert failure.at == f"{tmp_path / 'program.py'}:9"
+        assert (failure.recorded, failure.replayed) == (
+            "nothing more before this compare-point", "clock.time",
+        )  # fmt: skip
+    else:
+        assert failure.recorded.startswith("clock.time -> ")
+        assert failure.replayed == "nothing more before this compare-point"
+
+
+@pytest.mark.parametrize(("where", "number"), [("BEGUN", 7), ("ENDED", 9)])
+def test_a_clock_call_among_others_of_its_kind_is_found_at_its_line(
+    tmp_path: Path, where: str, number: int
+) -> None:
+    source = """
+        import time
+
+        def main(run):
+            for tick in run.ticks(30):
+                if tick == 20:
+                    BEGUN
+                held = time.time()
+                ENDED if tick == 20 else None
+        """
+    changed = source.replace(where, "time.time()")
+    recorded(tmp_path, source.replace("BEGUN", "time").replace("ENDED", "time")).close()
+    write(tmp_path, changed.replace("BEGUN", "time").replace("ENDED", "time"))
+    failure = verify(tmp_path / "a.twice", informational=True).failure
+    assert failure is not None
+    assert (failure.tick, failure.at) == (20, f"{tmp_path / 'program.py'}:{number}")
 
 
 def test_another_clock_is_found_at_that_call(tmp_path: Path) -> None:
