@@ -29,14 +29,16 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "xxhash": (("foundation/digests.py",), "twice.foundation.digests"),
     "hmac": (("foundation/seeds.py",), "twice.foundation.seeds"),
     "pickle": ((), "twice.foundation.encoding"),
-    "marshal": (("diagnosing/tracing/collecting.py",), "twice.foundation.encoding"),
+    "marshal": (
+        ("diagnosing/tracing/collecting.py", "recording/bytecode.py"), "twice.foundation.encoding"
+    ),
     "shelve": ((), "twice.foundation.encoding"),
     "dill": ((), "twice.foundation.encoding"),
     "cloudpickle": ((), "twice.foundation.encoding"),
     "time": (
         (
             "recording/effects/", "recording/interception.py", "recording/session.py",
-            "recording/interrupts.py",
+            "recording/interrupts.py", "recording/sealing/descriptors.py",
             "recording/record/", "recording/launch.py", "surfaces/",
         ),
         "run.effects.clock",

@@ -1,9 +1,11 @@
-"""Keeps stale bytecode out of a run: what is executed is the source whose digest the record holds.
+"""Lets one source be one code: executed as it is now, whether its bytecode is there already or not.
 
 Python takes compiled code for that of a source by its size and its time in whole seconds. A program that was
-executed, changed and executed again within one second would run as it was before.
+executed, changed and executed again within one second would run as it was before. And a set of constants iterates
+in another order when it was read from bytecode than when it was compiled just now.
 
-Not for: bytecode that is older than the second in which its source was written, or made by other means.
+Not for: bytecode that is older than the second in which its source was written, or made by other means;
+installed packages.
 
 Invariant: a user's module is executed from its source where its bytecode might be of an earlier one.
 """
@@ -15,7 +17,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import cache_from_source
-from time import time  # the real one: bound before anything is patched
+from marshal import dumps, loads
+from types import CodeType
 from typing import Any
 
 from twice.recording.effects.patches import Patch
@@ -27,14 +30,24 @@ _SETTLED_S = 2
 
 def patches() -> list[Patch]:
     """What stands in the place of the loader's look at a source."""
-    real = SourceFileLoader.path_stats
+    real, compiled = SourceFileLoader.path_stats, SourceFileLoader.source_to_code
 
     def path_stats(self: SourceFileLoader, path: Any) -> Mapping[str, Any]:
         if _is_user(os.fspath(path)) and _may_be_stale(path):
             raise OSError("its bytecode is not trusted")  # the loader goes on without any
         return real(self, path)
 
-    return [Patch(SourceFileLoader, "path_stats", path_stats)]
+    def source_to_code(self: SourceFileLoader, data: Any, path: Any, **options: Any) -> CodeType:
+        code: CodeType = compiled(self, data, path, **options)
+        if not _is_user(os.fspath(path)):
+            return code
+        again: CodeType = loads(dumps(code))  # noqa: S302  (what this process compiled just now)
+        return again
+
+    return [
+        Patch(SourceFileLoader, "path_stats", path_stats),
+        Patch(SourceFileLoader, "source_to_code", source_to_code),
+    ]
 
 
 _is_user = lru_cache(maxsize=4096)(is_user_file)
@@ -42,9 +55,8 @@ _is_user = lru_cache(maxsize=4096)(is_user_file)
 
 def _may_be_stale(path: Any) -> bool:
     """Whether bytecode was made within moments of its source's time."""
-    changed_s = int(_stat(path).st_mtime)
     try:
         made_s = _stat(cache_from_source(path)).st_mtime
     except (OSError, NotImplementedError):
-        made_s = time()  # there is none: the one that would be made now
-    return made_s < changed_s + _SETTLED_S
+        return True  # there is none, and none is made
+    return made_s < int(_stat(path).st_mtime) + _SETTLED_S

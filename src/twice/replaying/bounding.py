@@ -11,6 +11,7 @@ Invariant: an execution that asks what was recorded is served as by the plain so
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,6 +22,8 @@ from twice.recording.effects.sources import RecordedSource, describe
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.places import user_line
 from twice.recording.session import Session
+
+_NEVER = sys.maxsize
 
 
 class BoundedSource(RecordedSource):
@@ -42,7 +45,9 @@ class BoundedSource(RecordedSource):
         self._record = record
         self._bounds = _bounds(record)
         self._next: tuple[int, int] | None = next(self._bounds, None)
-        self._point, self._began, self._bound = -1, 0, 0
+        self._until = self._point = -1
+        self._began = self._bound = 0
+        self._compared = _comparing_effects(record)
         self._lines: list[str] = []
         self._known: dict[int, list[str]] = {}
 
@@ -65,13 +70,14 @@ class BoundedSource(RecordedSource):
         return "" if event is None else describe(*event)
 
     def _enter(self, point: int) -> None:
-        """Reads from here on are made before this compare-point."""
-        if point == self._point:
+        """Reads from here on are made before this compare-point, or the next one that compares effects."""
+        if point <= self._until or point == self._point:
             return
         if self.position() == self._bound:
             self._known[len(self._lines)] = self._lines
         self._lines, self._began, self._point = [], self.position(), point
-        while self._next is not None and self._next[0] <= point:
+        self._until = next((at for at in self._compared if at >= point), _NEVER)
+        while self._next is not None and self._next[0] <= self._until:
             self._bound = self._next[1]
             self._next = next(self._bounds, None)
 
@@ -82,6 +88,13 @@ class BoundedSource(RecordedSource):
             if line != was:
                 return line
         return self._lines[-1]
+
+
+def _comparing_effects(record: RunRecord) -> Iterator[int]:
+    """Compare-points before which the reads so far are written down and compared."""
+    for index, (_, shape, _) in enumerate(record.reader.points.rows(0)):
+        if "effects" in shape.components:
+            yield index
 
 
 def _bounds(record: RunRecord) -> Iterator[tuple[int, int]]:

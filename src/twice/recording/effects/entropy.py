@@ -20,11 +20,13 @@ from collections.abc import Callable
 from operator import call
 from pathlib import Path
 from sys import _getframe
+from types import FrameType
 from typing import Any
 
 from twice.recording.effects import ops
-from twice.recording.effects.actors import Actor
+from twice.recording.effects.actors import Actor, current
 from twice.recording.effects.askers import asker_of, files_of
+from twice.recording.effects.events import RUN_READS_MAX
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
 
@@ -108,16 +110,36 @@ def _governed_uuid1(layer: EffectLayer) -> Callable[..., uuid.UUID]:
 
 def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
     """A replacement for ``os.urandom`` and ``random._urandom``."""
+    number, real = ops.URANDOM.number, _REAL_URANDOM
+    last: dict[str, Any] | None = None
+    # While recording, what user code asks is noted here as ``layer.read`` would; its globals say who asks,
+    # because to ask a frame for its code raises one more audit event.
 
     def urandom(size: int, /) -> bytes:
+        nonlocal last
+        frame = _getframe(1)
+        module = frame.f_globals
+        if module is last and type(size) is int and (actor := current()):
+            value = real(size)
+            waiting = actor.waiting
+            if waiting.number == number and len(waiting.values) < RUN_READS_MAX:
+                waiting.values.append((size, value))
+            else:
+                actor.note(number, (size, value))
+            return value
+        own = layer.is_strict_in(module, frame.f_code) and not layer.probing
+        last = module if own and layer.live and layer.active else None
+        return asked(size, frame)
+
+    def asked(size: int, frame: FrameType) -> bytes:
         def live() -> bytes:
-            return _REAL_URANDOM(size)
+            return real(size)
 
         actor = layer.actor()
         if actor is None:
             layer.count_ungoverned(ops.URANDOM)
             return live()
-        if not layer.is_strict(asker_of(_getframe(1), _WRAPPERS)):
+        if not layer.is_strict(asker_of(frame, _WRAPPERS)):
             return _lenient(layer, actor, size)
         value = layer.read(actor, ops.URANDOM, live, int(size))
         assert isinstance(value, bytes), "entropy is recorded as bytes"

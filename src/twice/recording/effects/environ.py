@@ -21,7 +21,7 @@ Invariant: no value of a variable with a secret name is in a record.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from sys import _getframe
 from types import CodeType
@@ -29,25 +29,27 @@ from typing import Any
 
 from twice.foundation.digests import slow_digest
 from twice.recording.effects import ops
+from twice.recording.effects.actors import current
 from twice.recording.effects.environment import asked_by, governed
+from twice.recording.effects.events import RUN_READS_MAX
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
+from twice.recording.redaction.redaction import ASKED
 
 _VALUE, _ABSENT, _SECRET = "value", "absent", "secret"
 _UNTOLD = "********"  # Records made before the stars were written down hold the digest alone.
 _CLASS: Any = type(os.environ)
+_MAPPINGS, _OS = Mapping.get.__globals__, vars(os)
+"""Globals of what asks on behalf of its caller: ``os.environ.get``, ``os.getenv``."""
+_Known = tuple[Any, Any, int, tuple[object, object], str]
+"""What is noted when a variable is read again: name and value as stored, secrets learned, entry, value."""
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
     """What stands in the place of the methods of ``os.environ``'s class during a session."""
     read = _Variables(layer)
     real_set, real_delete = _CLASS.__setitem__, _CLASS.__delitem__
-
-    def getitem(self: Any, key: Any) -> Any:
-        found = read.one(self, self.encodekey(key), asked_by(_getframe(1)))
-        if found is None:
-            raise KeyError(key)
-        return self.decodevalue(found)
+    getitem = _governed_read(layer, read)
 
     def names(self: Any) -> Iterator[Any]:
         found = read.names(self, asked_by(_getframe(1)))
@@ -94,6 +96,47 @@ def patches(layer: EffectLayer) -> list[Patch]:
     ]
 
 
+def _governed_read(layer: EffectLayer, read: _Variables) -> Callable[[Any, Any], Any]:
+    """A replacement for ``os.environ.__getitem__``.
+
+    While recording, what user code asks once more is noted here as ``layer.read`` would.
+    """
+    real_get = _CLASS.__getitem__
+    again, number = read.again, ops.VARIABLE.number
+    last: dict[str, Any] | None = None
+    libraries: dict[int, dict[str, Any]] = {}
+
+    def getitem(self: Any, key: Any) -> Any:
+        nonlocal last
+        frame = caller = _getframe(1)
+        module = caller.f_globals
+        while (module is _MAPPINGS or module is _OS) and caller.f_back is not None:
+            caller = caller.f_back
+            module = caller.f_globals
+        if module is last and (known := again.get(key)) and (actor := current()):
+            name, stored, learned, noted, value = known
+            if self._data.get(name) is stored and learned == layer.redaction.learned:
+                waiting = actor.waiting
+                if waiting.number == number and len(waiting.values) < RUN_READS_MAX:
+                    waiting.values.append(noted)
+                else:
+                    actor.note(number, noted)
+                return value
+        if id(module) in libraries:
+            return real_get(self, key)
+        asker = asked_by(frame)
+        if caller.f_code is asker and not layer.is_strict_in(module, asker):
+            libraries[id(module)] = module
+        own = caller.f_code is asker and layer.is_strict(asker) and not layer.probing
+        last = module if own and layer.live and layer.active else None
+        found = read.one(self, self.encodekey(key), asker, key)
+        if found is None:
+            raise KeyError(key)
+        return self.decodevalue(found)
+
+    return getitem
+
+
 class _Variables:
     """The variables as the program sees them: recorded ones, and those that it set itself."""
 
@@ -101,6 +144,7 @@ class _Variables:
         self._layer = layer
         self._own: set[Any] = set()
         self._answers: dict[tuple[Any, Any], tuple[str, object]] = {}
+        self.again: dict[Any, _Known] = {}
 
     def governs(self, asker: CodeType) -> bool:
         """Whether this code sees the recorded variables."""
@@ -110,8 +154,9 @@ class _Variables:
         """From here on a name is the program's own, when its own code says so."""
         if self.governs(asker):
             self._own.add(name)
+            self.again.clear()
 
-    def one(self, environ: Any, name: Any, asker: CodeType) -> Any:
+    def one(self, environ: Any, name: Any, asker: CodeType, key: Any = None) -> Any:
         """A variable's value as the system stores it; None when there is none."""
         real: Callable[[], Any] = lambda: environ._data.get(name)  # noqa: E731
         if name in self._own or not self._layer.is_strict(asker):
@@ -146,7 +191,19 @@ class _Variables:
                 return value
             redaction.stands_in(_told(name))
             return _stored(shown, like=name)
-        return None if how == _ABSENT else _stored(told, like=name)
+        if how == _ABSENT:
+            return None
+        stored, learned = environ._data.get(name), redaction.learned
+        if (
+            type(key) is str
+            and environ is os.environ
+            and found is self._answers.get((name, stored))
+        ):
+            asked = redaction.value(_plain(name), ASKED)
+            if redaction.value(found, ops.VARIABLE.name) is found:
+                value = environ.decodevalue(stored)
+                self.again[key] = (name, stored, learned, (asked, found), value)
+        return _stored(told, like=name)
 
     def names(self, environ: Any, asker: CodeType) -> list[Any]:
         """Names of all variables as the system stores them, in its order."""

@@ -41,6 +41,9 @@ class Redaction:
     Args:
         policy: what the user decided.
         variables: the environment whose secrets are known from the start.
+
+    Attributes:
+        learned: how many values were learned; what was plain before may hold one now.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class Redaction:
         self.policy = policy or Policy()
         self.mask = Mask(self.policy.compiled())
         self.active = self.mask.active
+        self.learned = 0
         self._wire_rules = frozenset(rule for rule in WIRE_RULES if self.policy.holds(rule))
         self._counts: dict[tuple[str, str], int] = {}
         self._lock = Lock()
@@ -95,6 +99,7 @@ class Redaction:
     def learn(self, value: bytes, rule: str) -> None:
         """Blank a value from now on, wherever it stands."""
         self.mask.learn(value, rule)
+        self.learned += 1
         self.active = self.mask.active
 
     # -- what is written down -------------------------------------------------------------------
