@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
+import importlib.util
 import os
 import random
 import time
 from pathlib import Path
+from types import MethodType
 
 import pytest
 
@@ -50,3 +53,21 @@ def test_a_recorded_value_is_what_the_real_source_gave(tmp_path: Path) -> None:
     with twice.open(tmp_path / "a.twice") as record:
         values = [value for _, value in record.strict_reads()]
         assert values == [inside, (8, drawn)]
+
+
+def test_a_replaced_function_of_c_is_no_method_of_a_class_either() -> None:
+    names = [(time, name) for name in (*CLOCKS, "localtime", "gmtime", "ctime", "clock_gettime")]
+    names += [(os, name) for name in ("urandom", "getpid", "listdir", "stat", "unlink", "close")]
+    with Interception(EffectLayer(LiveSource(), None), None, lambda: 0):
+        for module, name in [*names, (builtins, "open")]:
+            holder = type("Holder", (), {"kept": getattr(module, name)})()
+            assert not isinstance(holder.kept, MethodType), name  # type: ignore[attr-defined]
+        assert time.localtime.__name__ == "localtime"
+
+
+def test_a_formatter_of_logging_that_is_loaded_in_a_session_writes_the_time() -> None:
+    with Interception(EffectLayer(LiveSource(), None), None, lambda: 0):
+        fresh = importlib.util.module_from_spec(importlib.util.find_spec("logging"))  # type: ignore[arg-type]
+        fresh.__spec__.loader.exec_module(fresh)  # type: ignore[union-attr]
+        line = fresh.Formatter("%(asctime)s").format(fresh.makeLogRecord({"created": 86400.0 * 10}))
+    assert line.startswith("1970-01-1")

@@ -13,6 +13,7 @@ import ctypes
 import gc
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType, ModuleType
 from typing import Any
 
 MISSING = object()
@@ -43,12 +44,29 @@ class Patch:
     def install(self) -> Any:
         """Put the replacement in place; what stood there."""
         original = vars(self.holder).get(self.name, MISSING)
-        _set(self.holder, self.name, self.replacement)
+        value = self.replacement
+        if isinstance(self.holder, ModuleType) and original is not MISSING:
+            value = binding_as(original, value)
+        _set(self.holder, self.name, value)
         return original
 
     def restore(self, original: Any) -> None:
         """Put back what stood there."""
         _set(self.holder, self.name, original)
+
+
+def binding_as(original: Any, replacement: Any) -> Any:
+    """A function that becomes a method of a class only where the one that it replaces would.
+
+    Functions made in C do not: ``logging.Formatter`` has ``converter = time.localtime`` among its
+    attributes and calls ``self.converter(seconds)``; so do classes of programs.
+    """
+    if not isinstance(replacement, FunctionType) or hasattr(type(original), "__get__"):
+        return replacement
+    unbound = staticmethod(replacement)
+    for name in ("__name__", "__qualname__", "__doc__"):
+        setattr(unbound, name, getattr(original, name, getattr(replacement, name)))
+    return unbound
 
 
 def _set(holder: Any, name: str, value: Any) -> None:

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any, Final
 
 from twice.recording.effects import clock, ops
+from twice.recording.effects.patches import binding_as
 
 _WALL: Final = frozenset({ops.TIME, ops.TIME_NS})
 _REAL_TIME_NS = _time.time_ns
@@ -63,6 +64,7 @@ def mirror_file_times() -> None:
 def put_in_os(name: str, replacement: Any) -> None:
     """Put a function into ``os``, and into the sets that say what it supports."""
     real = getattr(os, name)
+    replacement = binding_as(real, replacement)
     for supports in (os.supports_fd, os.supports_dir_fd, os.supports_follow_symlinks):
         if real in supports:
             supports.add(replacement)
