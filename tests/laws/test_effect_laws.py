@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from twice.errors import DecodingRefused
+from twice.foundation.encoding import decode, encode
 from twice.recording.effects import ops
 from twice.recording.effects.actors import enter, leave
 from twice.recording.effects.clock import REAL, Clock, governed_read
@@ -18,7 +20,11 @@ from twice.recording.effects.sources import LiveSource
 
 CLOCKS = [ops.TIME, ops.TIME_NS, ops.MONOTONIC, ops.PERF_COUNTER]
 READS = st.lists(st.sampled_from(CLOCKS), max_size=60)
-VALUES = st.floats(allow_nan=False) | st.integers() | st.binary(max_size=4)
+_ENTROPY = st.binary(max_size=4).map(lambda data: (len(data), data))
+_AGAIN = st.sampled_from(
+    [("a", ("value", "b")), ("c", ("absent", None)), (4, b"four"), (True, b"1")]
+)
+VALUES = st.floats(allow_nan=False) | st.integers() | st.binary(max_size=4) | _ENTROPY | _AGAIN
 
 
 class Scripted:
@@ -135,3 +141,26 @@ def test_whether_code_is_strict_is_asked_once_and_kept() -> None:
 
     assert [layer.is_strict(library) for _ in range(2)] == [False, False]
     assert [layer.is_strict(journal_of.__code__) for _ in range(2)] == [True, True]
+
+
+@given(st.lists(_ENTROPY, min_size=1, max_size=30), st.lists(_AGAIN, min_size=1, max_size=300))
+def test_columns_of_one_kind_come_back_too(entropy: list[object], again: list[object]) -> None:
+    for values in (entropy, again):
+        reads: list[Event] = [(40, value) for value in values]
+        assert unpack(pack(reads)) == reads
+        assert [type(value[0]) for _, value in unpack(pack(reads))] == [type(v[0]) for v in values]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("spoilt", ["sizes", "blob", "again", "mask"])
+def test_columns_that_do_not_fit_are_refused(spoilt: str) -> None:
+    one = ("a", ("value", "b"))
+    whole = dict(
+        zip(
+            ("numbers", "floats", "mask", "others", "sizes", "blob", "again"),
+            decode(pack([(80, one), (80, one), (40, (2, b"ab"))])),  # type: ignore[arg-type]
+            strict=True,
+        )
+    )
+    other = {"sizes": b"\x03\0\0\0", "blob": b"abc", "again": b"\x09\0\0\0", "mask": b"\0\x03\x03"}
+    with pytest.raises(DecodingRefused):
+        unpack(encode(tuple({**whole, spoilt: other[spoilt]}.values())))

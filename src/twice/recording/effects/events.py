@@ -1,8 +1,9 @@
 """Effect events as bytes: one journal frame holds a run of consecutive reads.
 
-A frame is the canonical form of ``(numbers, floats, values)``: operation numbers as little-endian
-16-bit, the values of all reads whose result is a float as little-endian 64-bit, the other values
-as a tuple. Splitting them keeps a million clock reads at ten bytes and a tenth of a microsecond.
+A frame is the canonical form of columns: operation numbers as little-endian 16-bit, the values of all reads
+whose result is a float as little-endian 64-bit, the other values as a tuple; entropy as sizes and bytes,
+and values that stand there already by their places. Splitting them keeps a million clock reads at ten bytes
+and a tenth of a microsecond, and the others at a few tenths.
 
 Invariant: ``unpack(pack(events)) == events``, in order.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from twice.errors import DecodingRefused
@@ -24,6 +25,11 @@ CONNECTION = "connection"
 ACTOR = "actor"
 RUN_READS_MAX = 2048
 RUNS_MAX = 1024
+_OTHER, _FLOAT, _SIZED, _AGAIN = range(4)
+_FEW = 64
+_NONE = object()
+_Columns = tuple["array[float]", bytes | bytearray, Sequence[object], Sequence[bytes], "array[int]"]
+"""Floats, mask, others, sized, again: see ``docs/format/journal.md``."""
 
 
 class Waiting:
@@ -83,10 +89,71 @@ def pack_columns(numbers: Sequence[int], values: Sequence[object]) -> bytes:
     if kinds.count(float) == len(kinds):
         column: Sequence[Any] = values
         return encode((packed, little_endian(array("d", column)), b"", ()))
-    floats = array("d", [value for value in values if type(value) is float])
-    others = tuple([value for value in values if type(value) is not float])
-    mask = bytes(kind is float for kind in kinds)
-    return encode((packed, little_endian(floats), mask, others))
+    columns = _all_entropy(values) or _all_repeated(values) or _mixed(values, kinds)
+    floats, mask, others, sized, again = columns
+    whole = (packed, little_endian(floats), bytes(mask), tuple(others))
+    if not sized and not again:
+        return encode(whole)
+    sizes = little_endian(array("I", map(len, sized)))
+    return encode((*whole, sizes, b"".join(sized), little_endian(again)))
+
+
+def _all_entropy(values: Sequence[Any]) -> _Columns | None:
+    """Columns of reads that all gave as many bytes as they asked for; no Python code for each."""
+    if type(values[0]) is not tuple or not _is_sized(*values[0]):
+        return None
+    if set(map(type, values)) != {tuple} or set(map(len, values)) != {2}:
+        return None
+    asked, given = zip(*values, strict=True)
+    if set(map(type, given)) != {bytes} or set(map(type, asked)) != {int}:
+        return None
+    if list(map(len, given)) != list(asked):
+        return None
+    return array("d"), bytes([_SIZED]) * len(values), (), given, array("I")
+
+
+def _all_repeated(values: Sequence[object]) -> _Columns | None:
+    """Columns of reads that gave a few objects again and again; the same."""
+    ids = list(map(id, values))
+    places = {one: place for place, one in enumerate(dict.fromkeys(ids))}
+    if len(places) > _FEW or len(places) * 4 > len(ids):
+        return None
+    firsts = [ids.index(one) for one in places]
+    mask = bytearray([_AGAIN]) * len(ids)
+    for at in firsts:
+        mask[at] = _OTHER
+    again = array("I", map(places.__getitem__, ids))
+    for at in reversed(firsts):
+        del again[at]
+    return array("d"), mask, [values[at] for at in firsts], (), again
+
+
+def _mixed(values: Sequence[Any], kinds: Sequence[type]) -> _Columns:
+    """Columns of any reads."""
+    mask = bytearray(len(values))
+    floats, sized, again = array("d"), [], array("I")
+    others: list[object] = []
+    places: dict[int, int] = {}  # by identity: what is read again and again is one object
+    for at, value in enumerate(values):
+        place = places.get(id(value))
+        if place is not None:
+            mask[at] = _AGAIN
+            again.append(place)
+        elif kinds[at] is float:
+            mask[at] = _FLOAT
+            floats.append(value)
+        elif kinds[at] is tuple and _is_sized(*value):
+            mask[at] = _SIZED
+            sized.append(value[1])
+        else:
+            places[id(value)] = len(others)
+            others.append(value)
+    return floats, mask, others, sized, again
+
+
+def _is_sized(size: object = None, data: object = None, *more: object) -> bool:
+    """Whether this is a size and so many bytes, as entropy is asked for and given."""
+    return type(data) is bytes and type(size) is int and size == len(data) and not more
 
 
 def unpack(payload: bytes | bytearray | memoryview) -> list[Event]:
@@ -97,26 +164,63 @@ def unpack(payload: bytes | bytearray | memoryview) -> list[Event]:
     """
     decoded: Any = decode(payload)
     try:
-        raw_numbers, raw_floats, mask, others = decoded
-        numbers, floats = array("H"), array("d")
-        numbers.frombytes(raw_numbers)
-        floats.frombytes(raw_floats)
-        if sys.byteorder == "big":
-            numbers.byteswap()
-            floats.byteswap()
+        raw_numbers, raw_floats, mask, others, *more = decoded
+        sizes, blob, again = more or (b"", b"", b"")
+        numbers, floats = _column("H", raw_numbers), _column("d", raw_floats)
         if not mask:
             return list(zip(numbers, floats, strict=True))
-        next_float, next_other = iter(floats), iter(others)
-        return [
-            (number, next(next_float) if is_float else next(next_other))
-            for number, is_float in zip(numbers, mask, strict=True)
-        ]
-    except (TypeError, ValueError, StopIteration) as error:
+        columns = (iter(others), iter(floats), _cut(_column("I", sizes), blob), _column("I", again))
+        return list(zip(numbers, _values(mask, others, *columns), strict=True))
+    except (TypeError, ValueError, StopIteration, IndexError) as error:
         raise DecodingRefused(
             f"An effects frame does not hold together: {error}.",
             "Expected operation numbers, floats, a mask and other values of fitting lengths.",
             "The record was written by something else than twice, or damaged.",
         ) from error
+
+
+def _values(
+    mask: bytes,
+    others: Sequence[object],
+    next_other: Iterator[object],
+    next_float: Iterator[float],
+    next_sized: Iterator[bytes],
+    again: Sequence[int],
+) -> list[object]:
+    """The values of a frame, in order."""
+    found: list[object] = []
+    next_again = iter(again)
+    for kind in mask:
+        if kind == _FLOAT:
+            found.append(next(next_float))
+        elif kind == _SIZED:
+            data = next(next_sized)
+            found.append((len(data), data))
+        elif kind == _AGAIN:
+            found.append(others[next(next_again)])
+        else:
+            found.append(next(next_other))
+    for rest in (next_other, next_float, next_sized, next_again):
+        if next(rest, _NONE) is not _NONE:
+            raise ValueError("more values than reads")
+    return found
+
+
+def _cut(sizes: Sequence[int], blob: bytes) -> Iterator[bytes]:
+    at = 0
+    for size in sizes:
+        yield blob[at : at + size]
+        at += size
+    if at != len(blob):
+        raise ValueError(f"{len(blob)} bytes where {at} were announced")
+
+
+def _column(kind: str, raw: bytes) -> array[Any]:
+    column = array(kind)
+    column.frombytes(raw)
+    if sys.byteorder == "big":
+        column.byteswap()
+    return column
 
 
 def little_endian(column: array[float] | array[int]) -> bytes:
