@@ -67,6 +67,8 @@ def places(data: bytes, *, given: bool, line_start: bool = True) -> Iterator[Fou
             innocent meanings counts only where the value looks like a credential.
         line_start: whether the data begin a line.
     """
+    if b":" not in data and b"=" not in data and b">" not in data:
+        return  # nothing stands behind a name
     small = data.lower()
     seen = -1
     for at in _stems(small):
