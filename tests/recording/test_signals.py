@@ -140,3 +140,25 @@ def test_a_forked_child_and_a_daemon_leave_the_record_alone_and_are_a_caveat(
         statement = verify(record.path)
     assert statement.result == "PASS"
     assert any("the program forked" in caveat for caveat in statement.caveats)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("sends", ["os.kill(os.getpid(), {0})", "signal.raise_signal({0})"])
+def test_a_signal_that_a_program_ends_itself_by_replays(
+    tmp_path: Path, number: signal.Signals, sends: str
+) -> None:
+    path = put(
+        tmp_path,
+        f"""
+        import os, signal
+        try:
+            {sends.format(int(number))}
+        finally:
+            print("finally")
+        """,
+    )
+    with twice.record(path, seed=7, out=tmp_path / "a.twice") as record:
+        assert record.ending is not None
+        assert (record.ending["how"], record.ending["exit_code"]) == ("interrupted", 128 + number)
+    statement = verify(tmp_path / "a.twice")
+    assert (statement.result, statement.failure) == ("PASS", None)

@@ -120,13 +120,14 @@ class Interception:
             raise
 
     def _patch_socket(self, module: ModuleType) -> None:
-        from twice.recording.effects.network import resolving, sockets
+        from twice.recording.effects.network import listening, resolving, sockets
 
         layer = self._layer
         self._put(environment.socket_patches(layer, module))
         self._put(resolving.patches(layer, module))
         self._network = sockets.Network(layer)
         self._put(sockets.patches(self._network, module))
+        self._put(listening.patches(module))
 
     def _patch_ssl(self, module: ModuleType) -> None:
         from twice.recording.effects.network import tls

@@ -88,6 +88,7 @@ class Interrupts:
         self._wrapped: dict[int, Any] = {}  # by number: the program's handler behind ours
         self._ends: tuple[signal.Signals, ...] = ()
         self._undo: list[Callable[[], object]] = []
+        self._real_handler = signal.getsignal
 
     def install(self, *, ends: bool = False) -> None:
         """Handle signals from here on, up to ``remove``.
@@ -200,11 +201,25 @@ class Interrupts:
 
     def _as_own(self, number: int, send: Callable[[], object]) -> None:
         """Send a signal to this very process: its handler runs before this returns."""
+        if threading.current_thread() is threading.main_thread():
+            self._end_by(number)
         self._own.append(number)
         try:
             send()
         finally:
             self._own.remove(number)
+
+    def _end_by(self, number: int) -> None:
+        """Raise what a recording's handler raises, in a process that leaves the signal as it is.
+
+        A process that replays ignores SIGINT, and dies by SIGTERM, since its parent ends it; what the
+        program sends itself means there what it meant when it was recorded.
+        """
+        stands = self._real_handler(number)
+        if number in _ENDING and stands is signal.SIG_DFL:
+            raise Terminated(number)
+        if stands is signal.SIG_IGN and self._shown(number, stands) is signal.default_int_handler:
+            raise KeyboardInterrupt
 
 
 def ignore() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,54 @@ def test_what_does_not_reach_the_world_is_not_blamed(tmp_path: Path) -> None:
         assert rows(record, "unsupported") == {}
         statement = verify(record.path)
     assert (statement.result, statement.failure) == ("PASS", None)
+
+
+@pytest.mark.parametrize(
+    "serves",
+    [
+        "socket.create_server(('127.0.0.1', 0)).close()",
+        "http.server.HTTPServer(('127.0.0.1', 0), None).server_close()",
+        "asyncio.run(serve())",
+    ],
+)
+def test_a_socket_that_listens_is_named_and_refused_whoever_makes_it_for_the_program(
+    serves: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    source = f"""
+        import asyncio, http.server, socket
+
+        async def serve():
+            (await asyncio.start_server(print, "127.0.0.1", 0)).close()
+
+        def main(run):
+            for tick in run.ticks(1):
+                {serves}
+    """
+    with recorded(tmp_path, source) as record:
+        assert rows(record, "unsupported")["network.listen"]["first"].startswith("program.py:")
+        statement = verify(record.path)
+    assert "twice.integrations.wsgi" in capfd.readouterr().err
+    assert statement.failure is not None
+    assert "socket.listen(('127.0.0.1', " in statement.failure.replayed
+
+
+def test_a_port_that_was_in_use_is_in_use_in_replay(tmp_path: Path) -> None:
+    taken = socket.create_server(("127.0.0.1", 0))
+    source = f"""
+        import socket
+
+        def main(run):
+            seen = run.track("seen", [])
+            for tick in run.ticks(2):
+                with socket.socket() as made:
+                    try:
+                        made.bind(("127.0.0.1", {taken.getsockname()[1]}))
+                    except OSError as error:
+                        seen.append(str(error))
+    """
+    with taken, recorded(tmp_path, source) as record:
+        taken.close()
+        assert verify(record.path).result == "PASS"
 
 
 def test_inside_a_declared_effect_nothing_is_counted(tmp_path: Path) -> None:

@@ -43,6 +43,10 @@ class BackChannel:
 
 
 _EFFECT = "put the call into a function and declare it: @twice.effect"
+_SERVICE = (
+    "record the application at its boundary: twice.integrations.wsgi, twice.integrations.asgi"
+)
+_DATABASE = "connect by twice.integrations.dbapi.connect, which is recorded"
 _NETWORK = "a connection that the effects layer did not make is not recorded"
 _SUBPROCESS = "start it with subprocess.run, which is recorded"
 _CHILD = "what a process of the program's own does is not recorded"
@@ -122,8 +126,8 @@ _ENTRIES: list[tuple[dict[str, Words], BackChannel]] = [
         BackChannel("network.connect", _NETWORK, _EFFECT),
     ),
     (
-        {"socket.bind": _network("bind")},
-        BackChannel("network.listen", "who connects to the program is not recorded", _EFFECT),
+        {"socket.bind": _network("bind"), "twice.listen": _network("listen")},
+        BackChannel("network.listen", "who connects to the program is not recorded", _SERVICE),
     ),
     (
         {"socket.sendto": _addressed("sendto"), "socket.sendmsg": _addressed("sendmsg")},
@@ -173,7 +177,7 @@ _ENTRIES: list[tuple[dict[str, Words], BackChannel]] = [
     ),
     (
         {"sqlite3.connect": _database},
-        BackChannel("files.sqlite3", "what a database on disk holds is not recorded", _EFFECT),
+        BackChannel("files.sqlite3", "what a database on disk holds is not recorded", _DATABASE),
     ),
     (
         {"syslog.syslog": _plain("syslog.syslog", 1)},

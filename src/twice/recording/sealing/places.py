@@ -30,6 +30,7 @@ _CARRYING = tuple(
         "recording/effects/environment.py",
         "recording/effects/files/opening.py",
         "recording/effects/lineage.py",
+        "recording/effects/network/listening.py",
         "recording/effects/spawning.py",
         "recording/executing.py",
         "recording/imports.py",

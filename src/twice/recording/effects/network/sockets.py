@@ -34,6 +34,7 @@ from twice.recording.effects.network.tls import Bindings
 from twice.recording.effects.outcomes import RAISED, RETURNED, given, outcome_of
 from twice.recording.effects.patches import Patch
 
+_INTERNET = (socket.AF_INET, socket.AF_INET6)
 _NOTHING = (RETURNED, 0)
 _NOT_CONNECTED = (RAISED, ("builtins", "OSError", (107, "Transport endpoint is not connected")))
 
@@ -127,13 +128,23 @@ class _Methods:
         return 0
 
     def bind(self, real: Any, sock: Any, address: Any) -> None:
-        if not while_imported(_getframe(2)):
+        layer = self._connections.layer
+        importing = while_imported(_getframe(2))
+        if not importing and (layer.actor() is None or sock.family not in _INTERNET):
             real(sock, address)
             return
-        # Packages try what this machine has (urllib3: IPv6): the answer is a fact, and nobody connects.
-        layer = self._connections.layer
-        live = lambda: outside(outcome_of, real, sock, address)  # noqa: E731
-        given(layer.fact(ops.BOUND, _asked(sock, address), live))
+        bound = False
+
+        def live() -> object:
+            nonlocal bound
+            bound = True
+            return outside(outcome_of, real, sock, address)
+
+        # Whether a port is free is a fact. Packages that try what this machine has (urllib3: IPv6) are
+        # told no more than that; for the program the socket is bound in replay too.
+        given(layer.fact(ops.BOUND, _asked(sock, address), live, needed=importing))
+        if not bound and not importing:
+            real(sock, address)
 
     def dup(self, real: Any, sock: Any) -> Any:
         made = real(sock)
