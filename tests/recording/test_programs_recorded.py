@@ -34,7 +34,8 @@ def test_a_script_is_recorded_by_output_and_exit_code_and_its_verdict_says_so(
     assert (done.returncode, done.stdout[:17]) == (1, "['--lr', '3e-4'] ")
     statement = verify(out)
     assert (statement.result, statement.exit_code) == ("PASS", 0)
-    assert any("only its output and exit code" in caveat for caveat in statement.caveats)
+    said = "a plain script: its reads, files, output and exit code were compared; its state was not"
+    assert said in statement.caveats
     assert any("random" in caveat for caveat in statement.caveats)
     with RunRecord.open(out) as record:
         assert names(record) == [(-1, "start"), (-1, "end")]

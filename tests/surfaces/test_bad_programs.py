@@ -15,6 +15,7 @@ from twice.surfaces.cli import dispatch
     [
         (["nowhere.py"], "no file nowhere.py", "Check the path"),
         (["pond"], "pond is a folder", "-m pond"),
+        (["."], ". is a folder", "-m test_it_says"),
         (["broken.py"], "broken.py line 2 is not Python", "python"),
         (["late.py"], "'return' outside function", "python"),
         (["-m", "pond/fish.py"], "'pond/fish.py' is a path", "twice record pond/fish.py"),

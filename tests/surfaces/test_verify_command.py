@@ -124,6 +124,27 @@ def test_a_failure_is_diagnosed_in_the_statement(tmp_path: Path) -> None:
     assert "divergence" in json.loads((tmp_path / "a.twice.verification-1.json").read_text())
 
 
+def test_a_file_that_changed_is_named_by_its_diagnosis_too(tmp_path: Path) -> None:
+    (tmp_path / "sums.py").write_text("print(len(open('sums.csv').read()))\n")
+    (tmp_path / "sums.csv").write_text("1,2\n")
+    assert cli("record", "sums.py", "--seed", 1, "-o", "a.twice", cwd=tmp_path).returncode == 0
+    (tmp_path / "sums.csv").write_text("1,3\n")
+
+    told = cli("verify", "a.twice", "--diagnose", cwd=tmp_path).stdout
+
+    (said,) = [line for line in told.splitlines() if "the run agrees with itself" in line]
+    assert "sums.py:1: recorded files.read('{program}/sums.csv') -> blake3:" in said
+    assert "was not recorded" not in told
+
+
+def test_a_tick_of_a_record_without_ticks_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "calm.py").write_text("print(1)\n")
+    assert cli("record", "calm.py", "--seed", 1, "-o", "a.twice", cwd=tmp_path).returncode == 0
+    for command in (["verify", "a.twice", "--to", 9], ["show", "a.twice", "--tick", 9]):
+        refused = cli(*command, cwd=tmp_path)
+        assert (refused.returncode, "It holds no tick" in refused.stderr) == (2, True)
+
+
 def test_a_failure_is_counted_and_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "p.py").write_text(
         "def main(run):\n    for tick in run.ticks(5):\n        run.input('push', lambda: tick)\n"

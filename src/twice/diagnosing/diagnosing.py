@@ -191,8 +191,7 @@ class _Funnel:
         self._non_reproducing(self._a, window, where, found)
         if found.located is None:
             found.evidence.append(
-                "executed twice today the run agrees with itself: what differs from the record was "
-                "not recorded (a file, an environment variable, the network, a library)"
+                f"executed twice today the run agrees with itself: {_since_recorded(failure)}"
             )
         return conclude(self._a, self._b, where, [], found)
 
@@ -338,3 +337,17 @@ class _Funnel:
         found.evidence += [told(name, entry) for name, entry in found.unsteady.items()]
         if any(entry["again"] for name, entry in found.unsteady.items() if name in where.columns):
             found.located = None  # the line that is named only reads what is never the same
+
+
+def _since_recorded(failure: Failure) -> str:
+    """What may have changed since a run was recorded that agrees with itself now."""
+    if failure.name != "effect":
+        return (
+            "what differs from the record was not recorded (what a library or C code reads by itself, "
+            "another library, the machine)"
+        )
+    where = f" at {failure.at}" if failure.at else ""
+    return (
+        f"what it does with the world is other than it was{where}: recorded {failure.recorded}, now "
+        f"{failure.replayed}"
+    )

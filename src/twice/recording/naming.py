@@ -87,7 +87,7 @@ def _script(text: str, root: Path, arguments: tuple[str, ...]) -> Program:
         raise ProgramNotFound(
             f"{text} is a folder.",
             "Expected a script, the file that Python would run.",
-            f"Name the file in it, or run the package: twice record -m {Path(text).name}",
+            f"Name the file in it, or run the package: twice record -m {path.resolve().name}",
             target=text,
         )
     if not path.is_file():

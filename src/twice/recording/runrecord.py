@@ -113,6 +113,11 @@ class RunRecord:
         return points.point(len(points) - 1).tick + 1 if len(points) else 0
 
     @property
+    def ticks_held(self) -> str:
+        """The ticks that the record holds, in words."""
+        return f"ticks 0 to {self.ticks - 1}" if self.ticks else "no tick"
+
+    @property
     def parent(self) -> Mapping[str, Any] | None:
         """For a branch: run id of its parent and where it left."""
         parent: Mapping[str, Any] | None = self.identity["parent"]

@@ -229,7 +229,7 @@ def branch_job(
     if not 0 <= fork < max(record.ticks, 1):
         raise RecordOutOfRange(
             f"Tick {fork} lies outside of {record.path}.",
-            f"It holds ticks 0 to {record.ticks - 1}.",
+            f"It holds {record.ticks_held}.",
             f"See: twice show {record.path}",
             tick=fork,
         )

@@ -64,9 +64,9 @@ def caveats_of(record: RunRecord, predicate: Predicate) -> list[str]:
 def _of_a_whole_program(record: RunRecord) -> str:
     components = (record.ending or {}).get("components", {})
     if not components:
-        return "a plain script: only its output and exit code were compared"
+        return "a plain script: its reads, files, output and exit code were compared; its state was not"
     return (
-        f"a plain script: its output, exit code and {record.ticks:,} steps of "
+        f"a plain script: its reads, files, output, exit code and {record.ticks:,} steps of "
         f"{', '.join(sorted(components))} were compared; the rest of its state was not"
     )
 

@@ -182,7 +182,7 @@ class ReplaySession:
         if not 0 <= tick <= self.record.ticks:
             raise RecordOutOfRange(
                 f"Tick {tick} lies outside of {self.record.path}.",
-                f"It holds ticks 0 to {self.record.ticks - 1}; {self.record.ticks} is its end.",
+                f"It holds {self.record.ticks_held}; {self.record.ticks} is its end.",
                 f"See: twice show {self.record.path}",
                 tick=tick,
             )

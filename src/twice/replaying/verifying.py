@@ -358,7 +358,7 @@ def _in_range(record: RunRecord, tick: int) -> int:
     if not 0 <= tick < max(record.ticks, 1):
         raise RecordOutOfRange(
             f"Tick {tick} lies outside of {record.path}.",
-            f"It holds ticks 0 to {record.ticks - 1}.",
+            f"It holds {record.ticks_held}.",
             f"See: twice show {record.path}",
             tick=tick,
         )

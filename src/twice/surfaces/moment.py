@@ -39,7 +39,7 @@ def moment(record: RunRecord, tick: int) -> dict[str, Any]:
     if not -1 <= tick < max(record.ticks, 1):
         raise RecordOutOfRange(
             f"Tick {tick} lies outside of {record.path}.",
-            f"It holds ticks 0 to {record.ticks - 1}; construction is tick -1.",
+            f"It holds {record.ticks_held}; construction is tick -1.",
             f"See: twice show {record.path}",
             tick=tick,
         )

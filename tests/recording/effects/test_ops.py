@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from twice.recording.effects.ops import OPS
+from twice.recording.effects.ops import FILE_WRITTEN, OPS
+from twice.recording.effects.sources import describe
 
 PAGE = Path(__file__).parents[3] / "docs" / "format" / "journal.md"
 
@@ -22,3 +23,8 @@ def documented() -> dict[int, str]:
 
 def test_the_page_lists_every_operation_under_its_number() -> None:
     assert documented() == {number: op.name for number, op in OPS.items()}
+
+
+def test_a_fact_is_told_as_what_was_asked_and_what_was_answered() -> None:
+    held = ("b.csv", (0, "blake3:" + "0" * 64, 12))
+    assert describe(FILE_WRITTEN.number, held) == f"files.written('b.csv') -> {held[1]!r}"

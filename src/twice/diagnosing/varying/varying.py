@@ -79,7 +79,7 @@ def vary(
         SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. ProgramChanged: E-PROGRAM-004.
     """
     chosen = chosen_factors(factors)
-    if isinstance(program, str | os.PathLike) and _is_record(program):
+    if isinstance(program, str | os.PathLike) and is_record(program):
         if seed is not None or config or policies:
             raise UsageError(
                 f"{os.fspath(program)} is a record, and was given a seed, values or policies too.",
@@ -136,7 +136,8 @@ def _require_able(skipped: Mapping[str, str], named: Sequence[str]) -> None:
         )
 
 
-def _is_record(path: str | os.PathLike[str]) -> bool:
+def is_record(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is meant as that of a record, and not of a program."""
     text = os.fspath(path)
     return not text.endswith(".py") and (text.endswith(".twice") or Path(text).is_file())
 
@@ -240,8 +241,11 @@ def command(setup: Setup, variables: Mapping[str, str], out: str, python: str = 
     given = [word for k, v in setup.config.items() for word in ("--set", f"{k}={_as_toml(v)}")]
     given += [word for k, v in variables.items() for word in ("--env", f"{k}={v}")]
     twice = [python, "-m", "twice"] if python else ["twice"]
-    words = [*twice, "record", str(setup.program), "--seed", str(setup.seed.value), *given]
-    return shlex.join([*words, "-o", f"{out}.twice"])
+    program = setup.program
+    named = ["-m", program.target] if program.kind == "main" else [str(program)]
+    words = [*twice, "record", *named, "--seed", str(setup.seed.value), *given]
+    own = ["--", *program.arguments] if program.arguments else []
+    return shlex.join([*words, "-o", f"{out}.twice", *own])
 
 
 def _as_toml(value: object) -> str:

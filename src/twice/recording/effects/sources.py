@@ -135,9 +135,11 @@ class RecordedActor:
         """How many strict reads were served."""
         return self._position
 
-    def _mismatch(self, event: Event | None, op: Op, arguments: object) -> EffectMismatch:
+    def _mismatch(
+        self, event: Event | None, op: Op, arguments: object, asked: str = ""
+    ) -> EffectMismatch:
         recorded = "nothing more" if event is None else describe(*event)
-        asked = op.name if arguments is None else f"{op.name}{arguments!r}"
+        asked = asked or (op.name if arguments is None else f"{op.name}{arguments!r}")
         error = EffectMismatch(
             f"Read {self._position} of the world by {self._actor} is {asked}; the record holds"
             f" {recorded}.",
@@ -223,7 +225,8 @@ class RecordedSource(RecordedActor):
         """Refuse what differs from what was claimed then; what is not known there passes."""
         known, recorded = self._facts[op.number].answer(arguments, again=False)
         if known and recorded != value:
-            raise self._mismatch((op.number, (arguments, recorded)), op, (arguments, value))
+            event = (op.number, (arguments, recorded))
+            raise self._mismatch(event, op, arguments, describe(op.number, (arguments, value)))
 
     def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
         """The first answer to this."""
@@ -352,5 +355,8 @@ def describe(number: int, value: object) -> str:
     """A recorded read as text, for messages."""
     op = OPS.get(number)
     name = op.name if op else f"operation {number}"
+    if op is not None and op.fact and isinstance(value, tuple) and len(value) == 2:
+        arguments, value = value
+        name = f"{name}({arguments!r})"
     text = repr(value)
-    return f"{name} -> {text if len(text) <= 80 else text[:77] + '...'}"
+    return f"{name} -> {text if len(text) <= 100 else text[:97] + '...'}"

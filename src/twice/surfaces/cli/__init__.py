@@ -44,10 +44,11 @@ class _Parser(argparse.ArgumentParser):
     """Words an argument error like every other error of twice."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        expected, remedy = "", f"See: {self.prog} --help"
-        if message.startswith("unrecognized") and self.prog.endswith(" record"):
+        expected = "Expected the options and arguments that the command has."
+        remedy = f"See: {self.prog} --help"
+        if message.startswith("unrecognized") and self.prog.endswith((" record", " vary")):
             expected = "Expected the options of twice before --, and those of the program after it."
-            remedy = "For example: twice record train.py --seed 7 -- --lr 3e-4"
+            remedy = f"For example: {self.prog} train.py --seed 7 -- --lr 3e-4"
         raise UsageError(f"{self.prog}: {message}.", expected, remedy)
 
 

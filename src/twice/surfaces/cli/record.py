@@ -34,7 +34,7 @@ from twice.foundation.digests import Algorithm
 from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
 from twice.recording.effects.clock import parse_clock
 from twice.recording.effects.files.policies import parse_files
-from twice.recording.naming import AS_MAIN, parse_program, runs_in
+from twice.recording.naming import runs_in
 from twice.recording.program import Program
 from twice.recording.recorder import master_seed, record_program, refuse_existing
 from twice.recording.redaction.policy import RULES, Policy
@@ -45,7 +45,7 @@ from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
 from twice.replaying.verifying import require_known
 from twice.surfaces.cli.showing import Progress, add_json, print_json
-from twice.surfaces.cli.starting import add_starting, config_of, seed_of
+from twice.surfaces.cli.starting import add_program, add_starting, config_of, program_of, seed_of
 from twice.surfaces.secrets import still_in
 
 PASSES_ON = "arguments"
@@ -53,13 +53,7 @@ PASSES_ON = "arguments"
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument(
-        "program", nargs="?", help="file.py:function, package.module:function, or script.py"
-    )
-    parser.add_argument(
-        "arguments", nargs="*", default=[], help="of a script; after -- where they are options"
-    )
-    parser.add_argument("-m", "--module", help="run a module or package, as python -m does")
+    add_program(parser, "file.py:function, package.module:function, or script.py")
     add_starting(parser, classes="bit-exact, logical or statistical")
     parser.add_argument("-o", "--out", type=Path, help="path of the record")
     parser.add_argument("--force", action="store_true", help="replace an existing record")
@@ -117,13 +111,7 @@ def arrange(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Record, and say what was recorded."""
-    program = _program(options)
-    if not program.whole and program.arguments:
-        raise UsageError(
-            f"{program} was given arguments: {' '.join(program.arguments)}.",
-            "Expected none: a function of a run reads run.config, and only a script has arguments.",
-            "Give values with --set KEY=VALUE; run a script without :function, a module with -m.",
-        )
+    program = program_of(options, "record")
     seed = master_seed(seed_of(options))
     setup = Setup(
         program=program,
@@ -180,20 +168,6 @@ def run(options: argparse.Namespace) -> int:
     return code & 0xFF if options.exit_code else int(code != 0)
 
 
-def _program(options: argparse.Namespace) -> Program:
-    """The program: the first argument, unless a module is run, whose arguments they all are."""
-    given = [] if options.program is None else [options.program]
-    if options.module is not None:
-        return parse_program(AS_MAIN + options.module, arguments=[*given, *options.arguments])
-    if not given:
-        raise UsageError(
-            "twice record: the following arguments are required: program.",
-            "Expected file.py:function, package.module:function, a script, or -m package.module.",
-            "For example: twice record train.py --seed 7 -- --lr 3e-4",
-        )
-    return parse_program(options.program, arguments=options.arguments)
-
-
 def _little(program: Program, ended: Mapping[str, object]) -> str:
     """What to say of a record that holds less than its maker may think; empty if it does not."""
     if program.whole:
@@ -201,7 +175,7 @@ def _little(program: Program, ended: Mapping[str, object]) -> str:
         instead = f"; tick by tick: {program}:{found[0]}" if found else ""
         if ended["ticks"]:
             return "a plain script: steps of its libraries are ticks; the rest of its state is not seen"
-        return f"a plain script: only its output and exit code are recorded{instead}"
+        return f"a plain script: its reads, files, output and exit code count; its state is not seen{instead}"
     if ended["ticks"] == 0 and ended["how"] == "completed":
         return "run.ticks() was not used: only construction and end are compared"
     return ""
