@@ -71,3 +71,25 @@ def test_a_formatter_of_logging_that_is_loaded_in_a_session_writes_the_time() ->
         fresh.__spec__.loader.exec_module(fresh)  # type: ignore[union-attr]
         line = fresh.Formatter("%(asctime)s").format(fresh.makeLogRecord({"created": 86400.0 * 10}))
     assert line.startswith("1970-01-1")
+
+
+def test_a_replaced_function_of_c_is_pickled_and_copied_by_its_name() -> None:
+    import copy
+    import pickle
+
+    with Interception(EffectLayer(LiveSource(), None), None, lambda: 0):
+        for function in (os.getpid, os.stat, open, time.sleep, time.localtime):
+            assert pickle.loads(pickle.dumps(function)) is function
+            assert copy.deepcopy([function]) == [function]
+
+
+def test_what_os_says_of_its_functions_holds_for_those_in_their_place() -> None:
+    names = [
+        (supported, name)
+        for supported in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks)
+        for name in ("stat", "unlink", "mkdir", "rename", "chmod", "utime", "access", "chdir")
+        if getattr(os, name) in supported
+    ]
+    assert len(names) > 10
+    with Interception(EffectLayer(LiveSource(), None), None, lambda: 0):
+        assert not [name for supported, name in names if getattr(os, name) not in supported]

@@ -11,12 +11,42 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 MISSING = object()
+_SUPPORTED = (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks)
+
+if TYPE_CHECKING:
+    _Unbound = staticmethod[..., Any]
+else:
+    _Unbound = staticmethod
+
+
+class StandIn(_Unbound):
+    """A function in the place of one that is made in C: unbound, and pickled and copied by its name as well.
+
+    Args:
+        function: what is called.
+        original: what it stands for.
+        holder: name of the module where it stands.
+        name: under which it stands there.
+    """
+
+    def __init__(self, function: Callable[..., Any], original: Any, holder: str, name: str) -> None:
+        super().__init__(function)
+        self.__module__, self.__name__ = holder, name
+        for attribute in ("__qualname__", "__doc__"):
+            setattr(self, attribute, getattr(original, attribute, getattr(function, attribute)))
+        for supported in _SUPPORTED:
+            if function in supported:
+                supported.add(self)
+
+    def __reduce__(self) -> str:
+        return self.__name__
 
 
 @dataclass(frozen=True)
@@ -46,7 +76,7 @@ class Patch:
         original = vars(self.holder).get(self.name, MISSING)
         value = self.replacement
         if isinstance(self.holder, ModuleType) and original is not MISSING:
-            value = binding_as(original, value)
+            value = binding_as(original, value, self.holder.__name__, self.name)
         _set(self.holder, self.name, value)
         return original
 
@@ -55,7 +85,7 @@ class Patch:
         _set(self.holder, self.name, original)
 
 
-def binding_as(original: Any, replacement: Any) -> Any:
+def binding_as(original: Any, replacement: Any, holder: str, name: str) -> Any:
     """A function that becomes a method of a class only where the one that it replaces would.
 
     Functions made in C do not: ``logging.Formatter`` has ``converter = time.localtime`` among its
@@ -63,10 +93,7 @@ def binding_as(original: Any, replacement: Any) -> Any:
     """
     if not isinstance(replacement, FunctionType) or hasattr(type(original), "__get__"):
         return replacement
-    unbound = staticmethod(replacement)
-    for name in ("__name__", "__qualname__", "__doc__"):
-        setattr(unbound, name, getattr(original, name, getattr(replacement, name)))
-    return unbound
+    return StandIn(replacement, original, holder, name)
 
 
 def _set(holder: Any, name: str, value: Any) -> None:

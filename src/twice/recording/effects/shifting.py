@@ -64,7 +64,7 @@ def mirror_file_times() -> None:
 def put_in_os(name: str, replacement: Any) -> None:
     """Put a function into ``os``, and into the sets that say what it supports."""
     real = getattr(os, name)
-    replacement = binding_as(real, replacement)
+    replacement = binding_as(real, replacement, "os", name)
     for supports in (os.supports_fd, os.supports_dir_fd, os.supports_follow_symlinks):
         if real in supports:
             supports.add(replacement)
