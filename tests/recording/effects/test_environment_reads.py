@@ -305,3 +305,20 @@ def test_every_thread_is_served_its_own_reads(tmp_path: Path) -> None:
         tmp_path, source, before={"ONE": "1", "TWO": None}, after={"ONE": "2", "TWO": "2"}
     )
     assert (code, said[:4]) == (0, "PASS"), said
+
+
+def test_what_platform_tells_of_the_machine_replays_though_it_starts_a_process(
+    tmp_path: Path,
+) -> None:
+    source = """
+        import platform
+
+        def main(run):
+            seen = run.track("seen", [])
+            for tick in run.ticks(2):
+                seen += [platform.platform(), platform.processor(), tuple(platform.uname())]
+    """
+    with recorded(tmp_path, source) as record:
+        assert record.ending is not None
+        assert [row for row in record.ending["inventory"] if row["class"] == "unsupported"] == []
+        assert verify(record.path).result == "PASS"

@@ -41,6 +41,7 @@ WRITES = {
     "link": "os.link('log.txt', 'out.txt'); print(open('out.txt').read())",
     "symlink": "os.symlink('log.txt', 'out.txt')",
     "zip": "zipped()",
+    "archives of what was written": "archived()",
     "not permitted": "refused('folder')",
     "no folder": "refused('nowhere/out.txt')",
     "never closed": "run.kept = open('out.txt', 'w'); run.kept.write('a')",
@@ -48,7 +49,7 @@ WRITES = {
     "lines": "f = open('out.txt', 'w', 1); f.write('a\\n'); print(open('out.txt').read()); f.close()",
 }
 PROGRAM = """
-import logging, os, pickle, shutil, zipfile
+import logging, os, pickle, shutil, tarfile, zipfile
 from pathlib import Path
 import numpy as np
 
@@ -74,6 +75,11 @@ def zipped():
     with zipfile.ZipFile('out.zip', 'w') as out:
         out.writestr(zipfile.ZipInfo('a'), 'b')
     print(zipfile.ZipFile('out.zip').read('a'))
+
+def archived():
+    Path('out.txt').write_text('a')
+    with tarfile.open('out.tar', 'w') as out:
+        out.add('out.txt')
 
 def refused(path):
     try:

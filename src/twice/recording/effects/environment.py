@@ -3,7 +3,7 @@
 Covered, asked by user code: ``os.getcwd`` (also through ``os.path`` and ``pathlib``), ``getpid``,
 ``getppid``, ``getlogin``, ``uname``, ``cpu_count``, ``process_cpu_count``, ``sched_getaffinity``,
 ``getloadavg``, ``times``, the user's and group's numbers; ``getpass.getuser``,
-``socket.gethostname``, ``platform.node``. The variables are ``environ``'s. ``os.kill`` takes the
+``socket.gethostname``, ``platform.node``; the processor that ``platform`` asks ``uname -p`` for. The variables are ``environ``'s. ``os.kill`` takes the
 process number that the program was told and reaches the process that it meant.
 
 The standard library's and installed packages' own reads ask the real machine and are not written
@@ -28,6 +28,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from twice.recording.effects import ops
+from twice.recording.effects.actors import outside
 from twice.recording.effects.askers import asker_of, files_behind, files_of
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.outcomes import given, outcome_of
@@ -80,7 +81,17 @@ def socket_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
 
 def platform_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
     """The same for ``platform``, once it is loaded."""
-    return [_row(layer, module, "node", ops.NODE)]
+    # Not public: ``platform()``, ``processor()`` and a field of ``uname()`` all start ``uname -p`` by it.
+    kind = module._Processor
+    real = kind.from_subprocess
+
+    def from_subprocess() -> Any:
+        return given(layer.fact(ops.PROCESSOR, "", lambda: outside(outcome_of, real), needed=False))
+
+    return [
+        _row(layer, module, "node", ops.NODE),
+        Patch(kind, "from_subprocess", staticmethod(from_subprocess)),
+    ]
 
 
 def asked_by(frame: FrameType) -> CodeType:

@@ -2,8 +2,8 @@
 
 Covered: ``os.stat``, ``lstat``, ``access``, ``readlink``, ``os.path.realpath`` and through them ``os.path.exists``, ``isfile``,
 ``isdir``, ``islink``, ``getsize``, ``getmtime``, ``samefile`` and ``pathlib``. The program's own questions are answered as they
-were, with sizes, times and rights. A library's question about whether a file is there is answered as it was;
-its size and times are those of the file that is there now, if it is.
+were, with sizes, times and rights. A library's question about whether a file is there, and since when, is answered as it was
+(an archive holds the times of what went into it); its size and numbers are those of the file that is there now, if it is.
 
 Not covered: ``fstat`` (it is the open file's), ``statvfs``, ``getxattr``, ``os.path.realpath`` by a name bound before a
 session. Reading changes a file's access time, which is recorded as it was found.
@@ -98,7 +98,9 @@ def status(
             now = world()
         except OSError:
             return _made(answer)
-        return now if stat.S_IFMT(now.st_mode) == stat.S_IFMT(answer[0]) else _made(answer)
+        if stat.S_IFMT(now.st_mode) != stat.S_IFMT(answer[0]):
+            return _made(answer)
+        return _made((*(getattr(now, name) for name in _WHOLE), *answer[7:10], *_blocks(now)))
     return _made(answer)
 
 
@@ -121,8 +123,12 @@ def _told(world: Callable[[], Any]) -> Answer:
         return (_RAISED, (error.errno or 0, error.strerror or ""))
     if not isinstance(found, os.stat_result):
         return (_THERE, found)
-    names = (*_WHOLE, *(f"{name}_ns" for name in _TIMES), *_BLOCKS)
-    return (_THERE, tuple(getattr(found, name, 0) for name in names))
+    names = (*_WHOLE, *(f"{name}_ns" for name in _TIMES))
+    return (_THERE, (*(getattr(found, name) for name in names), *_blocks(found)))
+
+
+def _blocks(found: os.stat_result) -> Status:
+    return tuple(getattr(found, name, 0) for name in _BLOCKS)
 
 
 def _made(told: Status) -> os.stat_result:
