@@ -29,7 +29,7 @@ WRAPPERS = (
     | files_behind(Path)
     | {
         str(_HERE.with_name(f"{name}.py"))
-        for name in ("opening", "asking", "changing", "entries", "temporary")
+        for name in ("opening", "asking", "attributes", "changing", "entries", "temporary")
     }
     | {str(_HERE.parents[1] / "listing.py")}
 )

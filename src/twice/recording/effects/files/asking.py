@@ -5,7 +5,8 @@ Covered: ``os.stat``, ``lstat``, ``access``, ``readlink``, ``os.path.realpath`` 
 were, with sizes, times and rights. A library's question about whether a file is there, and since when, is answered as it was
 (an archive holds the times of what went into it); its size and numbers are those of the file that is there now, if it is.
 
-Not covered: ``fstat`` (it is the open file's), ``statvfs``, ``getxattr``, ``os.path.realpath`` by a name bound before a
+Elsewhere: ``statvfs``, ``getxattr`` (``attributes.py``).
+Not covered: ``fstat`` (it is the open file's), ``os.path.realpath`` by a name bound before a
 session. Reading changes a file's access time, which is recorded as it was found.
 
 Invariant: what is served has every field that the system gave, to the nanosecond.
@@ -87,7 +88,7 @@ def status(
     if files.silent(by):
         return _renamed(world, path)
     how = "stat" if follow else "lstat"
-    told, answer = _asked(files, by, (how, files.places.named(place)), lambda: _told(world))
+    told, answer = ask(files, by, (how, files.places.named(place)), lambda: in_plain_values(world))
     if told == _RAISED:
         raise OSError(*answer, path)
     if by is By.LIBRARY and files.overlay is not None:
@@ -104,7 +105,8 @@ def status(
     return _made(answer)
 
 
-def _asked(files: Files, by: By, arguments: Any, live: Callable[[], Answer]) -> Answer:
+def ask(files: Files, by: By, arguments: Any, live: Callable[[], Answer]) -> Answer:
+    """Answer a question about a file: strictly for the program, by what was asked for a library."""
     layer = files.layer
     if by is By.PROGRAM:
         actor = layer.actor()
@@ -115,7 +117,7 @@ def _asked(files: Files, by: By, arguments: Any, live: Callable[[], Answer]) -> 
     return answer
 
 
-def _told(world: Callable[[], Any]) -> Answer:
+def in_plain_values(world: Callable[[], Any]) -> Answer:
     """An answer in plain values."""
     try:
         found = world()
@@ -162,7 +164,7 @@ def _access(files: Files) -> Callable[..., Any]:
         if files.silent(by):
             return world()
         how = ("access", files.places.named(place), int(mode))
-        return bool(_asked(files, by, how, lambda: _told(world))[1])
+        return bool(ask(files, by, how, lambda: in_plain_values(world))[1])
 
     _like(real, access)
     return access
@@ -181,7 +183,7 @@ def _readlink(files: Files) -> Callable[..., Any]:
         if files.silent(by):
             return world()
         how = ("readlink", files.places.named(place))
-        told, answer = _asked(files, by, how, lambda: _told(lambda: os.fsdecode(world())))
+        told, answer = ask(files, by, how, lambda: in_plain_values(lambda: os.fsdecode(world())))
         if told == _RAISED:
             raise OSError(*answer, path)
         return os.fsencode(answer) if isinstance(path, bytes) else answer
@@ -204,7 +206,7 @@ def _realpath(files: Files) -> Callable[..., Any]:
             return files.places.named(files.places.logical(os.fsdecode(found)))
 
         how = ("realpath", files.places.named(place))
-        told, answer = _asked(files, by, how, lambda: _told(world))
+        told, answer = ask(files, by, how, lambda: in_plain_values(world))
         if told == _RAISED:
             raise OSError(*answer, filename)
         found = files.places.found(answer)

@@ -45,7 +45,7 @@ class Changes:
         """
         first = self._overlay.at(places[0])
         there = os.path.lexists(first)
-        if name in {"mkdir", "mkfifo", "symlink"}:
+        if name in {"mkdir", "mkfifo", "mknod", "symlink"}:
             self._require_free(places[0])
             return
         if not there:
@@ -100,7 +100,7 @@ class Changes:
             case "link":
                 if os.path.isfile(overlay.at(place)):  # noqa: PTH113
                     overlay.fill(places[1], overlay.at(place))
-            case "symlink" | "mkfifo":
+            case "symlink" | "mkfifo" | "mknod":
                 overlay.remove(place)
                 real(overlay.make_file(place))
             case _:

@@ -1,11 +1,12 @@
 """Functions of ``os`` that change the tree of files: asked of the world once, of the record in replay.
 
 Covered: ``mkdir``, ``rmdir``, ``unlink``, ``remove``, ``rename``, ``replace``, ``link``, ``symlink``, ``truncate``,
-``chmod``, ``chown``, ``lchown``, ``utime``, ``mkfifo``, ``chdir``, and through them ``makedirs``, ``removedirs``, ``pathlib``,
+``chmod``, ``chown``, ``lchown``, ``utime``, ``mkfifo``, ``mknod``, ``setxattr``, ``removexattr``, ``chdir``, by descriptor
+``fchmod``, ``fchown`` and those of the others that take one, and through them ``makedirs``, ``removedirs``, ``pathlib``,
 ``shutil`` and ``tempfile``. The program's own calls are compared in their order, with their outcome; those of
 libraries are answered by what they ask with.
 
-Not covered: changes through a descriptor (they are changes to its file), ``setxattr``, ``mknod``, ``fchdir``.
+Not covered: changes through a descriptor that writes (they are changes to its file), ``fchdir``.
 
 Invariant: in replay the real tree is not changed, whatever the record says.
 """
@@ -30,10 +31,12 @@ Failed = tuple[int, str] | None
 _ONE_PATH = {
     "mkdir": "mkdir", "rmdir": "rmdir", "unlink": "unlink", "remove": "unlink", "truncate": "truncate",
     "chmod": "chmod", "chown": "chown", "lchown": "chown", "utime": "utime", "mkfifo": "mkfifo",
+    "mknod": "mknod", "setxattr": "setxattr", "removexattr": "removexattr",
 }  # fmt: skip
+_BY_DESCRIPTOR = {"fchmod": "chmod", "fchown": "chown"}
 _TWO_PATHS = {"rename": "rename", "replace": "rename", "link": "link"}
 _IN_PLACE = frozenset({"truncate", "rename", "link"})
-_NEW = frozenset({"mkdir", "chmod", "mkfifo"})
+_NEW = frozenset({"mkdir", "chmod", "mkfifo", "mknod"})
 
 
 def patches(files: Files) -> list[Patch]:
@@ -44,6 +47,11 @@ def patches(files: Files) -> list[Patch]:
         if hasattr(os, name)
     ]
     rows += [Patch(os, name, _two(files, name, kind)) for name, kind in _TWO_PATHS.items()]
+    rows += [
+        Patch(os, name, _open_one(files, name, kind))
+        for name, kind in _BY_DESCRIPTOR.items()
+        if hasattr(os, name)
+    ]
     return [*rows, Patch(os, "symlink", _symlink(files)), Patch(os, "chdir", _chdir(files))]
 
 
@@ -53,7 +61,7 @@ def _one(files: Files, name: str, kind: str) -> Callable[..., Any]:
     def changed(path: Any, *args: Any, dir_fd: Any = None, **options: Any) -> Any:
         whole = options if dir_fd is None else {**options, "dir_fd": dir_fd}
         by = asked_by(files, _getframe(1))
-        place = None if by is None else files.places.of(path, dir_fd)
+        place = None if by is None else _place(files, path, dir_fd)
         if by is None or place is None or not files.governs(place):
             return real(path, *args, **whole)
         said = _said(kind, args, options)
@@ -61,6 +69,31 @@ def _one(files: Files, name: str, kind: str) -> Callable[..., Any]:
             files, by, kind, (place,), said,
             lambda: real(path, *args, **whole),
             lambda at: real(at, *args, **options), (path,),
+        )  # fmt: skip
+
+    _like(real, changed)
+    return changed
+
+
+def _place(files: Files, path: Any, folder: Any) -> str | None:
+    """The place that is changed; None for a file that is open for writing: its own layer sees that."""
+    if not isinstance(path, int):
+        return files.places.of(path, folder)
+    return None if files.writes.is_writing(path) else files.places.of_open(path)
+
+
+def _open_one(files: Files, name: str, kind: str) -> Callable[..., Any]:
+    real, by_path = getattr(os, name), getattr(os, kind)
+
+    def changed(fd: int, *args: int) -> Any:
+        by = asked_by(files, _getframe(1))
+        place = None if by is None else _place(files, fd, None)
+        if by is None or place is None or not files.governs(place):
+            return real(fd, *args)
+        return _change(
+            files, by, kind, (place,), _said(kind, args, {}),
+            lambda: real(fd, *args),
+            lambda at: by_path(at, *args), (fd,),
         )  # fmt: skip
 
     _like(real, changed)
@@ -189,11 +222,11 @@ def _answered(files: Files, by: By, arguments: Any, live: Callable[[], Failed]) 
 
 
 def _said(kind: str, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-    """Plain values besides the paths: a length, a mode; times are the clock's and left out."""
+    """Plain values besides the paths: a length, a mode, an attribute; times are the clock's and left out."""
     if kind == "utime":
         return ()
     plain = (*args, *(options[name] for name in sorted(options)))
-    return tuple(value for value in plain if isinstance(value, int | None))
+    return tuple(value for value in plain if isinstance(value, int | str | bytes | None))
 
 
 def _nothing(_path: Any) -> None:

@@ -27,6 +27,7 @@ _OF_PYTHON = tuple(
     os.path.realpath(prefix) + os.sep + "share" + os.sep for prefix in (sys.prefix, sys.base_prefix)
 )
 _LINKS_MAX = 40
+_REMOVED = " (deleted)"  # as Linux shows it
 _DRAWN_CHARACTERS = 8
 
 
@@ -94,6 +95,12 @@ class Places:
             return self.logical(_readlink(f"/proc/self/fd/{descriptor}"))
         except OSError:
             return None
+
+    def of_open(self, descriptor: int) -> str | None:
+        """The same; None for what has no name, a pipe or a file that was removed."""
+        place = self.of_descriptor(descriptor)
+        has_name = place is not None and place.startswith("/") and not place.endswith(_REMOVED)
+        return place if has_name else None
 
     def logical(self, path: str) -> str:
         """The place that a path into the overlay stands for; another path is its own."""
