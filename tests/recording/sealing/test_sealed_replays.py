@@ -25,9 +25,11 @@ ESCAPES = {
     "native.load": "ctypes.CDLL(None).getpid()",
     "files.mmap": "mmap.mmap(os.open(__file__, os.O_RDONLY), 0, access=mmap.ACCESS_READ)",
     "files.sqlite3": "sqlite3.connect('beside.db')",
+    "files.open": "io.FileIO('beside.txt', 'a').write(b'x')",
+    "files.change": "posix.mkdir(f'beside{tick}')",
 }
 PROGRAM = """
-import _socket, ctypes, mmap, os, sqlite3
+import _socket, ctypes, io, mmap, os, posix, sqlite3
 
 def main(run):
     seen = run.track("seen", [])
@@ -84,6 +86,17 @@ def test_what_was_allowed_by_name_passes_and_is_shown(
     assert "warning" not in capfd.readouterr().err
     assert statement.result == "PASS"
     assert any(f"{source} " in caveat and "allowed" in caveat for caveat in statement.caveats)
+
+
+@pytest.mark.parametrize("way", ["io.FileIO('beside.txt', 'a')", "posix.open('beside.txt', 65)"])
+def test_a_file_that_is_opened_beside_the_layer_is_not_written_by_a_replay(
+    way: str, tmp_path: Path
+) -> None:
+    with recorded(tmp_path, PROGRAM.format(escape=way)) as record:
+        path = record.path
+    Path("beside.txt").unlink()
+    assert verify(path).result == "FAIL"
+    assert not Path("beside.txt").exists()
 
 
 def test_a_read_that_nobody_owns_fails_closed_without_a_refusal(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from twice.recording.program import is_user_file
+
 _getpid = os.getpid  # The real one: bound before anything is patched.
 _WIDTH = 120
 
@@ -184,6 +186,36 @@ _ENTRIES: list[tuple[dict[str, Words], BackChannel]] = [
         BackChannel("system.log", "what is written to the system's log leaves the run", _EFFECT),
     ),
 ]
+_ONE_PATH = (
+    "mkdir",
+    "rmdir",
+    "remove",
+    "truncate",
+    "chmod",
+    "chown",
+    "utime",
+    "setxattr",
+    "removexattr",
+)
+_TWO_PATHS = ("rename", "link", "symlink")
+_BESIDE = (
+    "by a function that stands in no place where programs are recorded, as those of posix and _io"
+)
+_CHANGE = BackChannel(
+    "files.change", f"files are changed {_BESIDE}", "call the function of os", users_only=True
+)
+OPENED_BESIDE = BackChannel(
+    "files.open",
+    f"a file is opened {_BESIDE}, or by io.FileIO itself",
+    "open it with open() or os.open()",
+    users_only=True,
+)
+CHANGED_BESIDE: dict[str, Words] = {
+    **{f"os.{name}": _plain(f"os.{name}", 0) for name in _ONE_PATH},
+    **{f"os.{name}": _plain(f"os.{name}", 0, 1) for name in _TWO_PATHS},
+}
+"""Changes of files, by event; governed ones are made by the effects layer, never by the program's own code."""
+_ENTRIES.append((CHANGED_BESIDE, _CHANGE))
 BACK_CHANNELS: dict[str, tuple[BackChannel, Words]] = {
     event: (channel, words) for events, channel in _ENTRIES for event, words in events.items()
 }
@@ -208,6 +240,16 @@ _ENTROPY = BackChannel(
 
 
 said_to_open = _plain("open", 0)
+
+
+def is_input(path: object) -> bool:
+    """Whether a path that is opened is one of the program's files, as the file source sees it."""
+    if isinstance(path, os.PathLike):
+        path = os.fspath(path)
+    if not isinstance(path, str | bytes):
+        return False
+    name = os.fsdecode(path)
+    return is_user_file(name) and not name.startswith(_DEVICES) and not name.endswith(".pyc")
 
 
 def opened(path: object) -> BackChannel | None:

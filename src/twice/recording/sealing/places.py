@@ -70,6 +70,11 @@ def whose(frame: FrameType | None) -> tuple[Whose, str]:
     return found or "library", ""
 
 
+def is_users(frame: FrameType) -> bool:
+    """Whether a frame is the user's own code: what C does for it was asked by nobody in between."""
+    return _kind(frame.f_code.co_filename) == "user"
+
+
 def user_line() -> str:
     """The line of the user's code that this thread runs, whoever it called; empty if it runs none."""
     frame: FrameType | None = _getframe(1)

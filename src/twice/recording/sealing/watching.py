@@ -28,15 +28,18 @@ from twice.recording.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
 from twice.recording.program import Program, user_modules
 from twice.recording.sealing.backchannels import (
     BACK_CHANNELS,
+    CHANGED_BESIDE,
+    OPENED_BESIDE,
     BackChannel,
     Words,
+    is_input,
     opened,
     said_to_open,
 )
 from twice.recording.sealing.clientlibraries import loaded_clients, mapped_clients
 from twice.recording.sealing.descriptors import Descriptors
 from twice.recording.sealing.inventory import Inventory
-from twice.recording.sealing.places import user_line, whose
+from twice.recording.sealing.places import is_users, user_line, whose
 from twice.recording.sealing.unheard import numpy_clocks
 
 _OF_A_FILE = frozenset({"function", "script"})
@@ -231,12 +234,18 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
     watch = _watch
     if event == "open":
         path, _, flags = args
-        device = None if flags & 3 else opened(path)
-        if device is not None:
-            watch.met(device, said_to_open, args, _getframe(1))
+        frame = _getframe(1)
+        found = None if flags & 3 else opened(path)
+        if found is None and is_users(frame) and is_input(path):
+            found = OPENED_BESIDE
+        if found is not None:
+            watch.met(found, said_to_open, args, frame)
+        return
+    frame = _getframe(1)
+    if event in CHANGED_BESIDE and not is_users(frame):
         return
     channel, say = BACK_CHANNELS[event]
-    watch.met(channel, say, args, _getframe(1))
+    watch.met(channel, say, args, frame)
 
 
 _SEEN = frozenset({"open", *BACK_CHANNELS})
