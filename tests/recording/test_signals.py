@@ -162,3 +162,30 @@ def test_a_signal_that_a_program_ends_itself_by_replays(
         assert (record.ending["how"], record.ending["exit_code"]) == ("interrupted", 128 + number)
     statement = verify(tmp_path / "a.twice")
     assert (statement.result, statement.failure) == ("PASS", None)
+
+
+def test_a_forked_child_is_ended_by_a_signal_as_it_is_without_twice(tmp_path: Path) -> None:
+    path = put(
+        tmp_path,
+        """
+        import os, signal, time
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                os.write(writing, b"ready")
+                time.sleep(60)
+            finally:
+                os.write(1, b"the child goes on")
+                os._exit(0)
+        os.read(reading, 5)
+        os.kill(child, signal.SIGTERM)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        """,
+    )
+    command = [sys.executable, "-m", "twice", "record", path, "--seed", "7", "-o", "a.twice"]
+    ended = subprocess.run(
+        command, cwd=tmp_path, env=environ(), capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == "-15\n"
+    assert "Traceback" not in ended.stderr

@@ -22,6 +22,7 @@ from time import perf_counter  # The real one: bound before anything is patched.
 from types import FrameType
 from typing import Any
 
+_getpid, _kill = os.getpid, os.kill  # the real ones, like it
 _SAME_KEYSTROKE_S = 1.0
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 _left_to_the_parent: list[bool] = []
@@ -89,6 +90,8 @@ class Interrupts:
         self._ends: tuple[signal.Signals, ...] = ()
         self._undo: list[Callable[[], object]] = []
         self._real_handler = signal.getsignal
+        self._real_set = signal.signal
+        self._process = _getpid()
 
     def install(self, *, ends: bool = False) -> None:
         """Handle signals from here on, up to ``remove``.
@@ -146,6 +149,10 @@ class Interrupts:
 
     def _terminate(self, number: int, frame: FrameType | None) -> None:
         del frame
+        if _getpid() != self._process:  # a forked child has no record to close, and ends as ever
+            self._real_set(number, signal.SIG_DFL)
+            _kill(_getpid(), number)
+            return
         if self._counts(number):
             raise Terminated(number)
 
