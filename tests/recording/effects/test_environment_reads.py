@@ -322,3 +322,23 @@ def test_what_platform_tells_of_the_machine_replays_though_it_starts_a_process(
         assert record.ending is not None
         assert [row for row in record.ending["inventory"] if row["class"] == "unsupported"] == []
         assert verify(record.path).result == "PASS"
+
+
+def test_the_machines_address_is_that_of_the_record_where_there_is_no_network(
+    tmp_path: Path,
+) -> None:
+    code, said = verified_elsewhere(
+        tmp_path,
+        """
+        import uuid
+
+        def main(run):
+            seen = run.track("seen", [])
+            for tick in run.ticks(2):
+                seen += [uuid.getnode(), str(uuid.uuid1())]
+        """,
+        before={},
+        after={},
+    )
+    assert (code, said[:4]) == (0, "PASS"), said
+    assert manifest(tmp_path / "a.twice")["environment.getnode"] == 2

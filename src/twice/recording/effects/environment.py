@@ -3,7 +3,7 @@
 Covered, asked by user code: ``os.getcwd`` (also through ``os.path`` and ``pathlib``), ``getpid``,
 ``getppid``, ``getlogin``, ``uname``, ``cpu_count``, ``process_cpu_count``, ``sched_getaffinity``,
 ``getloadavg``, ``times``, the user's and group's numbers; ``getpass.getuser``,
-``socket.gethostname``, ``platform.node``; the processor that ``platform`` asks ``uname -p`` for. The variables are ``environ``'s. ``os.kill`` takes the
+``socket.gethostname``, ``platform.node``, ``uuid.getnode``; the processor that ``platform`` asks ``uname -p`` for. The variables are ``environ``'s. ``os.kill`` takes the
 process number that the program was told and reaches the process that it meant.
 
 The standard library's and installed packages' own reads ask the real machine and are not written
@@ -20,6 +20,7 @@ Invariant: recording returns what the machine gave, and an exception is a result
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Callable, Mapping
 from operator import call
 from pathlib import Path
@@ -66,7 +67,7 @@ def patches(layer: EffectLayer) -> list[Patch]:
         for op, name, plain, made in _OF_OS
         if hasattr(os, name)
     ]
-    return [*rows, *_processes(layer), *_affinity(layer)]
+    return [*rows, _address(layer), *_processes(layer), *_affinity(layer)]
 
 
 def user_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
@@ -129,6 +130,22 @@ def _row(
         return made(given(governed(layer, op, live, asked_by(_getframe(1)))))
 
     return Patch(module, name, read, _asked)
+
+
+def _address(layer: EffectLayer) -> Patch:
+    """``uuid.getnode``: a replay without a network has no cards, and would make an address up.
+
+    Without a probe, because it may have to start a process to know.
+    """
+    real = uuid.getnode
+
+    def getnode() -> int:
+        live = lambda: outside(real)  # noqa: E731
+        address = governed(layer, ops.MACHINE_ADDRESS, live, asked_by(_getframe(1)))
+        assert isinstance(address, int), "an address is a number of 48 bits"
+        return address
+
+    return Patch(uuid, "getnode", getnode)
 
 
 def _asked(read: Callable[[], object]) -> None:
