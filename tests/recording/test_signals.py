@@ -189,3 +189,20 @@ def test_a_forked_child_is_ended_by_a_signal_as_it_is_without_twice(tmp_path: Pa
     )
     assert ended.stdout == "-15\n"
     assert "Traceback" not in ended.stderr
+
+
+def test_a_timer_is_not_called_an_interrupt(tmp_path: Path) -> None:
+    path = put(
+        tmp_path,
+        """
+        import signal
+        signal.signal(signal.SIGALRM, lambda *_: print("late"))
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        signal.pause()
+        """,
+    )
+    twice.record(path, seed=7, out=tmp_path / "a.twice").close()
+    statement = verify(tmp_path / "a.twice")
+    assert statement.result == "UNKNOWN"
+    assert any("or from a timer" in caveat for caveat in statement.caveats)
+    assert not any("interrupted" in caveat for caveat in statement.caveats)

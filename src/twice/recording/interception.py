@@ -29,6 +29,7 @@ from twice.recording.effects import (
     environment,
     lineage,
     listing,
+    passwords,
     process,
     spawning,
     stdin,
@@ -77,7 +78,9 @@ class Interception:
                 "torch": lambda module: self._put(entropy.torch_patches(layer, module)),
                 "resource": lambda module: self._put(usage.patches(layer, module)),
                 "multiprocessing.util": lambda module: self._put(spawning.patches(module)),
-                "getpass": lambda module: self._put(environment.user_patches(layer, module)),
+                "getpass": lambda module: self._put(
+                    [*environment.user_patches(layer, module), *passwords.patches(layer, module)]
+                ),
                 "socket": self._patch_socket,
                 "ssl": self._patch_ssl,
                 "platform": lambda module: self._put(environment.platform_patches(layer, module)),

@@ -36,7 +36,8 @@ def caveats_of(record: RunRecord, predicate: Predicate) -> list[str]:
     ending = record.ending or {}
     if "interrupted_at_point" in ending:
         caveats.append(
-            "the run was interrupted from outside; only what came before the interrupt was judged"
+            "a signal came at a moment that no replay can repeat (from outside, or from a timer); "
+            "only what came before it was judged"
         )
     caveats += [str(caveat) for caveat in ending.get("caveats", [])]
     used = ending.get("globals_used") or []

@@ -133,7 +133,7 @@ def _execute(
     if judgeable < len(points) or not record.complete:
         last_index = judgeable - 1 if last_index is None else min(last_index, judgeable - 1)
     if last_index is not None and last_index < 0:
-        return _cannot_tell(record, predicate, "it was interrupted before its first compare-point")
+        return _cannot_tell(record, predicate, "a signal came before its first compare-point")
     start = 0
     if snapshot is not None:
         start = record.reader.snapshots[snapshot].point

@@ -17,7 +17,8 @@ from twice.errors import RedactionRefused
 from twice.recording.redaction.places import COOKIE, FIELDS, HEADERS, JSON, URLS
 
 VARIABLES, ARGUMENTS, PATTERN = "variables", "arguments", "pattern"
-RULES = (VARIABLES, ARGUMENTS, HEADERS, COOKIE, FIELDS, JSON, URLS)
+TERMINAL = "terminal"
+RULES = (VARIABLES, ARGUMENTS, TERMINAL, HEADERS, COOKIE, FIELDS, JSON, URLS)
 """Rules that hold unless a user switches them off, by name."""
 
 WIRE_RULES = frozenset({HEADERS, COOKIE, FIELDS, JSON, URLS})

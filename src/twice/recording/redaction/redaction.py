@@ -20,7 +20,7 @@ from twice.foundation.encoding import encode
 from twice.recording.redaction.arguments import line_blanked, words_blanked
 from twice.recording.redaction.mask import Mask, Span, blanked
 from twice.recording.redaction.places import URLS, places
-from twice.recording.redaction.policy import ARGUMENTS, VARIABLES, WIRE_RULES, Policy
+from twice.recording.redaction.policy import ARGUMENTS, TERMINAL, VARIABLES, WIRE_RULES, Policy
 from twice.recording.redaction.wires import Flow, Stream
 from twice.recording.variables import is_secret
 
@@ -101,6 +101,14 @@ class Redaction:
         self.mask.learn(value, rule)
         self.learned += 1
         self.active = self.mask.active
+
+    def typed(self, text: str, where: str) -> str:
+        """What somebody typed unseen, as it may be written down; it is known from then on."""
+        if not self.policy.holds(TERMINAL):
+            return text
+        self.learn(_encoded(text), TERMINAL)
+        self._count([(0, 0, TERMINAL)], where)
+        return "*" * len(_encoded(text))
 
     # -- what is written down -------------------------------------------------------------------
 
