@@ -342,3 +342,30 @@ def test_the_machines_address_is_that_of_the_record_where_there_is_no_network(
     )
     assert (code, said[:4]) == (0, "PASS"), said
     assert manifest(tmp_path / "a.twice")["environment.getnode"] == 2
+
+
+def test_a_variable_that_is_read_again_is_blanked_from_where_its_secret_was_learned(
+    tmp_path: Path,
+) -> None:
+    source = """
+    import os, sysconfig
+
+    LIBRARY = compile(
+        "import os; os.environ['LATE_PASSWORD'] = 'hunter2-and-more'",
+        sysconfig.get_path("purelib") + "/library.py",
+        "exec",
+    )
+
+    def main(run):
+        for tick in run.ticks(4):
+            if tick == 2:
+                exec(LIBRARY, {"__name__": "library"})
+            for _ in range(3):
+                os.environ["LABEL"]
+    """
+    with recorded(tmp_path, source, env={"LABEL": "it is hunter2-and-more"}) as record:
+        values = [value for _, value in record.strict_reads()]
+        path = record.path
+    plain = ["hunter2" in repr(value) for value in values]
+    assert plain == [True] * 6 + [False] * 6
+    assert verify(path).result == "PASS"

@@ -90,3 +90,26 @@ def test_drawn_names_are_drawn_again(tmp_path: Path) -> None:
         names = set(record.printed()[0].decode().split())
     assert len(names) == 2
     assert not any(Path(name).exists() for name in names)
+
+
+def test_a_kernels_file_that_is_read_from_its_start_again_says_what_is_so_by_then(
+    tmp_path: Path,
+) -> None:
+    source = """
+    import time
+
+    def main(run):
+        seen = run.track("seen", [])
+        for tick in run.ticks(1):
+            with open("/proc/uptime") as file:
+                seen.append(file.read())
+                time.sleep(0.05)
+                file.seek(0)
+                seen.append(file.read())
+                assert seen[0] != seen[1]
+    """
+    with recorded(tmp_path, source) as record:
+        assert record.ending is not None
+        assert record.ending["how"] == "completed", record.ending
+        path = record.path
+    assert verify(path).result == "PASS"
