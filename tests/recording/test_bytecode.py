@@ -1,0 +1,31 @@
+"""One source is one code, whether it was compiled just now or comes from bytecode."""
+
+from __future__ import annotations
+
+import compileall
+import os
+from pathlib import Path
+
+from programs import recorded
+from twice.replaying.verifying import verify
+
+NAMES = ", ".join(repr(f"member {number}") for number in range(40))
+PROGRAM = """
+import members
+
+def main(run):
+    seen = run.track("seen", [])
+    for tick in run.ticks(2):
+        seen.append(members.in_order())
+"""
+
+
+def test_a_set_of_constants_has_one_order_with_bytecode_and_without(tmp_path: Path) -> None:
+    source = tmp_path / "members.py"
+    source.write_text(f"def in_order():\n    return [name for name in {{{NAMES}}}]\n")
+    os.utime(source, (1_000_000_000, 1_000_000_000))
+    with recorded(tmp_path, PROGRAM, env={"PYTHONDONTWRITEBYTECODE": "1"}) as record:
+        path = record.path
+    assert not (tmp_path / "__pycache__").exists()
+    assert compileall.compile_file(source, quiet=1)
+    assert verify(path).result == "PASS"
