@@ -376,7 +376,9 @@ class PlayedConnection:
             self._refuse("is in the middle of sending much", "its bytes", "not kept")
         self._outgoing = Outgoing(self.layer.algorithm, Mark(count, digest, b""), segment)
         self._boundary, self._uncovered = 0, max(self._at, self._uncovered)
-        self.show()
+        with self._more:
+            self._turns.move()
+            self.show()
 
     def _refuse(self, what: str, recorded: str, asked: str) -> NoReturn:
         error = EffectMismatch(
