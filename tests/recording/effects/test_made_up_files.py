@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from programs import recorded
 from twice import diagnose
 from twice.replaying.verifying import verify
@@ -113,3 +115,18 @@ def test_a_kernels_file_that_is_read_from_its_start_again_says_what_is_so_by_the
         assert record.ending["how"] == "completed", record.ending
         path = record.path
     assert verify(path).result == "PASS"
+
+
+def test_a_temporary_file_is_made_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "a"))
+    recorded(tmp_path, TEMPORARY.replace("SHOWN", "file.name, tempfile.gettempdir()")).close()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "b"))
+
+    statement = verify(tmp_path / "a.twice")
+
+    assert statement.result == "PASS", statement.to_json()
+    assert list((tmp_path / "a").iterdir()) == list((tmp_path / "b").iterdir()) == []

@@ -1,6 +1,6 @@
 """Names that ``tempfile`` draws: recorded, and kept out of the names of places.
 
-Covered: every name of ``mkstemp``, ``mkdtemp`` and what is built on them. A replay draws the recorded names, actor by
+Covered: the folder for temporary files; every name of ``mkstemp``, ``mkdtemp`` and what is built on them. A replay draws the recorded names, actor by
 actor. In the record a place shows who drew its name and as which one, not what was drawn, so two recordings
 of one program name its temporary files alike.
 
@@ -27,10 +27,12 @@ from twice.recording.effects.patches import Patch
 
 def patches(files: Files) -> list[Patch]:
     """What stands in the place of the iterator of names during a session."""
-    tempfile.gettempdir()  # looked for now in every execution: the search draws names itself
+    here = (
+        tempfile._gettempdir()
+    )  # looked for now in every execution: the search draws names itself
     names: Any = getattr(tempfile, "_RandomNameSequence")  # noqa: B009  (no public name draws one)
     real = names.__next__
-    layer = files.layer
+    layer, look = files.layer, tempfile._gettempdir
 
     def draw(self: Any) -> str:
         actor = layer.actor()
@@ -43,8 +45,19 @@ def patches(files: Files) -> list[Patch]:
         files.places.drawn(drawn, key)
         return drawn
 
+    def folder() -> Any:
+        given = look()
+        if given != here or layer.actor() is None or files.policy == "none":
+            return given  # the program set another one
+        told = layer.fact(ops.TEMPORARY_FOLDER, "", lambda: os.fspath(here), needed=False)
+        return type(here)(told)
+
     probed = lambda _draw: tempfile.TemporaryDirectory().cleanup()  # noqa: E731
-    return [Patch(names, "__next__", draw, probed), *_kept_unlink()]
+    return [
+        Patch(names, "__next__", draw, probed),
+        Patch(tempfile, "_gettempdir", folder),
+        *_kept_unlink(),
+    ]
 
 
 def _kept_unlink() -> list[Patch]:
