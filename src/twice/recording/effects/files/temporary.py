@@ -27,12 +27,11 @@ from twice.recording.effects.patches import Patch
 
 def patches(files: Files) -> list[Patch]:
     """What stands in the place of the iterator of names during a session."""
-    here = (
-        tempfile._gettempdir()
-    )  # looked for now in every execution: the search draws names itself
-    names: Any = getattr(tempfile, "_RandomNameSequence")  # noqa: B009  (no public name draws one)
+    look: Any = getattr(tempfile, "_gettempdir")  # noqa: B009  (neither has a public name)
+    here = look()  # now, in every execution: the search draws names itself
+    names: Any = getattr(tempfile, "_RandomNameSequence")  # noqa: B009
     real = names.__next__
-    layer, look = files.layer, tempfile._gettempdir
+    layer = files.layer
 
     def draw(self: Any) -> str:
         actor = layer.actor()
@@ -41,7 +40,6 @@ def patches(files: Files) -> list[Patch]:
         key = actor.next_key("temporary")
         needed = layer.is_strict(asker_of(_getframe(1), WRAPPERS))
         drawn = str(layer.fact(ops.TEMPORARY_NAME, key, lambda: outside(real, self), needed=needed))
-
         files.places.drawn(drawn, key)
         return drawn
 
