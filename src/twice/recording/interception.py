@@ -87,9 +87,7 @@ class Interception:
                 "concurrent.futures.thread": lambda module: self._put(
                     lineage.pool_patches(layer, module)
                 ),
-                "asyncio.base_events": lambda module: self._put(
-                    lineage.task_patches(layer, module)
-                ),
+                "asyncio.base_events": self._patch_loops,
             }
         )
 
@@ -131,6 +129,13 @@ class Interception:
         self._network = sockets.Network(layer)
         self._put(sockets.patches(self._network, module))
         self._put(listening.patches(module))
+
+    def _patch_loops(self, module: ModuleType) -> None:
+        from twice.recording.effects.network import turns
+
+        assert self._network is not None, "asyncio imports socket"
+        self._put(lineage.task_patches(self._layer, module))
+        self._put(turns.loop_patches(self._network.connections.turns, module))
 
     def _patch_ssl(self, module: ModuleType) -> None:
         from twice.recording.effects.network import tls

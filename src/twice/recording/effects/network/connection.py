@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from twice.recording.effects import ops
 from twice.recording.effects.network.outgoing import Outgoing
+from twice.recording.effects.network.turns import INCOMING, Turns
 from twice.recording.effects.outcomes import RETURNED, Outcome, given, outcome_of, raised
 
 if TYPE_CHECKING:
@@ -38,13 +39,15 @@ class Connection:
     Args:
         layer: the layer that governs.
         key: its name in the record.
+        turns: counts the rounds of loops.
 
     Attributes:
         veiled: whether a pair of TLS buffers has the data, and the socket only its cipher.
     """
 
-    def __init__(self, layer: EffectLayer, key: str) -> None:
+    def __init__(self, layer: EffectLayer, key: str, turns: Turns) -> None:
         self.layer, self.key = layer, key
+        self._turns, self._is_in_turn = turns, False
         self.veiled = self._over = False
         self._outgoing, self._wire = Outgoing(layer.algorithm), layer.redaction.stream()
         self._noted = 0
@@ -62,7 +65,7 @@ class Connection:
         try:
             result = connect()
         except BlockingIOError:
-            self._connecting = asked
+            self._connecting, self._is_in_turn = asked, True
             raise
         except OSError as error:
             self._note(ops.CONNECT, (asked, (False, raised(error))))
@@ -196,17 +199,20 @@ class Connection:
         with self._lock:
             self._settle(raised(OSError(errno.EINPROGRESS, "")))
         if sock is not None and _is_readable(sock):
-            self._note_marked(ops.ENDED, (RETURNED, b""))
+            self._note_marked(ops.ENDED, (RETURNED, b""), taken=False)
         self._note_marked(ops.CLOSED, how)
 
     def state(self) -> tuple[object, ...]:
         """Where it stands, for a snapshot: events so far and what went out."""
         return (self._noted, *self._outgoing.state())
 
-    def _note_marked(self, op: ops.Op, outcome: object) -> None:
+    def _note_marked(self, op: ops.Op, outcome: object, *, taken: bool = True) -> None:
         with self._lock:
             self._settle()
-            self._note(op, (tuple(self._outgoing.mark()), outcome))
+            mark: tuple[object, ...] = tuple(self._outgoing.mark())
+            if self._is_in_turn and taken and op.number in INCOMING:
+                mark = (*mark, self._turns.arrived())
+            self._note(op, (mark, outcome))
 
     def _note(self, op: ops.Op, value: object) -> None:
         self._noted += 1

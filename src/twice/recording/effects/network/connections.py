@@ -40,7 +40,7 @@ class Connections:
     name = "connections"
 
     def __init__(self, layer: EffectLayer) -> None:
-        self.layer = layer
+        self.layer, self.turns = layer, layer.source.turns()
         self._held: WeakKeyDictionary[socket.socket, Held] = WeakKeyDictionary()
         self._outside: WeakSet[socket.socket] = WeakSet()
         self._open: dict[str, Held] = {}
@@ -65,9 +65,9 @@ class Connections:
         events = self.layer.source.connection(key, asked)
         made: Held
         if events is None:
-            made = Connection(self.layer, key)
+            made = Connection(self.layer, key, self.turns)
         else:
-            made = PlayedConnection(self.layer, key, events)
+            made = PlayedConnection(self.layer, key, events, self.turns)
         self._made.add(key)
         self._open[key] = made
         self._held[sock] = made
@@ -136,7 +136,7 @@ class Connections:
         """Stand where a snapshot says: connections that were over by then are not made again."""
         self._made |= state.keys()
         for key in [key for key, stood in state.items() if stood is None and key not in self._open]:
-            self.layer.source.turns().leave(key)
+            self.turns.leave(key)
         self._to_seek = {key: value for key, value in state.items() if value is not None}
         for key, value in self._to_seek.items():
             held = self._open.get(key)

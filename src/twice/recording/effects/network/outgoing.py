@@ -82,13 +82,15 @@ class Outgoing:
 def read_mark(plain: object) -> Mark:
     """A mark as the record keeps it."""
     assert isinstance(plain, tuple), "a mark is a tuple"
-    return Mark(*plain)
+    return Mark(*plain[:3])
 
 
-def first_difference(one: bytes, other: bytes) -> int:
-    """Where two texts begin to differ."""
+def told_apart(recorded: Mark, sent: Mark) -> tuple[str, str]:
+    """What stands where two marks begin to differ, for messages."""
+    one, other = recorded.head, sent.head
     shorter = min(len(one), len(other))
-    return next((at for at in range(shorter) if one[at] != other[at]), shorter)
+    at = next((at for at in range(shorter) if one[at] != other[at]), shorter)
+    return around(one, at), around(other, at)
 
 
 def around(data: bytes, at: int) -> str:

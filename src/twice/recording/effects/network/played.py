@@ -22,14 +22,8 @@ from twice.errors import EffectMismatch
 from twice.recording.effects import ops
 from twice.recording.effects.events import Event
 from twice.recording.effects.network.connection import CLOSED
-from twice.recording.effects.network.outgoing import (
-    Mark,
-    Outgoing,
-    around,
-    first_difference,
-    read_mark,
-)
-from twice.recording.effects.network.turns import INCOMING
+from twice.recording.effects.network.outgoing import Mark, Outgoing, around, read_mark, told_apart
+from twice.recording.effects.network.turns import INCOMING, Turns
 from twice.recording.effects.outcomes import RETURNED, Outcome, given, outcome_of
 
 if TYPE_CHECKING:
@@ -47,16 +41,17 @@ class PlayedConnection:
         layer: the layer that governs.
         key: its name in the record.
         events: what the record holds of it.
+        turns: when its replies become readable, among others'.
     """
 
-    def __init__(self, layer: EffectLayer, key: str, events: Sequence[Event]) -> None:
-        self.layer, self.key = layer, key
+    def __init__(self, layer: EffectLayer, key: str, events: Sequence[Event], turns: Turns) -> None:
+        self.layer, self.key, self.thread = layer, key, threading.get_ident()
         self.veiled = self._greeted = self._over = False
         self._outgoing, self._wire = Outgoing(layer.algorithm), layer.redaction.stream()
         self._events: Sequence[tuple[int, Any]] = events
         self._at = self._boundary = self._uncovered = 0
         self._deferred: Outcome | None = None
-        self._turns = layer.source.turns()
+        self._turns = turns
         self._more = threading.Condition(self._turns.lock)
         self._line = layer.line(key)
         self._far: socket.socket | None = None
@@ -143,6 +138,7 @@ class PlayedConnection:
                 if self._outgoing.count == mark.sent:
                     self._compare(mark)
             self.show()
+            self._turns.move()
             self._more.notify_all()
             return len(octets)
 
@@ -171,10 +167,7 @@ class PlayedConnection:
     def _compare(self, recorded: Mark) -> None:
         sent = self._outgoing.mark()
         if sent.digest != recorded.digest:
-            at = first_difference(recorded.head, sent.head)
-            self._refuse(
-                "sends other bytes than it did", around(recorded.head, at), around(sent.head, at)
-            )
+            self._refuse("sends other bytes than it did", *told_apart(recorded, sent))
 
     def _fail_if_it_failed(self) -> None:
         event = self._events[self._at] if self._at < len(self._events) else None
@@ -257,9 +250,7 @@ class PlayedConnection:
         event = self._events[at] if at < len(self._events) else None
         if event is None or event[0] not in INCOMING:
             return None
-        if event[1][0][0] > self._outgoing.count or not self._turns.is_up(self.key, at):
-            return None
-        return event
+        return event if self.can_give(at) and self._turns.is_up(self.key, at) else None
 
     def _wait(self, timeout: float | None, at: int) -> tuple[int, Any]:
         """What is recorded at a place, once another thread sent what it needs."""
@@ -287,6 +278,8 @@ class PlayedConnection:
     def _take(self, op: ops.Op, value: object) -> None:
         self._at += 1
         self.layer.note_line(self._line, op, value)
+        if op.number in INCOMING:
+            self._turns.arrived()
         self._turns.move()
 
     def taken(self) -> int:
@@ -294,11 +287,14 @@ class PlayedConnection:
         return self._at
 
     def is_held_back(self) -> bool:
-        """Whether something could be received, if it were this connection's turn."""
+        """Whether something could be received, if it were its turn."""
         event = self._events[self._at] if self._at < len(self._events) else None
-        if event is None or event[0] not in INCOMING or self._lit:
-            return False
-        return bool(event[1][0][0] <= self._outgoing.count)
+        came = event is not None and event[0] in INCOMING and not self._lit
+        return came and self.can_give(self._at)
+
+    def can_give(self, number: int) -> bool:
+        """Whether as much has gone out as had when an event came in."""
+        return bool(self._events[number][1][0][0] <= self._outgoing.count)
 
     def show(self) -> None:
         """Make the descriptor readable while something can be received."""

@@ -1,11 +1,13 @@
-"""The order in which an event loop saw replies arrive on its connections, kept in replay.
+"""When an event loop saw which reply, kept in replay.
 
-A loop takes what is readable in the order of its arrival, and hands it to tasks in that order; which idle connection
-a pool gives out next follows from it. So in replay a reply becomes readable once what arrived before it has been taken.
+A loop takes what is readable in the order of its arrival, and hands it to tasks that go on in later rounds of the
+loop; which idle connection a pool gives out next follows from both. So each reply is recorded with the busy rounds of
+its loop since the reply before it, and becomes readable in replay after as many, or when the loop has nothing else to
+do: together with those that one round found together, and not before what arrived earlier was taken.
 
 Only for connections that were made without waiting, as event loops do: threads that block on a reply of their own
-need no order. A program that takes another path than it did may never take what it is up to: after seconds
-in which it did nothing at all there are no turns any more.
+need no order. Rounds are counted for asyncio's own loops, not for those written in C. A program that takes another path
+than it did may never take what it is up to: after seconds in which it did nothing at all there are no turns any more.
 
 Invariant: a turn delays what is readable, and never changes it.
 """
@@ -13,17 +15,22 @@ Invariant: a turn delays what is readable, and never changes it.
 from __future__ import annotations
 
 import os
-from _thread import start_new_thread
+from _thread import get_ident, start_new_thread
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from threading import RLock
 from time import process_time as _process_time  # the real ones: bound before anything is patched
 from time import sleep as _sleep
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from twice.recording.effects import ops
+from twice.recording.effects.actors import OUTSIDE, current
 from twice.recording.effects.events import Event
+from twice.recording.effects.patches import Patch
 
 INCOMING = (ops.RECEIVED.number, ops.ENDED.number)
+_MARK_PARTS = 3
+"""A mark of what had gone out; where a loop took the reply, its rounds follow."""
 _PATIENCE_SECONDS = 3
 _IDLE_S = 0.02
 
@@ -32,6 +39,7 @@ class Waits(Protocol):
     """A connection that has its turns."""
 
     key: str
+    thread: int
 
     def taken(self) -> int:
         """How many of its events were taken."""
@@ -41,9 +49,21 @@ class Waits(Protocol):
         """Look again whether it is readable."""
         ...
 
+    def can_give(self, number: int) -> bool:
+        """Whether so much has gone out that one of its events may come."""
+        ...
+
     def is_held_back(self) -> bool:
         """Whether it would be readable, if it were its turn."""
         ...
+
+
+class _Arrival(NamedTuple):
+    """A reply: on which connection, as which of its events, how many busy rounds after the one before."""
+
+    key: str
+    number: int
+    rounds: int
 
 
 class Turns:
@@ -60,22 +80,54 @@ class Turns:
     def __init__(self, order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> None:
         self.lock = RLock()
         self._arrivals = _arrivals(order, events)
-        self._ordered = {key for key, _ in self._arrivals}
+        self._ordered = {one.key for one in self._arrivals}
         self._at = 0
+        self._forced_at = -1
+        self._rounds: defaultdict[int, int] = defaultdict(int)
         self._open: dict[str, Waits] = {}
         self._gone: set[str] = set()
         self._guarded = -1
 
+    # -- rounds -------------------------------------------------------------------------------------
+
+    def arrived(self) -> int:
+        """Busy rounds of this thread's loop since the last reply; a reply is taken now."""
+        thread = get_ident()
+        rounds, self._rounds[thread] = self._rounds[thread], 0
+        return rounds
+
+    def begin_round(self, *, busy: bool) -> None:
+        """A loop is about to look for what is readable; a busy one has more to do, and does not wait."""
+        if current() is OUTSIDE:
+            return
+        if busy:
+            self._rounds[get_ident()] += 1
+        if not self._is_over:
+            with self.lock:
+                if not busy:
+                    self._forced_at = self._at
+                self.move()
+
+    # -- turns --------------------------------------------------------------------------------------
+
     def is_up(self, key: str, index: int) -> bool:
         """Whether an event of a connection may be taken."""
-        if key not in self._ordered:
+        if key not in self._ordered or self._is_over:
             return True
+        return any(one.key == key and one.number == index for one in self._due())
+
+    def _due(self) -> Sequence[_Arrival]:
+        """What one round found together, in its order, when as many rounds have passed as had then."""
+        due: list[_Arrival] = []
         for at in range(self._at, len(self._arrivals)):
-            if self._arrivals[at][0] != key:
-                return False
-            if self._arrivals[at][1] >= index:
-                return True
-        return True
+            one = self._arrivals[at]
+            connection = self._open.get(one.key)
+            if connection is None or (due and one.rounds) or not connection.can_give(one.number):
+                break
+            if not due and self._rounds[connection.thread] < one.rounds and self._forced_at != at:
+                break
+            due.append(one)
+        return due
 
     def join(self, connection: Waits) -> None:
         """A connection is made."""
@@ -94,16 +146,19 @@ class Turns:
             self.move()
 
     def move(self) -> None:
-        """Something was taken or sent: pass over what is done, and show the next one."""
+        """Something was taken, sent or waited for: pass over what is done, and show what is due."""
         while not self._is_over:
-            key, index = self._arrivals[self._at]
+            key, index, _ = self._arrivals[self._at]
             connection = self._open.get(key)
             if connection is not None and index >= connection.taken():
-                connection.show()
-                return
+                break
             if connection is None and key not in self._gone:
                 return
             self._at += 1
+        if not self._is_over:
+            for one in self._due():
+                if one.key in self._open:
+                    self._open[one.key].show()
 
     @property
     def _is_over(self) -> bool:
@@ -125,20 +180,30 @@ class Turns:
                         one.show()
 
 
-def _arrivals(
-    order: Sequence[str], events: Mapping[str, Sequence[Event]]
-) -> Sequence[tuple[str, int]]:
+def loop_patches(turns: Turns, module: Any) -> list[Patch]:
+    """What stands in the place of a loop's round, once ``asyncio`` is loaded."""
+    real = module.BaseEventLoop._run_once
+
+    def run_once(self: Any) -> None:
+        turns.begin_round(busy=bool(self._ready))
+        real(self)
+
+    return [Patch(module.BaseEventLoop, "_run_once", run_once)]
+
+
+def _arrivals(order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> Sequence[_Arrival]:
     """What came in on connections that were not waited for, in its order."""
     counts: dict[str, int] = {}
     found = []
     for key in order:
         index = counts.get(key, 0)
         counts[key] = index + 1
-        if events[key][index][0] in INCOMING and _not_waited_for(events[key][0]):
-            found.append((key, index))
+        number, value = _plain(events[key][index])
+        if number in INCOMING and len(value[0]) > _MARK_PARTS:
+            found.append(_Arrival(key, index, value[0][_MARK_PARTS]))
     return found
 
 
-def _not_waited_for(event: tuple[int, Any]) -> bool:
+def _plain(event: Any) -> tuple[int, Any]:
     number, value = event
-    return number == ops.CONNECT.number and bool(value[1][0])
+    return number, value
