@@ -207,7 +207,7 @@ def test_an_interrupt_closes_the_record_and_what_came_before_verifies(
         statement = verify(record.path)
     assert (statement.result, statement.exit_code) == ("PARTIAL", 2)
     assert statement.counts["passed"] == statement.counts["evaluated"] == 21
-    assert any("interrupted" in caveat for caveat in statement.caveats)
+    assert any("a signal came" in caveat for caveat in statement.caveats)
 
 
 def test_a_program_that_survives_an_interrupt_is_judged_up_to_it(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_interrupting_a_verification_is_no_verdict(tmp_path: Path) -> None:
             if posix.access(pipe, 0):
                 posix.read(posix.open(pipe, 0), 1)
     """
-    recorded(tmp_path, source).close()
+    recorded(tmp_path, source, allow=("files.open",)).close()
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     process = subprocess.Popen(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import twice
-from programs import environ
+from programs import cli, environ, write
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
 
@@ -205,4 +205,24 @@ def test_a_timer_is_not_called_an_interrupt(tmp_path: Path) -> None:
     statement = verify(tmp_path / "a.twice")
     assert statement.result == "UNKNOWN"
     assert any("or from a timer" in caveat for caveat in statement.caveats)
-    assert not any("interrupted" in caveat for caveat in statement.caveats)
+    assert not any("a signal came" in caveat for caveat in statement.caveats)
+
+
+def test_a_signal_to_a_child_that_is_being_forked_is_not_lost(tmp_path: Path) -> None:
+    source = """
+        import os, signal
+
+        def main(run):
+            for tick in run.ticks(1):
+                for _ in range(60):
+                    child = os.fork()
+                    if child == 0:
+                        signal.pause()
+                    os.kill(child, signal.SIGTERM)
+                    assert os.waitpid(child, 0)[1] == signal.SIGTERM
+        """
+    done = cli(
+        "record", write(tmp_path, source), "--seed", 1, "-o", "a.twice", "--allow", "process.fork",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert (done.returncode, "completed" in done.stderr) == (0, True), done.stderr

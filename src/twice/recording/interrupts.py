@@ -26,6 +26,7 @@ _getpid, _kill = os.getpid, os.kill  # the real ones, like it
 _SAME_KEYSTROKE_S = 1.0
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 _left_to_the_parent: list[bool] = []
+_held: list[bool] = []
 _TWICE_SENT = frozenset({signal.SIGINT, *_ENDING})
 
 
@@ -107,6 +108,8 @@ class Interrupts:
             self._ends = tuple(n for n in _ENDING if signal.getsignal(n) is signal.SIG_DFL)
         for number in self._ends:
             signal.signal(number, self._terminate)
+        if self._ends:
+            _hold_while_forking()
         self._replace(signal, "signal", self._setting(signal.signal))
         self._replace(signal, "getsignal", self._getting(signal.getsignal))
         self._replace(signal, "raise_signal", self._raising(signal.raise_signal))
@@ -227,6 +230,27 @@ class Interrupts:
             raise Terminated(number)
         if stands is signal.SIG_IGN and self._shown(number, stands) is signal.default_int_handler:
             raise KeyboardInterrupt
+
+
+def _hold_while_forking() -> None:
+    """Let a signal that ends programs wait while a child is forked: Python forgets those that come in between.
+
+    Without a handler it would end the child at once, as the system does.
+    """
+    if _held:
+        return
+    _held.append(True)
+    masks: dict[int, set[int]] = {}
+
+    def hold() -> None:
+        masks[threading.get_ident()] = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+
+    def release() -> None:
+        mask = masks.pop(threading.get_ident(), None)
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    os.register_at_fork(before=hold, after_in_parent=release, after_in_child=release)
 
 
 def ignore() -> None:
