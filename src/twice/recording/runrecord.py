@@ -136,16 +136,17 @@ class RunRecord:
 
     def strict_reads(self, count: int = 0) -> Iterator[Event]:
         """Reads of the world by the main program, after the first ``count``, in order."""
+        for _, events in self.strict_frames(count):
+            yield from events
+
+    def strict_frames(self, count: int = 0) -> Iterator[tuple[int, list[Event]]]:
+        """The same as they were written: index of the compare-point that follows, and the reads."""
         seen = 0
         for frame in self.reader.frames(kinds=[STRICT], actor=0):
             events = unpack(frame.payload)
-            yield from events[max(0, count - seen) :]
+            if count < seen + len(events):
+                yield frame.point, events[max(0, count - seen) :]
             seen += len(events)
-
-    def strict_counts(self) -> Iterator[tuple[int, int]]:
-        """The same, counted: index of the compare-point that follows, and how many more."""
-        for frame in self.reader.frames(kinds=[STRICT], actor=0):
-            yield frame.point, len(unpack(frame.payload))
 
     def lenient_reads(self) -> Iterator[Event]:
         """Reads of the world by the standard library, in order."""

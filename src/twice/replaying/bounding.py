@@ -12,12 +12,10 @@ Invariant: an execution that asks what was recorded is served as by the plain so
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from twice.errors import EffectMismatch
-from twice.recording.effects.answers import Live
-from twice.recording.effects.ops import Op
+from twice.recording.effects.events import Event
 from twice.recording.effects.sources import RecordedSource, describe
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.places import user_line
@@ -33,61 +31,82 @@ class BoundedSource(RecordedSource):
         record: what is served.
         differs: told of a mismatch before it is raised.
 
+        lines_from: compare-point from which on the lines of reads are kept; None for none: to ask for a
+            line costs more than to serve a read.
+
     Attributes:
         session: what is executed, once there is one.
-        extra_at: line of the read that is one too many, or empty.
+        is_extra: whether a read was refused as one too many.
+        extra_at: its line, where lines were kept.
     """
 
-    def __init__(self, record: RunRecord, differs: Callable[[EffectMismatch], None]) -> None:
+    def __init__(
+        self,
+        record: RunRecord,
+        differs: Callable[[EffectMismatch], None],
+        *,
+        lines_from: int | None = None,
+    ) -> None:
         super().__init__(record, differs)
         self.session: Session | None = None
-        self.extra_at = ""
+        self.is_extra, self.extra_at = False, ""
+        self._lines_from = _NEVER if lines_from is None else lines_from
         self._record = record
-        self._bounds = _bounds(record)
-        self._next: tuple[int, int] | None = next(self._bounds, None)
-        self._until = self._point = -1
-        self._began = self._bound = 0
+        self._frames = record.strict_frames()
+        self._events: Sequence[Event] = ()
+        self._written_at = self._used = 0
         self._compared = _comparing_effects(record)
+        self._until = -1
         self._lines: list[str] = []
         self._known: dict[int, list[str]] = {}
 
-    def strict(self, op: Op, arguments: object, live: Live) -> Any:
-        """Serve a read, unless the record holds no more before the next compare-point."""
-        if self.session is not None and not self.session.muted:
-            self._enter(self.session.point_count)
-            self._lines.append(user_line())
-            if self.position() >= self._bound:
-                self.extra_at = self._odd_one()
-                raise self._mismatch(None, op, arguments)
-        return super().strict(op, arguments, live)
+    def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
+        """Continue after that many strict reads, and that many lenient ones of each operation."""
+        super().seek(position, lenient)
+        self._frames = self._record.strict_frames(position)
+        self._events, self._used = (), 0
 
     def left(self, point: int) -> str:
         """The first read that the record holds before a compare-point and that was not made; or empty."""
-        self._enter(point)
-        if self.position() >= self._bound:
-            return ""
-        event = next(self._record.strict_reads(self.position()), None)
-        return "" if event is None else describe(*event)
+        there = self._has_more() and self._written_at <= point
+        return describe(*self._events[self._used]) if there else ""
+
+    def _next(self) -> Event | None:
+        session = self.session
+        bounded = session is not None and not session.muted
+        if bounded and session is not None and session.point_count > self._until:
+            self._enter(session.point_count)
+        if self._until >= self._lines_from:
+            self._lines.append(user_line())
+        if not self._has_more():
+            return None
+        if bounded and self._written_at > self._until:
+            self.is_extra, self.extra_at = True, self._odd_one()
+            return None
+        self._used += 1
+        return self._events[self._used - 1]
+
+    def _has_more(self) -> bool:
+        while self._used >= len(self._events):
+            frame = next(self._frames, None)
+            if frame is None:
+                return False
+            self._written_at, self._events = frame
+            self._used = 0
+        return True
 
     def _enter(self, point: int) -> None:
         """Reads from here on are made before this compare-point, or the next one that compares effects."""
-        if point <= self._until or point == self._point:
-            return
-        if self.position() == self._bound:
-            self._known[len(self._lines)] = self._lines
-        self._lines, self._began, self._point = [], self.position(), point
         self._until = next((at for at in self._compared if at >= point), _NEVER)
-        while self._next is not None and self._next[0] <= self._until:
-            self._bound = self._next[1]
-            self._next = next(self._bounds, None)
+        self._known[len(self._lines)] = self._lines
+        self._lines = []
 
     def _odd_one(self) -> str:
-        """The line among those of this compare-point that the reads before it do not know."""
-        known = self._known.get(self._bound - self._began, ())
-        for line, was in zip(self._lines, known, strict=False):
+        """The line among those of this compare-point that as many reads before it do not know."""
+        for line, was in zip(self._lines, self._known.get(len(self._lines) - 1, ()), strict=False):
             if line != was:
                 return line
-        return self._lines[-1]
+        return self._lines[-1] if self._lines else ""
 
 
 def _comparing_effects(record: RunRecord) -> Iterator[int]:
@@ -95,14 +114,3 @@ def _comparing_effects(record: RunRecord) -> Iterator[int]:
     for index, (_, shape, _) in enumerate(record.reader.points.rows(0)):
         if "effects" in shape.components:
             yield index
-
-
-def _bounds(record: RunRecord) -> Iterator[tuple[int, int]]:
-    """Compare-points with reads before them, and how many reads there are by then."""
-    point, count = -1, 0
-    for at, number in record.strict_counts():
-        if at != point and point >= 0:
-            yield point, count
-        point, count = at, count + number
-    if point >= 0:
-        yield point, count

@@ -68,7 +68,8 @@ class Watch:
 
     def differs(self, failure: Failure) -> None:
         """The first difference: tell it and stop."""
-        message: dict[str, object] = {"kind": "failure", **failure.to_json()}
+        extra = self.source is not None and self.source.is_extra
+        message: dict[str, object] = {"kind": "failure", "extra": extra, **failure.to_json()}
         if self.session is not None and self._capture is not None:
             message["state"] = states(self.session)
         self.leave(message)
@@ -79,7 +80,7 @@ class Watch:
             self.leave(error_message(error))
         recorded, asked = str(error.fields["recorded"]), str(error.fields["asked"])
         at = "" if self.source is None else self.source.extra_at
-        if at:
+        if self.source is not None and self.source.is_extra:
             recorded = f"{recorded} before this compare-point"
         self._at_next_point("effect", ("effects",), recorded, asked, at or user_line())
 
@@ -140,7 +141,8 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
         watch = Watch(channel, last=job["last"], capture=job["capture"])
         number = job["snapshot"]
         resume = None if number is None else resume_at(record, number)
-        source = BoundedSource(record, watch.effect_differs)
+        lines_from = job["lines_from"]
+        source = BoundedSource(record, watch.effect_differs, lines_from=lines_from)
         sink = CheckingSink(
             record,
             Predicate.from_json(job["predicate"]),

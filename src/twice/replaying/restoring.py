@@ -197,6 +197,7 @@ def _run(record: RunRecord, number: int | None, *, capture: int | None) -> Mappi
         snapshot=number,
         last=capture if record.complete or capture is not None else len(record.reader.points) - 1,
         capture=capture,
+        lines_from=None,
     )
     state: Mapping[str, Any] = {}
     with start_child(record) as child:

@@ -143,9 +143,16 @@ def governed_read(
     if clock is not None:
         return _tick_read(op, layer, clock, tick)
     if not layer.live:
+        users: dict[str, Any] | None = None
 
         def served(module: dict[str, Any]) -> object:
-            return layer.ask_in(module, op, real, _getframe(1).f_code)
+            nonlocal users
+            if module is users and (actor := current()):
+                return layer.read(actor, op, real)
+            code = _getframe(1).f_code
+            own = layer.is_strict_in(module, code) and not layer.probing
+            users = module if own and layer.active else None
+            return layer.ask_in(module, op, real, code)
 
         return _told_its_module(served)
     number = op.number
@@ -170,8 +177,8 @@ def governed_read(
             actor.note_lenient(number, value)
             return value
         code = _getframe(1).f_code
-        strict = layer.is_strict_in(module, code)
-        if not strict and "__file__" in module:
+        strict = layer.is_strict_in(module, code) and not layer.probing
+        if not strict and not layer.probing and "__file__" in module:
             libraries[id(module)] = module  # kept, so that its identity is not given to another
         last = module if layer.active and strict else None
         return layer.ask_in(module, op, real, code)

@@ -117,7 +117,7 @@ class RecordedActor:
     def strict(self, op: Op, arguments: object, live: Live) -> Any:
         """Serve the next recorded value when it answers this very question."""
         del live
-        event = next(self._strict, None)
+        event = self._next()
         if event is None:
             raise self._mismatch(None, op, arguments)
         number: int = event[0]
@@ -130,6 +130,9 @@ class RecordedActor:
                 raise self._mismatch(event, op, arguments)
         self._position += 1
         return value
+
+    def _next(self) -> Event | None:
+        return next(self._strict, None)
 
     def position(self) -> int:
         """How many strict reads were served."""
