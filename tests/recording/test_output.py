@@ -6,6 +6,8 @@ import os
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from programs import cli, recorded, verified, write
 from twice.foundation.digests import Algorithm
 from twice.recording.output import CapturedFile
@@ -162,3 +164,24 @@ def test_a_descriptor_that_points_elsewhere_for_a_while_or_is_closed_does_no_har
     assert (statement.result, statement.failure) == ("PASS", None)
     with RunRecord.open(statement.path) as record:
         assert record.printed()[0] == b"before\nafter\n"
+
+
+@pytest.mark.parametrize(
+    ("last", "was", "now"),
+    [
+        ("print('b', 2)", "line 2: b 1", "line 2: b 2"),
+        ("pass", "line 2: b 1", "nothing more"),
+        ("print('b 1', 'c', sep=chr(10))", "nothing more", "line 3: c"),
+    ],
+)
+def test_the_first_line_that_differs_is_shown(
+    tmp_path: Path, last: str, was: str, now: str
+) -> None:
+    source = "def main(run):\n    for tick in run.ticks(1):\n        print('a')\n        LAST\n"
+    recorded(tmp_path, source.replace("LAST", "print('b', 1)")).close()
+    write(tmp_path, source.replace("LAST", last))
+
+    failure = verify(tmp_path / "a.twice", informational=True).failure
+
+    assert failure is not None
+    assert (failure.columns, failure.recorded, failure.replayed) == (("output",), was, now)

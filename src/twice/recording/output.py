@@ -73,6 +73,10 @@ class CapturedFile:
         self.digest = self._hasher.digest()[:16]
         return found
 
+    def whole(self) -> bytes:
+        """Everything that the file held at the last call of ``advance``, as it is there."""
+        return os.pread(self._descriptor, self._offset, 0)
+
 
 class OutputCapture:
     """Standard output and error of this process, as columns of the run.
@@ -116,6 +120,10 @@ class OutputCapture:
         if self._compare_errors:
             return self._output.digest + self._errors.digest
         return self._output.digest
+
+    def printed(self) -> bytes:
+        """Standard output up to the last position of an execution from its start, secrets blanked."""
+        return self._redaction.file(OUTPUT).next(self._output.whole())
 
     def restart(self, output: bytes, errors: bytes) -> None:
         """Go on as if exactly these bytes had been printed so far."""

@@ -87,6 +87,7 @@ class Wiring:
     inputs: Inputs
     sink: Sink
     output: Callable[[], bytes] = no_output
+    printed: Callable[[], bytes] = no_output
     restart_output: Callable[[bytes, bytes], None] = field(default=lambda _out, _err: None)
     summarise_output: Callable[[], dict[str, object]] = field(default=dict)
     control: Control = field(default_factory=NoControl)

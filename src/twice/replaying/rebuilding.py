@@ -78,6 +78,7 @@ def rebuilt_session(
             inputs=inputs,
             sink=sink,
             output=output.position,
+            printed=output.printed,
             restart_output=output.restart,
             summarise_output=output.summary,
             control=control or NoControl(),

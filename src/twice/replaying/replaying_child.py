@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Any, NoReturn
 
 from twice.errors import EffectMismatch, FileNotRebuilt, SealBroken
@@ -28,6 +30,7 @@ from twice.replaying.checking import CheckingSink, Failure
 from twice.replaying.rebuilding import rebuilt_session, recorded_inputs, resume_at
 
 _PROGRESS_EVERY = 512
+_LINE_CHARACTERS = 160
 _TEXTS = {"recorded", "replayed", "message"}
 """Members of a message that may quote what the program was given."""
 
@@ -37,12 +40,22 @@ class Watch:
 
     Args:
         channel: to the parent.
+        record: what is verified.
         last: index of the last point that is judged, or None for all.
         capture: index of a point at which the components' states are sent, or None.
+        from_start: whether the execution begins at the run's start, and prints all of it.
     """
 
-    def __init__(self, channel: Channel, *, last: int | None, capture: int | None) -> None:
-        self.channel = channel
+    def __init__(
+        self,
+        channel: Channel,
+        record: RunRecord,
+        *,
+        last: int | None,
+        capture: int | None,
+        from_start: bool = True,
+    ) -> None:
+        self.channel, self._record, self._from_start = channel, record, from_start
         self.sink: CheckingSink | None = None
         self.session: Session | None = None
         self.source: BoundedSource | None = None
@@ -68,6 +81,12 @@ class Watch:
 
     def differs(self, failure: Failure) -> None:
         """The first difference: tell it and stop."""
+        if failure.columns == ("output",) and self.session is not None and self._from_start:
+            recorded, _ = self._record.printed(before_point=failure.index + 1)
+            replayed = self.session.wiring.printed()
+            if recorded != replayed:  # or it is standard error that differs
+                was, now = first_line(recorded, replayed)
+                failure = replace(failure, recorded=was, replayed=now)
         extra = self.source is not None and self.source.is_extra
         message: dict[str, object] = {"kind": "failure", "extra": extra, **failure.to_json()}
         if self.session is not None and self._capture is not None:
@@ -129,6 +148,20 @@ class Watch:
         }
 
 
+def first_line(recorded: bytes, replayed: bytes) -> tuple[str, str]:
+    """The first line in which two outputs differ, as both have it, with its number from 1."""
+    one, other = (data.decode("utf-8", "replace").splitlines() for data in (recorded, replayed))
+    pairs = enumerate(zip_longest(one, other), 1)
+    for number, (was, now) in pairs:
+        if was != now:
+            return _line(number, was), _line(number, now)
+    return f"{len(recorded)} bytes, with another end of line", f"{len(replayed)} bytes"
+
+
+def _line(number: int, text: str | None) -> str:
+    return "nothing more" if text is None else f"line {number}: {text[:_LINE_CHARACTERS]}"
+
+
 def states(session: Session) -> dict[str, bytes]:
     """Canonical form of every component's state as it stands."""
     return {name: encode(component.read()) for name, component in session.points.components.items()}
@@ -138,8 +171,14 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute a record's program again and compare every point."""
     with RunRecord.open(job["record"]) as record:
         channel.send({"kind": "environment", "now": measure().to_json(), "held": job["held"]})
-        watch = Watch(channel, last=job["last"], capture=job["capture"])
         number = job["snapshot"]
+        watch = Watch(
+            channel,
+            record,
+            last=job["last"],
+            capture=job["capture"],
+            from_start=number is None,
+        )
         resume = None if number is None else resume_at(record, number)
         lines_from = job["lines_from"]
         source = BoundedSource(record, watch.effect_differs, lines_from=lines_from)

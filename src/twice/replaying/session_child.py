@@ -97,7 +97,7 @@ class CommandControl:
 def replay_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Serve one read-only session."""
     with RunRecord.open(job["record"]) as record:
-        watch = Watch(channel, last=None, capture=None)
+        watch = Watch(channel, record, last=None, capture=None)
         resume = None if job["snapshot"] is None else resume_at(record, job["snapshot"])
         sink = CheckingSink(
             record,
