@@ -30,7 +30,6 @@ class BoundedSource(RecordedSource):
     Args:
         record: what is served.
         differs: told of a mismatch before it is raised.
-
         lines_from: compare-point from which on the lines of reads are kept; None for none: to ask for a
             line costs more than to serve a read.
 

@@ -67,7 +67,7 @@ class Failure:
             tuple(data["columns"]),
             data["recorded"],
             data["replayed"],
-            data.get("at", ""),
+            data["at"],
         )
 
 

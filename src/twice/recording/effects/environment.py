@@ -3,16 +3,17 @@
 Covered, asked by user code: ``os.getcwd`` (also through ``os.path`` and ``pathlib``), ``getpid``,
 ``getppid``, ``getlogin``, ``uname``, ``cpu_count``, ``process_cpu_count``, ``sched_getaffinity``,
 ``getloadavg``, ``times``, the user's and group's numbers; ``getpass.getuser``,
-``socket.gethostname``, ``platform.node``, ``uuid.getnode``; the processor that ``platform`` asks ``uname -p`` for. The variables are ``environ``'s. ``os.kill`` takes the
-process number that the program was told and reaches the process that it meant.
+``socket.gethostname``, ``platform.node``, ``uuid.getnode``; the processor that ``platform`` asks
+``uname -p`` for. The variables are ``environ``'s. ``os.kill`` takes the process number that the program was
+told and reaches the process that it meant.
 
 The standard library's and installed packages' own reads ask the real machine and are not written
 down: they work with what there is (pools by processor count). One is recorded for them too, the number of the
 process: it stands in lock files, in logged lines and in the names of files under ``/proc``.
 
 Not covered: ``os.getcwdb``, ``platform.uname``, the names that ``posix`` has itself, what C code asks of a process
-by its number (``psutil`` does, besides the files under ``/proc``). A process that the program forks is told its own. Where a program was moved, the folder served is the
-recorded one: files below it are looked for there.
+by its number (``psutil`` does, besides the files under ``/proc``). A process that the program forks is told its
+own. Where a program was moved, the folder served is the recorded one: files below it are looked for there.
 
 Invariant: recording returns what the machine gave, and an exception is a result like another.
 """
@@ -161,8 +162,8 @@ def _processes(layer: EffectLayer) -> list[Patch]:
     def told_to_library(live: Callable[[], int]) -> int:
         if layer.actor() is None:
             return live()
-        if not own or layer.probing:
-            own[:] = [int(layer.fact(ops.OWN_PID, "", live, needed=False))]
+        if not own:
+            own.append(int(layer.fact(ops.OWN_PID, "", live, needed=False)))
         return own[0]
 
     rows = []
