@@ -13,7 +13,7 @@ import os
 import platform
 import statistics
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -21,12 +21,20 @@ RESULTS = FOLDER / "results"
 PROGRAMS = FOLDER / "programs"
 
 
-def options(name: str, summary: str, *, rounds: int) -> argparse.Namespace:
-    """``--rounds``, ``--small``, ``--output``: the same for every benchmark."""
+def options(
+    name: str,
+    summary: str,
+    *,
+    rounds: int,
+    arrange: Callable[[argparse.ArgumentParser], object] | None = None,
+) -> argparse.Namespace:
+    """``--rounds``, ``--small``, ``--output``: the same for every benchmark; ``arrange`` adds others."""
     parser = argparse.ArgumentParser(description=summary)
     parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--small", action="store_true", help="quick and meaningless: for tests")
     parser.add_argument("--output", type=Path, default=RESULTS / f"{name}.jsonl")
+    if arrange is not None:
+        arrange(parser)
     chosen = parser.parse_args()
     if chosen.small:
         chosen.rounds = 1

@@ -110,6 +110,42 @@ GOALS = (
         "world", _named("HTTP round trip, twice to raw"), 1.05, "x",
     ),
     Goal(
+        "precision", "at most one in twenty findings on labelled sites is a false alarm",
+        "findings", _named("corpus: precision"), 0.95, "of sites", least=True,
+    ),
+    Goal(
+        "recall", "at least 85 % of labelled true sites are found",
+        "findings", _named("corpus: recall"), 0.85, "of sites", least=True,
+    ),
+    Goal(
+        "noise", "at most 2 findings of medium or above for each 1,000 lines of public code",
+        "findings", _named("medium or above"), 2, "per kLOC",
+    ),
+    Goal(
+        "noise-high", "at most 0.5 findings of high or above for each 1,000 lines of public code",
+        "findings", _named("high or above"), 0.5, "per kLOC",
+    ),
+    Goal(
+        "check", "twice check reads 100,000 lines in a second of one process, values not followed",
+        "checking", _named("twice, one process, not followed: lines by CPU"), 100_000, "lines/s", least=True,
+    ),
+    Goal(
+        "check-followed", "and 60,000 with values followed",
+        "checking", _named("twice, one process, followed: lines by CPU"), 60_000, "lines/s", least=True,
+    ),
+    Goal(
+        "check-two", "in two processes 180,000, by wall clock",
+        "checking", _named("twice, two processes, not followed: lines by wall"), 180_000, "lines/s", least=True,
+    ),
+    Goal(
+        "check-two-followed", "and 110,000 with values followed",
+        "checking", _named("twice, two processes, followed: lines by wall"), 110_000, "lines/s", least=True,
+    ),
+    Goal(
+        "check-warm", "what was checked before is checked again at 750,000 lines in a second (150,000 in 200 ms)",
+        "checking", _named("twice, warm: lines by wall"), 750_000, "lines/s", least=True,
+    ),
+    Goal(
         "clock-bytes", "a recorded clock read takes at most 16 bytes",
         "world", _named("bytes of a record for each clock read"), 16, "bytes",
     ),

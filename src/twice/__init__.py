@@ -5,32 +5,32 @@ record, ``twice.open`` reads one, ``twice.verify`` proves it again, ``twice.repl
 it, ``twice.rerun`` does it afresh, and ``twice.diagnose`` says where two of them part. The command
 line ``twice`` has the same verbs.
 
-What executes records again is imported when it is first asked for: every recorded program imports
-this, and most never ask.
+What a name needs is imported when the name is first asked for: the command line passes here too, and
+most of its commands need little.
 
-Invariant: importing this imports no optional library, no numpy and no command line.
+Invariant: importing this imports no optional library, no numpy and no command line, and of the standard
+library nothing.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
 from twice.errors import TwiceError
-from twice.recording.active import effect
-from twice.recording.recorder import record, recording
-from twice.recording.run import Run
-from twice.recording.runrecord import RunRecord
+from twice.recording.inline import recording
 
+TYPE_CHECKING = False  # ``typing`` would be imported from the working folder: see ``__main__.py``.
 if TYPE_CHECKING:
     from twice.diagnosing.diagnosing import diagnose
     from twice.diagnosing.varying.varying import vary
+    from twice.recording.active import effect
+    from twice.recording.recorder import record
+    from twice.recording.run import Run
+    from twice.recording.runrecord import RunRecord
     from twice.replaying.branching import branch
     from twice.replaying.reading import replay
     from twice.replaying.rerunning import rerun
     from twice.replaying.verifying import verify
 
-open = RunRecord.open  # noqa: A001  (twice.open(path) reads as what it does)
+    open = RunRecord.open  # noqa: A001  (twice.open(path) reads as what it does)
 
 __all__ = [
     "Run",
@@ -50,8 +50,13 @@ __all__ = [
 __version__ = "0.1.0"
 
 _ASKED_FOR = {
+    "Run": "twice.recording.run",
+    "RunRecord": "twice.recording.runrecord",
     "branch": "twice.replaying.branching",
     "diagnose": "twice.diagnosing.diagnosing",
+    "effect": "twice.recording.active",
+    "open": "twice.recording.runrecord",
+    "record": "twice.recording.recorder",
     "replay": "twice.replaying.reading",
     "rerun": "twice.replaying.rerunning",
     "vary": "twice.diagnosing.varying.varying",
@@ -62,7 +67,10 @@ _ASKED_FOR = {
 def __getattr__(name: str) -> object:
     if name not in _ASKED_FOR:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(_ASKED_FOR[name]), name)
+    from importlib import import_module
+
+    module = import_module(_ASKED_FOR[name])
+    found = globals()[name] = module.RunRecord.open if name == "open" else getattr(module, name)
     return found
 
 

@@ -14,7 +14,8 @@ from twice.diagnosing.restores.mujocostate import mjdata_fields, mjdata_outputs,
 from twice.errors import StreamReseeded
 from twice.integrations import gymnasium as tg
 from twice.recording.cadence import Cadence
-from twice.recording.recorder import record, recording
+from twice.recording.inline import recording
+from twice.recording.recorder import record
 from twice.recording.runrecord import RunRecord
 from twice.replaying.branching import branch, prefix_proof
 from twice.replaying.restoring import restores

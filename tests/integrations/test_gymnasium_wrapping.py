@@ -19,7 +19,7 @@ from twice.foundation.encoding import encode
 from twice.integrations import gymnasium as tg
 from twice.integrations.gymnasium.actions import fitted
 from twice.integrations.gymnasium.attributes import Attributes
-from twice.recording.recorder import recording
+from twice.recording.inline import recording
 from twice.recording.run import Run
 
 

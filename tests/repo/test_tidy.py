@@ -39,7 +39,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recording/effects/", "recording/interception.py", "recording/session.py",
             "recording/interrupts.py", "recording/sealing/descriptors.py",
-            "recording/record/", "recording/launch.py", "surfaces/",
+            "recording/record/", "recording/launch.py", "testing/planting.py", "surfaces/",
         ),
         "run.effects.clock",
     ),
@@ -47,6 +47,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recording/streams/", "recording/effects/", "recording/interception.py",
             "recording/run.py", "diagnosing/objects/librarystate.py",
+            "testing/searching.py", "testing/proving.py",
         ),
         "a stream: run.rng(name)",
     ),
@@ -65,7 +66,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "subprocess": (
         (
             "recording/effects/", "recording/interception.py", "recording/launch.py",
-            "recording/identity.py", "tooling/adapters/",
+            "recording/identity.py", "tooling/adapters/", "specifying/gate/gathering/suite.py",
         ),
         "recording.launch for child processes, run.effects.process for programs",
     ),

@@ -12,7 +12,12 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "specifying" / "gate"))
+
+import gatesystems
+
 from programs import cli, environ
+from small_system import build
 from twice.surfaces.cli import COMMANDS
 from twice.surfaces.cli.reference import page
 
@@ -59,17 +64,25 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
     (swarm / "train.py").write_text(TRAIN)
     for folder in ("runs", "archive"):
         (swarm / folder).mkdir()
+    where = _specified(swarm / "system", name) or swarm
     for example in examples(name):
         words = shlex.split(example)[1:]
         if name == "record":
             (swarm / "a.twice").unlink(missing_ok=True)
         if "parquet" in words and not _has_pyarrow():
             continue
-        done = cli(*words, cwd=swarm, input="")
+        done = cli(*words, cwd=where, input="")
         assert done.returncode in {0, 1}, f"{example}\n{done.stderr}"
         assert "Traceback" not in done.stderr
         if "--json" in words:
             assert json.loads(done.stdout)["format"].startswith("twice.")
+
+
+def _specified(folder: Path, name: str) -> Path | None:
+    """A system with a specification, for commands that work on one."""
+    if name == "gate":
+        return gatesystems.build(folder, "M").project
+    return build(folder) if name == "scaffold" else None
 
 
 def _has_pyarrow() -> bool:

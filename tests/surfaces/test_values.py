@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from twice.foundation.encoding import decode, encode
-from twice.surfaces.values import as_json, inline, lines, printable
+from twice.foundation.printable import printable
+from twice.surfaces.values import as_json, inline, lines
 
 
 @dataclass

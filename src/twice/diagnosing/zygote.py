@@ -25,7 +25,8 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from twice.errors import ProgramFailed
 from twice.recording.launch import ChildProcess, append_only, revived
@@ -34,6 +35,83 @@ from twice.recording.wire import Channel, pair
 
 ACTION = "zygote"
 _HANDED_OVER = 3  # the line to the parent, standard output, standard error
+
+
+class Fork:
+    """One fork of a zygote: a line to it, and its output; a context manager.
+
+    Args:
+        control: the socket on which the zygote is asked for forks.
+    """
+
+    def __init__(self, control: socket.socket) -> None:
+        self.channel, theirs = pair()
+        self._files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]  # noqa: SIM115
+        for file in self._files:
+            append_only(file)
+        handed = [theirs.fileno(), *(file.fileno() for file in self._files)]
+        try:
+            socket.send_fds(control, [b"f"], handed)
+        except OSError:
+            self.close()
+            raise
+        finally:
+            theirs.close()
+
+    def ask(self, message: Mapping[str, object]) -> dict[str, Any]:
+        """Send a message and wait for the answer; raises as ``answer`` does."""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.channel.send(message)
+        return self.answer()
+
+    def answer(self) -> dict[str, Any]:
+        """Wait for the next message.
+
+        Raises:
+            TwiceError: the error that the fork reports.
+            ProgramFailed: E-PROGRAM-003, when it died without an answer.
+        """
+        message = None
+        with suppress(BrokenPipeError, ConnectionResetError):
+            message = self.receive()
+        if message is None:
+            tail = self.errors_tail()
+            raise ProgramFailed(
+                "The process that executed the program died.",
+                f"Its last words: {tail}" if tail else "It printed nothing to standard error.",
+                "Run the program by itself, without twice, to see what ends it.",
+            )
+        return message
+
+    def receive(self) -> dict[str, Any] | None:
+        """The next message, or None when there is no more; raises the error that it reports."""
+        message = self.channel.receive()
+        if message is not None and message.get("kind") == "error":
+            raise revived(message)
+        return message
+
+    def errors_tail(self, size: int = 2000) -> str:
+        """The end of what it wrote to standard error."""
+        descriptor = self._files[1].fileno()
+        end = os.fstat(descriptor).st_size
+        return os.pread(descriptor, size, max(0, end - size)).decode("utf-8", "replace").strip()
+
+    def close(self) -> None:
+        """Hang up; a fork that still runs ends when it next speaks, or with its zygote."""
+        self.channel.close()
+        for file in self._files:
+            file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
 
 class Zygote:
@@ -62,31 +140,27 @@ class Zygote:
         with suppress(ProgramFailed):
             self.fit = bool(self._process.ask({"action": ACTION})["fit"])
 
+    def fork(self) -> Fork:
+        """A fork of its own for one job.
+
+        Raises:
+            BrokenPipeError, ConnectionResetError: when the zygote is gone.
+        """
+        with self._lock:
+            return Fork(self._control)
+
     def ask(self, job: Mapping[str, object]) -> dict[str, Any] | None:
         """The answer of a fork, or None when it gave none and a fresh process should be asked.
 
         Raises:
             TwiceError: the error that the fork reports.
         """
-        channel, theirs = pair()
         try:
-            with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-                append_only(out)
-                append_only(errors)
-                handed = [theirs.fileno(), out.fileno(), errors.fileno()]
-                with self._lock:
-                    socket.send_fds(self._control, [b"f"], handed)
-                theirs.close()
-                channel.send(job)
-                message = channel.receive()
+            with self.fork() as fork:
+                fork.channel.send(job)
+                return fork.receive()
         except (BrokenPipeError, ConnectionResetError):
             return None
-        finally:
-            theirs.close()
-            channel.close()
-        if message is not None and message.get("kind") == "error":
-            raise revived(message)
-        return message
 
     def close(self) -> None:
         """End it and what it forked."""

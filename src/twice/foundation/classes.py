@@ -17,34 +17,21 @@ from typing import Any, Self, assert_never
 from twice.errors import ClassRefused
 from twice.foundation.digests import Algorithm, require_cryptographic
 from twice.foundation.equivalence import Equivalence, Exact, equivalence_from_json
+from twice.foundation.promises import Axis, DeterminismClass, Scope
 
-
-class DeterminismClass(StrEnum):
-    """Which two runs count as the same."""
-
-    BIT_EXACT = "bit-exact"
-    LOGICAL = "logical"
-    STATISTICAL = "statistical"
-
-
-class Axis(StrEnum):
-    """Whose machine a promise speaks of; the two are always reported apart."""
-
-    DETERMINISM = "determinism"
-    REPRODUCIBILITY = "reproducibility"
-
-
-class Scope(StrEnum):
-    """How far a promise reaches."""
-
-    PROCESS = "process"
-    HOST = "host"
-    CROSS_HOST = "cross-host"
-
-    @property
-    def axis(self) -> Axis:
-        """Determinism on this machine, reproducibility on someone else's."""
-        return Axis.REPRODUCIBILITY if self is Scope.CROSS_HOST else Axis.DETERMINISM
+__all__ = [
+    "Axis",
+    "DeterminismClass",
+    "Predicate",
+    "SampleTest",
+    "Scope",
+    "Summary",
+    "parse_class",
+    "parse_scope",
+    "parse_test",
+    "refuse_weak_digest",
+    "refused",
+]
 
 
 class SampleTest(StrEnum):

@@ -12,10 +12,12 @@ import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, Self, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, assert_never
 
 from twice.errors import DigestRefused
-from twice.foundation.encoding import Registry, encode_parts
+
+if TYPE_CHECKING:
+    from twice.foundation.encoding import Registry
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
 
@@ -181,6 +183,8 @@ def digest_value(
     Raises:
         EncodingRefused: E-ENCODE-001, the value has no canonical form.
     """
+    from twice.foundation.encoding import encode_parts
+
     return digest_parts(encode_parts(value, registry=registry), algorithm)
 
 

@@ -74,6 +74,36 @@ class Config(Mapping[str, Any]):
         return sorted(set(self._values) - set(self._read))
 
 
+def whole_floats(values: object, place: tuple[str | int, ...] = ()) -> list[list[str | int]]:
+    """Places of floats without a fraction: RFC 8785 writes 1.0 as 1, and nobody could tell after."""
+    if isinstance(values, float) and values.is_integer():
+        return [[*place]]
+    inner: Iterable[tuple[str | int, object]] = ()
+    if isinstance(values, Mapping):
+        inner = values.items()
+    elif isinstance(values, list | tuple):
+        inner = enumerate(values)
+    return [found for key, value in inner for found in whole_floats(value, (*place, key))]
+
+
+def with_floats(values: Any, places: Iterable[list[str | int]]) -> Any:
+    """The same values with floats at those places."""
+    for place in places:
+        values = _as_float(values, place)
+    return values
+
+
+def _as_float(values: Any, place: list[str | int]) -> Any:
+    if not place:
+        return float(values) if isinstance(values, int) else values  # stars may stand there
+    key, *rest = place
+    if isinstance(values, Mapping) and key in values:
+        return {**values, str(key): _as_float(values[key], rest)}
+    if isinstance(values, list) and isinstance(key, int) and key < len(values):
+        return [*values[:key], _as_float(values[key], rest), *values[key + 1 :]]
+    return values
+
+
 def read_config(path: Path) -> dict[str, Any]:
     """Read a configuration file: TOML, JSON or YAML, by its suffix.
 

@@ -47,9 +47,10 @@ def governed(session: Session) -> Iterator[Run]:
     # numpy's global generator is a column from the first point on, in every kind of session: it must
     # not depend on whether something of ours happened to load numpy before.
     importlib.import_module("numpy.random")
-    layer = session.wiring.layer
+    layer, in_force = session.wiring.layer, session.wiring.in_force
     active.enter(session)
-    session.wiring.streams.govern_globals()
+    if in_force.generators:
+        session.wiring.streams.govern_globals()
     placing = Placing(session.setup.program)
     files = files_of_session(
         layer,
@@ -69,9 +70,12 @@ def governed(session: Session) -> Iterator[Run]:
         layer.owned_descriptors,
     )
     session.wiring.inventory.allowed = session.setup.allow
-    interception.install()
-    layer.beside, layer.descriptors = watch.ungoverned, watch
-    watching.begin(watch)
+    if in_force.reads:
+        interception.install()
+    if in_force.watch:
+        layer.beside, layer.descriptors = watch.ungoverned, watch
+        watching.begin(watch)
+    session.caveats += [f"the session was run without its {name}" for name in in_force.missing()]
     session.caveats += [
         f"{name} was bound before the session: reads through it are not governed"
         for name in interception.late_aliases()

@@ -10,6 +10,7 @@ Invariant: nothing here runs a program; loading one happens only inside a sessio
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -147,7 +148,18 @@ def load(program: Program) -> Callable[..., object]:
     """Import a function's module and return the function. Runs the module's top level.
 
     Raises:
-        ProgramNotFound: E-PROGRAM-001, when the function is not there.
+        ProgramNotFound: E-PROGRAM-001, when the function is not there, or is none of a run.
+    """
+    found = find(program)
+    require_runnable(found, str(program))
+    return found
+
+
+def find(program: Program) -> Callable[..., Any]:
+    """As ``load``, for whatever can be called.
+
+    Raises:
+        ProgramNotFound: E-PROGRAM-001, when it is not there.
     """
     if program.kind == "module":
         sys.path.insert(0, str(program.folder().resolve()))
@@ -166,7 +178,6 @@ def load(program: Program) -> Callable[..., object]:
         found = getattr(found, part, None)
     if not callable(found):
         raise no_function(program.target, program.function, names_in(vars(module)))
-    require_runnable(found, str(program))
     return found
 
 
@@ -234,13 +245,16 @@ def user_modules() -> list[Path]:
 
 
 _FOREIGN = tuple(
-    {
-        os.path.realpath(path) + os.sep
-        for name in ("stdlib", "platstdlib", "purelib", "platlib")
-        if (path := sysconfig.get_paths().get(name))
-    }
-    | {os.path.realpath(sys.prefix) + os.sep + "lib" + os.sep}
-    | {os.path.realpath(sys.base_prefix) + os.sep + "lib" + os.sep}
+    os.path.realpath(path) + os.sep
+    for path in (
+        *(
+            sysconfig.get_paths().get(name)
+            for name in ("stdlib", "platstdlib", "purelib", "platlib")
+        ),
+        os.path.join(os.path.realpath(sys.prefix), "lib"),  # noqa: PTH118
+        os.path.join(os.path.realpath(sys.base_prefix), "lib"),  # noqa: PTH118
+    )
+    if path
 )
 _OURS = os.path.realpath(Path(__file__).parents[1]) + os.sep
 
@@ -249,6 +263,12 @@ def is_user_file(path: str) -> bool:
     """Whether a source path is the user's own: not the interpreter's, not installed, not twice."""
     if path.startswith("<"):
         return False
+    return _is_user_path(path) if os.path.isabs(path) else _is_user_path(os.path.abspath(path))  # noqa: PTH100, PTH117
+
+
+@functools.cache
+def _is_user_path(path: str) -> bool:
+    """The same for an absolute path; asked several times for every loaded module."""
     real = os.path.realpath(path)
     return (
         not real.startswith(_FOREIGN)

@@ -152,14 +152,7 @@ def record_program(
     sample = (
         Sample(()) if summary is None else draw(setup, surroundings, summary, progress=progress)
     )
-    job = {
-        "setup": setup.to_json(),
-        "surroundings": surroundings.to_json(),
-        "out": str(out.absolute()),
-        "force": force,
-        "parent": parent,
-        "sample": [member.payload() for member in sample.members],
-    }
+    job = record_job(setup, surroundings, out, force=force, parent=parent, sample=sample)
     environ = environ_for_child(os.environ, surroundings)
     with ChildProcess(
         _CHILD, environ, show=show, stdin=stdin, passes_interrupts=True, python=python
@@ -175,6 +168,26 @@ def record_program(
             child.close()
             discard_hidden(out, child.pid)
     return message
+
+
+def record_job(
+    setup: Setup,
+    surroundings: Surroundings,
+    out: Path,
+    *,
+    force: bool = False,
+    parent: Mapping[str, object] | None = None,
+    sample: Sample | None = None,
+) -> dict[str, object]:
+    """What a process that records one run is told."""
+    return {
+        "setup": setup.to_json(),
+        "surroundings": surroundings.to_json(),
+        "out": str(out.absolute()),
+        "force": force,
+        "parent": parent,
+        "sample": [] if sample is None else [member.payload() for member in sample.members],
+    }
 
 
 def _warn(row: Mapping[str, object]) -> None:
@@ -211,30 +224,15 @@ def refuse_existing(out: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def recording(
+def recording_here(
     out: str | os.PathLike[str],
     *,
-    seed: int | Seed | None = None,
-    config: Mapping[str, Any] | None = None,
-    force: bool = False,
+    seed: int | Seed | None,
+    config: Mapping[str, Any] | None,
+    force: bool,
     **policies: Any,
 ) -> Iterator[Run]:
-    """Record the code inside a ``with`` block: for notebooks and inline code.
-
-    What is printed is not captured, names bound before the block (``from time import time``) are
-    not governed, and the code cannot be started again: verifying such a record says UNKNOWN and
-    names the form that could be.
-
-    Args:
-        out: path of the record.
-        seed: master seed; the variable TWICE_SEED when None.
-        config: plain values for ``run.config``.
-        force: replace an existing output.
-        **policies: fields of ``Setup``.
-
-    Yields:
-        The run.
-    """
+    """Record in this process: what ``inline.recording`` says to its callers."""
     setup = Setup(
         Program("inline", "inline code"), master_seed(seed), dict(config or {}), **policies
     )

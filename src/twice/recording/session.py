@@ -128,9 +128,9 @@ class Session:
     def compare(self, name: str, value: object, within: Equivalence | None) -> None:
         """An explicit compare-point over one value."""
         self._raise_pending()
-        if self.muted:
-            return
         self._decided = True
+        if self.muted or not self.wiring.in_force.points:
+            return
         self.wiring.control.compared(value)
         if within is not None:
             self.wiring.sink.value(name, encode((name, within.to_json(), value)), self.tick)
@@ -156,7 +156,7 @@ class Session:
             RollbackRefused: E-TICK-002, when that tick is not kept.
         """
         self._require_open_tick(f"run.rollback({to})")
-        self._put_back(self._kept.take(to, self.tick))
+        self.put_back(self._kept.take(to, self.tick))
         self.frame(ROLLBACK, encode((self.tick, to)))
         self._rolled_back_to = to
         self._take("rollback")
@@ -263,7 +263,7 @@ class Session:
             self.wiring.sink.frame(kind, payload, self.tick, actor)
 
     def _take(self, name: str) -> None:
-        if self.muted:
+        if self.muted or not self.wiring.in_force.points:
             return
         taken = self.points.take(self.tick, name)
         for column in self.tolerances:
@@ -314,7 +314,7 @@ class Session:
     def _resume_at(self, resume: Resume) -> None:
         captured = resume.captured
         cursors = captured.cursors
-        self._put_back(captured)
+        self.put_back(captured)
         self.silent_reads = self.wiring.layer.manifest()
         self.wiring.layer.restore(cursors.effects)
         self.wiring.inputs.seek(cursors.inputs)
@@ -329,7 +329,7 @@ class Session:
         for kept in (*resume.kept, captured):
             self._kept.keep(kept)
 
-    def _put_back(self, captured: Captured) -> None:
+    def put_back(self, captured: Captured) -> None:
         """Components first, then streams: a ``restore`` may draw."""
         with self.wiring.streams.restoring():
             for name, component in self.points.components.items():

@@ -42,7 +42,7 @@ def settings_at_start() -> dict[str, str]:
         "environment": f"{sum(len(name) + len(value) for name, value in _environ())} characters",
         "file times": file_times_read(),
         "folder": _short(str(Path.cwd())),
-        "hash": f"{hash('twice') & 0xFFFF_FFFF:08x}",
+        "hash": f"{hash('twice') & 0xFFFF_FFFF:08x}",  # twice: ignore[salted-hash] it shows the salt
         "home": _short(os.path.expanduser("~"), os.environ.get("LOGNAME", "")),  # noqa: PTH111
         "host": _short(os.uname().nodename),
         "libm": _short(*(made.hex() for at in range(400) for made in _curves(at / 97 + 0.01))),

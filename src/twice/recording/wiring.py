@@ -6,7 +6,7 @@ Invariant: a session made from other parts does the same to the program's state.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Protocol
 
 from twice.recording.comparepoints import Taken
@@ -78,6 +78,27 @@ class Resume:
     kept: Sequence[Captured] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """What of its work a session does: all of it, except where the cost of a part is measured.
+
+    Attributes:
+        generators: the generators that everybody shares are seeded and are part of the state.
+        reads: reads of the world are governed and written down.
+        watch: operations that pass by the governed ones are noticed.
+        points: compare-points are taken.
+    """
+
+    generators: bool = True
+    reads: bool = True
+    watch: bool = True
+    points: bool = True
+
+    def missing(self) -> list[str]:
+        """Name what is not in force."""
+        return [each.name for each in fields(self) if not getattr(self, each.name)]
+
+
 @dataclass
 class Wiring:
     """The exchangeable parts of a session."""
@@ -97,3 +118,4 @@ class Wiring:
     inventory: Inventory = field(default_factory=Inventory)
     refuse: Refuse | None = None
     contents: Callable[[], Iterable[bytes]] = tuple
+    in_force: InForce = field(default_factory=InForce)

@@ -15,6 +15,7 @@ from typing import Any
 
 from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm
+from twice.foundation.fingerprint import Fingerprint
 from twice.recording.describing import describe_ending
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.sources import LiveSource
@@ -33,7 +34,7 @@ from twice.recording.sink import RecordingSink
 from twice.recording.streams import Streams
 from twice.recording.surroundings import Surroundings
 from twice.recording.wire import Channel
-from twice.recording.wiring import NoControl, Wiring
+from twice.recording.wiring import InForce, NoControl, Wiring
 
 
 def recording_session(
@@ -43,8 +44,10 @@ def recording_session(
     *,
     capture: bool,
     redaction: Redaction | None = None,
+    in_force: InForce | None = None,
 ) -> Session:
     """A session that asks the world and writes everything into one record."""
+    does = in_force or InForce()
     event_sourced = setup.strategy == "event-sourced"
     sink = RecordingSink(writer, dedupe=setup.strategy != "full", keep=not event_sourced)
     holder: list[Session] = []
@@ -54,7 +57,7 @@ def recording_session(
 
     layer = EffectLayer(
         LiveSource(),
-        journal,
+        journal if does.reads else None,
         opted_in=setup.strict_packages,
         algorithm=setup.algorithm,
         redaction=redaction,
@@ -65,6 +68,7 @@ def recording_session(
         inputs=LiveInputs(),
         sink=sink,
         marks=snapshot_marks(identity),
+        in_force=does,
     )
     if capture:
         output = OutputCapture(
@@ -102,13 +106,23 @@ def snapshot_marks(identity: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def record_here(job: Mapping[str, Any], channel: Channel) -> None:
-    """Record the run that a job describes."""
+def record_here(
+    job: Mapping[str, Any], channel: Channel, *, measured: Fingerprint | None = None
+) -> None:
+    """Record the run that a job describes.
+
+    Args:
+        job: from ``recorder.record_job``.
+        channel: to the parent.
+        measured: the environment of this process, where it was measured before.
+    """
     setup = Setup.from_json(job["setup"])
     surroundings = Surroundings.from_json(job["surroundings"])
     redaction = Redaction(setup.redaction, os.environ)
     identity = redacted_identity(
-        build_identity(setup, surroundings, measure(), parent=job["parent"]), redaction, os.environ
+        build_identity(setup, surroundings, measured or measure(), parent=job["parent"]),
+        redaction,
+        os.environ,
     )
     writer = RecordWriter.create(
         Path(job["out"]),

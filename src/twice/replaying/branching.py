@@ -19,11 +19,12 @@ from typing import Any, ClassVar, Self
 
 from twice.errors import BranchLimit, OutputUnwritable, RecordOutOfRange, SessionMisuse, UsageError
 from twice.foundation.encoding import decode, encode
-from twice.recording.launch import ChildProcess
 from twice.recording.recorder import refuse_existing
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import may_talk
 from twice.replaying.starting import (
+    Executor,
+    Start,
     job_for,
     require_rerunnable,
     require_same_code,
@@ -53,10 +54,11 @@ class BranchingSession:
         *,
         force: bool = False,
         sealed: bool = False,
+        start: Start = start_child,
     ) -> None:
         self.fork = self.tick = fork
         self.out = Path(out)
-        self._child: ChildProcess | None = None
+        self._child: Executor | None = None
         self._outcome: Mapping[str, Any] | None = None
         if BranchingSession.open_count >= BRANCHES_OPEN_MAX:
             raise BranchLimit(
@@ -66,7 +68,7 @@ class BranchingSession:
             )
         job = branch_job(record, fork, self.out, {}, onwards=False, force=force, sealed=sealed)
         self._partial = Path(str(job["partial"]))
-        self._child = start_child(record)
+        self._child = start(record)
         BranchingSession.open_count += 1
         try:
             message = self._child.ask({**job, "until": fork})
@@ -131,7 +133,7 @@ class BranchingSession:
             self._outcome = message
         return message
 
-    def _live(self) -> ChildProcess:
+    def _live(self) -> Executor:
         if self._child is None or self._outcome is not None:
             raise SessionMisuse(
                 "This branch has ended.",

@@ -19,10 +19,11 @@ from typing import Any, Self
 from twice.errors import RecordOutOfRange, ReplayRefused, SessionMisuse
 from twice.foundation.encoding import decode
 from twice.recording.inputs import InputEvent
-from twice.recording.launch import ChildProcess
 from twice.recording.runrecord import RunRecord
 from twice.replaying.branching import BranchingSession
 from twice.replaying.starting import (
+    Executor,
+    Start,
     job_for,
     require_rerunnable,
     require_same_code,
@@ -43,10 +44,16 @@ class ReplaySession:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, at: int = 0, informational: bool = False
+        self,
+        path: str | os.PathLike[str],
+        *,
+        at: int = 0,
+        informational: bool = False,
+        start: Start = start_child,
     ) -> None:
+        self._start = start
         self.record = RunRecord.open(path)
-        self._child: ChildProcess | None = None
+        self._child: Executor | None = None
         self._child_tick = -1
         self._ended = False
         self._states: OrderedDict[int, dict[str, bytes]] = OrderedDict()
@@ -110,7 +117,9 @@ class ReplaySession:
     ) -> BranchingSession:
         """Leave the record here: a session of another kind, with a record of its own."""
         self._require_open()
-        return BranchingSession(self.record, self.tick, out, force=force, sealed=sealed)
+        return BranchingSession(
+            self.record, self.tick, out, force=force, sealed=sealed, start=self._start
+        )
 
     def end(self) -> None:
         """Stop; a session that ended cannot be used again."""
@@ -156,7 +165,7 @@ class ReplaySession:
     def _restart(self) -> dict[str, Any]:
         if self._child is not None:
             self._child.close()
-        self._child = start_child(self.record)
+        self._child = self._start(self.record)
         number = restorable_snapshot(self.record, self.tick)
         after = self.record.begins_after(self.tick)
         job = job_for(self.record, "replay", snapshot=number, until=self.tick, after=after)

@@ -9,7 +9,7 @@ Invariant: the record is opened for reading, and the program never learns that i
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, NoReturn
@@ -25,6 +25,7 @@ from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.places import user_line
 from twice.recording.session import Session
 from twice.recording.wire import Channel
+from twice.recording.wiring import Resume
 from twice.replaying.bounding import BoundedSource
 from twice.replaying.checking import CheckingSink, Failure
 from twice.replaying.rebuilding import rebuilt_session, recorded_inputs, resume_at
@@ -171,40 +172,65 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute a record's program again and compare every point."""
     with RunRecord.open(job["record"]) as record:
         channel.send({"kind": "environment", "now": measure().to_json(), "held": job["held"]})
-        number = job["snapshot"]
-        watch = Watch(
-            channel,
-            record,
-            last=job["last"],
-            capture=job["capture"],
-            from_start=number is None,
-        )
-        resume = None if number is None else resume_at(record, number)
-        lines_from = job["lines_from"]
-        source = BoundedSource(record, watch.effect_differs, lines_from=lines_from)
-        sink = CheckingSink(
-            record,
-            Predicate.from_json(job["predicate"]),
-            watch.differs,
-            left=source.left,
-            first=0 if resume is None else resume.captured.cursors.points,
-        )
-        session = rebuilt_session(
-            record,
-            sink=sink,
-            source=source,
-            inputs=recorded_inputs(record, watch.input_differs),
-            control=watch,
-            resume=resume,
-            refuse=watch.seal_broken,
-        )
-        watch.sink, watch.session, watch.source = sink, session, source
-        source.session = session
+        watch = verifying(record, job, channel)
+        execute_watched(watch)
 
-        def leave(ending: Mapping[str, Any]) -> NoReturn:
-            watch.leave({"kind": "ended", **_plain_ending(ending), **_manifest(session)})
 
-        leave(execute(session, lambda: _manifest(session), leave=leave))
+def verifying(
+    record: RunRecord,
+    job: Mapping[str, Any],
+    channel: Channel,
+    *,
+    changed: Callable[[Resume], Resume] = lambda resume: resume,
+) -> Watch:
+    """The session that verifies a record, ready to be executed; ``Watch.session`` is it.
+
+    Args:
+        record: what is verified.
+        job: from ``verifying.verify``.
+        channel: to the parent.
+        changed: gives what a session that starts at a snapshot is given instead of it.
+    """
+    number = job["snapshot"]
+    watch = Watch(
+        channel,
+        record,
+        last=job["last"],
+        capture=job["capture"],
+        from_start=number is None,
+    )
+    resume = None if number is None else changed(resume_at(record, number))
+    source = BoundedSource(record, watch.effect_differs, lines_from=job["lines_from"])
+    sink = CheckingSink(
+        record,
+        Predicate.from_json(job["predicate"]),
+        watch.differs,
+        left=source.left,
+        first=0 if resume is None else resume.captured.cursors.points,
+    )
+    session = rebuilt_session(
+        record,
+        sink=sink,
+        source=source,
+        inputs=recorded_inputs(record, watch.input_differs),
+        control=watch,
+        resume=resume,
+        refuse=watch.seal_broken,
+    )
+    watch.sink, watch.session, watch.source = sink, session, source
+    source.session = session
+    return watch
+
+
+def execute_watched(watch: Watch) -> NoReturn:
+    """Execute a watched session to its end, tell how it ended, and end this process."""
+    session = watch.session
+    assert session is not None, "a watch that executes has its session"
+
+    def leave(ending: Mapping[str, Any]) -> NoReturn:
+        watch.leave({"kind": "ended", **_plain_ending(ending), **_manifest(session)})
+
+    leave(execute(session, lambda: _manifest(session), leave=leave))
 
 
 def _manifest(session: Session) -> dict[str, object]:

@@ -10,9 +10,9 @@ Invariant: an execution that is not informational runs the recorded source, byte
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from twice.errors import ProgramChanged, ProgramNotRerunnable
 from twice.recording.launch import ChildProcess, refuse_nesting
@@ -23,6 +23,25 @@ from twice.recording.sealing.inventory import may_talk
 from twice.recording.surroundings import Surroundings, environ_for_child
 
 _CHILD = "twice.replaying"
+
+
+class Executor(Protocol):
+    """A process that executes one job: fresh, or the fork of one that is kept."""
+
+    def ask(self, message: Mapping[str, object]) -> dict[str, Any]:
+        """Send a message and wait for the answer."""
+        ...
+
+    def answer(self) -> dict[str, Any]:
+        """Wait for the next message."""
+        ...
+
+    def close(self) -> None:
+        """Hang up."""
+        ...
+
+
+Start = Callable[[RunRecord], Executor]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import Any
 
 from twice.errors import ClassRefused, ProgramFailed, RecordOutOfRange, UsageError
@@ -26,6 +27,7 @@ from twice.replaying.caveats import caveats_of
 from twice.replaying.checking import Failure
 from twice.replaying.sampling import with_sample
 from twice.replaying.starting import (
+    Start,
     job_for,
     require_rerunnable,
     require_same_code,
@@ -49,6 +51,7 @@ def verify(
     predicate: Predicate | None = None,
     informational: bool = False,
     progress: Progress | None = None,
+    start: Start = start_child,
 ) -> Verification:
     """Verify a record, whole or in part.
 
@@ -59,6 +62,7 @@ def verify(
         predicate: a class to judge by instead of the recorded one.
         informational: go on although the code differs; the result is then never PASS.
         progress: called with (points judged, points in the record).
+        start: gives a process to execute in; a fresh one of the record's surroundings by default.
 
     Raises:
         ProgramChanged: E-PROGRAM-004. RecordCorrupt: E-RECORD-004. RecordOutOfRange: E-RECORD-006.
@@ -92,7 +96,7 @@ def verify(
             record,
             judge,
             _cannot_tell(record, judge),
-            lambda: _execute(record, judge, first, last, progress),
+            lambda: _execute(record, judge, first, last, progress, start),
             progress,
         )
     if changes:
@@ -126,6 +130,7 @@ def _execute(
     first: int | None,
     last: int | None,
     progress: Progress | None,
+    start_process: Start,
 ) -> Verification:
     require_rerunnable(record)
     points = record.reader.points
@@ -148,11 +153,11 @@ def _execute(
         capture=None,
         lines_from=None,
     )
-    message, now, held = _answer(record, job, progress)
+    message, now, held = _answer(record, job, progress, start_process)
     if message.get("extra"):
         # Once more, to see which of several equal reads is the one too many.
         near = {**job, "lines_from": max(0, message["index"] - _LINES_POINTS)}
-        again, _, _ = _answer(record, near, None)
+        again, _, _ = _answer(record, near, None, start_process)
         if again.get("extra") and again["index"] == message["index"]:
             message = again
     return _statement(
@@ -168,13 +173,13 @@ def _execute(
 
 
 def _answer(
-    record: RunRecord, job: Mapping[str, Any], progress: Progress | None
+    record: RunRecord, job: Mapping[str, Any], progress: Progress | None, start: Start
 ) -> tuple[Mapping[str, Any], Fingerprint | None, bool]:
     """Execute in a fresh process: its last message, the environment there, and whether it was held to one."""
     now: Fingerprint | None = None
     held = False
     message: Mapping[str, Any]
-    with start_child(record) as child:
+    with closing(start(record)) as child:
         try:
             message = child.ask(job)
             while message["kind"] in {"environment", "progress"}:

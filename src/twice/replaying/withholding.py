@@ -50,7 +50,7 @@ def withheld(record: RunRecord, until: int, absent: Collection[str]) -> Redactio
         " would replay with the values cannot be told.",
         f"{remedies[0][0].upper()}{', or '.join(remedies)[1:]}, where the record may be as private as"
         " the secret.",
-        rules=", ".join([*given, *gone_rules]),
+        rules=", ".join([*given, *sorted(gone_rules)]),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from twice.errors import RecordOutOfRange
 from twice.foundation.encoding import decode
+from twice.foundation.printable import printable
 from twice.recording.effects.events import LENIENT, STRICT, Event, unpack
 from twice.recording.effects.ops import MAIN, OPS, WITH_ARGUMENTS
 from twice.recording.inputs import INPUT
@@ -20,7 +21,7 @@ from twice.recording.output import ERRORS, OUTPUT
 from twice.recording.record import Frame, Point
 from twice.recording.runrecord import RunRecord
 from twice.recording.snapshots import STREAMS, read_envelope
-from twice.surfaces.values import as_json, inline, lines, printable
+from twice.surfaces.values import as_json, inline, lines
 
 _READS_SHOWN = 40
 _PRINTED_SHOWN = 20

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import UsageError
+from twice.foundation.printable import printable
 from twice.recording.redaction.mask import worth_looking_for
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.redaction.searching import Search, search
 from twice.recording.runrecord import RunRecord
 from twice.surfaces.cli.showing import aligned
-from twice.surfaces.values import mapping, printable
+from twice.surfaces.values import mapping
 
 FORMAT = "twice.secrets/1"
 _SEARCHED_MAX = 64 << 20

@@ -15,20 +15,13 @@ from typing import Any
 from twice.foundation.difference.fields import short
 from twice.foundation.encoding import encode
 from twice.foundation.encoding.opaque import InstanceValue, NamedTupleValue, RegisteredValue
+from twice.foundation.printable import printable
 
 _INLINE_CHARACTERS = 100
 _CHILDREN_SHOWN = 32
 _ELEMENTS_SHOWN = 8
 _DEPTH_MAX = 100
 Labelled = list[tuple[str, Any]]
-
-
-def printable(text: object) -> str:
-    """One line that a terminal takes as text: control characters and surrogates are escaped."""
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
-        for letter in str(text)
-    )
 
 
 def inline(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,85 @@ def test_a_listing_is_served_from_the_record(tmp_path: Path, folder: Path, way: 
         path = record.path
     (folder / "d").touch()
     (folder / "a").rename(folder / "e")
+
+    assert verify(path).result == "PASS"
+
+
+@pytest.mark.parametrize("way", [*WAYS, "rglob"])
+def test_a_name_that_is_no_text_is_given_as_it_was(tmp_path: Path, folder: Path, way: str) -> None:
+    ways = {**WAYS, "rglob": "[str(path) for path in FOLDER.rglob('*')]"}
+    source = PROGRAM.replace("seen.append({way})", "seen.append(shown({way}))").format(
+        way=ways[way]
+    ) + (
+        "\ndef shown(names):\n"
+        "    text = ascii(names)\n"
+        f"    assert {'xff' if way == 'bytes' else 'udcff'!r} in text, text\n"
+        "    return text\n"
+    )
+    odd = Path(os.fsdecode(b"\xff\xc3(.txt"))
+    (folder / odd).touch()
+    with recorded(tmp_path, source) as record:
+        path = record.path
+    (folder / odd).unlink()
+
+    assert verify(path).result == "PASS"
+
+
+def test_files_whose_names_are_no_text_are_files_like_others(tmp_path: Path, folder: Path) -> None:
+    source = """
+        import os
+        from pathlib import Path
+
+        FOLDER = Path(__file__).parent / "folder"
+
+        def main(run):
+            seen = run.track("seen", [])
+            for tick in run.ticks(1):
+                (name,) = [name for name in os.listdir(FOLDER) if "\\udcff" in name]
+                path = FOLDER / name
+                seen.append([path.read_text(), path.stat().st_size, path.exists()])
+                fresh = Path(f"{path}\\udcfe")
+                fresh.write_text("mine")
+                fresh.rename(f"{fresh}\\udcfd")
+                os.symlink(path, fresh)
+                seen.append(ascii([os.readlink(fresh), os.path.realpath(path), os.listdir(FOLDER)]))
+                try:
+                    os.listdir(FOLDER / "\\udcfc")
+                except FileNotFoundError as error:
+                    seen.append(ascii(str(error.filename)))
+    """
+    odd = folder / os.fsdecode(b"\xff.txt")
+    odd.write_text("what it holds")
+    with recorded(tmp_path, source) as record:
+        path = record.path
+    for each in folder.iterdir():
+        if each != odd:
+            each.unlink()
+
+    assert verify(path).result == "PASS"
+
+
+def test_a_process_is_handed_a_name_that_is_no_text(tmp_path: Path, folder: Path) -> None:
+    source = """
+        import os, subprocess
+        from pathlib import Path
+
+        FOLDER = Path(__file__).parent / "folder"
+
+        def main(run):
+            seen = run.track("seen", [])
+            for tick in run.ticks(1):
+                (name,) = [name for name in os.listdir(FOLDER) if "\\udcff" in name]
+                done = subprocess.run(["cat", FOLDER / name], capture_output=True)
+                seen.append(done.stdout)
+                try:
+                    subprocess.run([name, "-a"], env={**os.environ, name: ""})
+                except FileNotFoundError as error:
+                    seen.append(ascii(error.filename))
+    """
+    (folder / os.fsdecode(b"\xff.txt")).write_text("what it holds")
+    with recorded(tmp_path, source) as record:
+        path = record.path
 
     assert verify(path).result == "PASS"
 

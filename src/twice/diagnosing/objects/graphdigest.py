@@ -162,9 +162,9 @@ def _tell_which(
     graph: Graph, locals_of: Mapping[int, str], root: str, seen: Mapping[int, int]
 ) -> None:
     """Where the objects that locals hold were met under a root; the first root that holds one counts."""
-    for identity in locals_of.keys() & seen.keys():
-        path = which(locals_of[identity])
-        if path not in graph.digests:
+    for identity, name in locals_of.items():
+        path = which(name)
+        if identity in seen and path not in graph.digests:
             graph.digests[path] = short_hash(b"%d in " % seen[identity] + root.encode())
             graph.aliases[path] = root
 

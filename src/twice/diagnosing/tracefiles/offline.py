@@ -119,7 +119,7 @@ class Offline:
         """Roots whose difference is to be explained; all that are compared when none is named."""
         components = tuple((self._a.ending or {}).get("components", self._a.states))
         names = columns or (*components, "output", "streams")
-        known = {**dict.fromkeys(components), **dict.fromkeys(_RESERVED)}
+        known = _RESERVED.union(components)
         return [
             STREAMS if name == "streams" else name if name in known else "compared"
             for name in names

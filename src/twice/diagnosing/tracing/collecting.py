@@ -294,6 +294,7 @@ def _scalars(frame: FrameType) -> int:
             )
         else:
             held.append(kind.__name__)
+    # twice: ignore[pickle-digest] compared between executions by one interpreter alone
     return zlib.crc32(marshal.dumps(held, 2))
 
 

@@ -54,6 +54,7 @@ def vary(
     env: Mapping[str, str] | None = None,
     python: str | None = None,
     progress: Progress | None = None,
+    skip_unable: bool = False,
     **policies: Any,
 ) -> Variation:
     """Record a program in other surroundings and say which of them its result depends on.
@@ -63,10 +64,11 @@ def vary(
             configuration, class and surroundings are taken from it.
         seed: master seed; the variable TWICE_SEED when None. Not with a record.
         config: plain values for ``run.config``. Not with a record.
-        factors: names of factors to vary; all when None.
+        factors: names of factors to vary; all when None. With none the program is only compared with itself.
         env: environment variables of every run.
         python: another interpreter to try, by path or name; the first on PATH that serves when None.
         progress: called with what is being done.
+        skip_unable: take a factor that was asked for by name and cannot be varied here as a result, too.
         **policies: fields of ``Setup``, as ``twice.record`` takes them. Not with a record.
 
     Returns:
@@ -100,7 +102,8 @@ def vary(
         folder = Path(text).resolve()
         here = Here(base, folder, setup, other)
         tried = {factor.name: factor.choose(here) for factor in chosen}
-        _require_able({name: choice.skipped for name, choice in tried.items()}, factors or ())
+        if not skip_unable:
+            _require_able({name: choice.skipped for name, choice in tried.items()}, factors or ())
         by_name = {factor.name: factor for factor in chosen}
         doing = progress or (lambda _: None)
         experiment = Experiment(setup, base, folder, doing, by_name, tried)
@@ -108,7 +111,7 @@ def vary(
 
 
 def chosen_factors(names: Sequence[str] | None) -> list[Factor]:
-    """Factors by name, in the order of the list; all without names.
+    """Factors by name, in the order of the list; all when ``names`` is None.
 
     Raises:
         UsageError: E-USE-001, for a name that there is not.
@@ -122,7 +125,7 @@ def chosen_factors(names: Sequence[str] | None) -> list[Factor]:
                 "See: twice vary --list",
                 factor=name,
             )
-    return [factor for factor in FACTORS if not names or factor.name in names]
+    return [factor for factor in FACTORS if names is None or factor.name in names]
 
 
 def _require_able(skipped: Mapping[str, str], named: Sequence[str]) -> None:

@@ -44,6 +44,11 @@ REAL: dict[ops.Op, Callable[[], object]] = {
 _REAL_SLEEP = _time.sleep
 
 
+def is_governed() -> bool:
+    """Whether a program that reads the clock of this process now is answered by a layer."""
+    return _time.time is not REAL[ops.TIME]
+
+
 @dataclass(frozen=True)
 class TickClock:
     """A clock that is a function of the run: seconds = origin + step x tick."""

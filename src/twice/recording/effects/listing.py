@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from twice.recording.effects import ops
+from twice.recording.effects.filenames import kept, told
 from twice.recording.effects.files.askers import By, asked_by
 from twice.recording.effects.files.entries import Entry, kind_at, kind_of
 from twice.recording.effects.files.filesystem import Files
@@ -50,8 +51,9 @@ def patches(files: Files) -> list[Patch]:
         if by is None or place is None or not _governs(files, by, place):
             return listdir(path)
         if by is By.PROGRAM:
-            return _strict(files, ops.LISTDIR, place, folder, lambda: _names(files, place, folder))
-        return [name for name, _ in _listed(files, by, place, folder)]
+            names = _strict(files, ops.LISTDIR, place, folder, lambda: _names(files, place, folder))
+            return [told(name) for name in names]
+        return [told(name) for name, _ in _listed(files, by, place, folder)]
 
     def governed_scandir(path: Any = None) -> Any:
         by = None if isinstance(path, int) else asked_by(files, _getframe(1))
@@ -62,9 +64,9 @@ def patches(files: Files) -> list[Patch]:
         if by is By.PROGRAM and files.silent(by):
             names = _strict(files, ops.SCANDIR, place, folder, lambda: _names(files, place, folder))
             there = dict(_quietly(files, place, folder))
-            return Entries([Entry(folder, name, there.get(name, "gone")) for name in names])
+            return Entries([Entry(folder, told(name), there.get(name, "gone")) for name in names])
         return Entries(
-            [Entry(folder, name, kind) for name, kind in _listed(files, by, place, folder)]
+            [Entry(folder, told(name), kind) for name, kind in _listed(files, by, place, folder)]
         )
 
     rows = [
@@ -87,7 +89,7 @@ def _governs(files: Files, by: By, place: str) -> bool:
 
 
 def _strict(files: Files, op: ops.Op, place: str, folder: Any, world: Callable[[], Names]) -> Names:
-    """Ask as the program's own code asks.
+    """Ask as the program's own code asks; names come as a record holds them.
 
     Raises:
         OSError: as the world or the record says.
@@ -105,7 +107,7 @@ def _strict(files: Files, op: ops.Op, place: str, folder: Any, world: Callable[[
 
 
 def _listed(files: Files, by: By, place: str, folder: Any) -> Names:
-    """Names with kinds, as the program or a library is told them.
+    """Names as a record holds them, with kinds, that the program or a library is to be told.
 
     Raises:
         OSError: as the world or the record says.
@@ -125,13 +127,13 @@ def _listed(files: Files, by: By, place: str, folder: Any) -> Names:
 
 
 def _world(files: Files, place: str, folder: Any) -> Names:
-    """Names with kinds, as they are in this execution."""
+    """Names as a record holds them, with kinds, as they are in this execution."""
     if files.changes is None:
         with _world_scans[0](folder) as entries:
-            return [(entry.name, kind_of(entry)) for entry in entries]
+            return [(kept(entry.name), kind_of(entry)) for entry in entries]
     return [
         (
-            os.fsencode(name) if isinstance(folder, bytes) else name,
+            os.fsencode(name) if isinstance(folder, bytes) else kept(name),
             kind_at(files.at(f"{place.rstrip('/')}/{name}")),
         )
         for name in files.changes.names(place)

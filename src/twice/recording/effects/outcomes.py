@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from twice.errors import EffectRefused
+from twice.recording.effects.filenames import kept, told
 
 RETURNED, RAISED = "returned", "raised"
 Outcome = tuple[str, Any]
@@ -62,6 +63,11 @@ def exception(module: str, qualname: str, args: tuple[Any, ...]) -> Exception:
     for part in qualname.split("."):
         kind = getattr(kind, part, None)
     if isinstance(kind, type) and issubclass(kind, Exception):
+        if issubclass(kind, OSError):
+            args = (
+                *args[:2],
+                *(told(each) if isinstance(each, str) else each for each in args[2:]),
+            )
         try:
             return kind(*args)
         except (TypeError, ValueError):
@@ -79,7 +85,8 @@ def _arguments(error: Exception) -> tuple[Any, ...]:
 
 
 def _path(name: Any) -> Any:
-    return os.fspath(name) if isinstance(name, os.PathLike) else _plain(name)
+    found = os.fspath(name) if isinstance(name, os.PathLike) else _plain(name)
+    return kept(found) if isinstance(found, str) else found
 
 
 def _plain(part: object) -> object:

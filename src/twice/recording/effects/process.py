@@ -37,6 +37,7 @@ from twice.foundation.digests import Algorithm, digest_value
 from twice.recording.effects import ops
 from twice.recording.effects.actors import Actor, outside
 from twice.recording.effects.askers import asker_of, files_of
+from twice.recording.effects.filenames import kept
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.outcomes import Outcome, given, outcome_of
 from twice.recording.effects.patches import Patch
@@ -292,7 +293,7 @@ def _question(layer: EffectLayer, options: dict[str, Any]) -> tuple[Any, ...]:
         _word(options["executable"]),
         bool(options["shell"]),
         _word(folder),
-        None if variables is None else tuple(sorted(map(os.fsdecode, variables))),
+        None if variables is None else tuple(sorted(kept(os.fsdecode(name)) for name in variables)),
         *(_connection(options[name]) for name in _STREAMS),
     )
 
@@ -301,7 +302,9 @@ def _word(word: Any) -> Any:
     if word is None:
         return None
     path = os.fspath(word) if isinstance(word, os.PathLike) else word
-    return "{python}" if path == sys.executable else path
+    if path == sys.executable:
+        return "{python}"
+    return kept(path) if isinstance(path, str) else path
 
 
 def _connection(target: Any) -> str:

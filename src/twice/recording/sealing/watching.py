@@ -222,6 +222,11 @@ def end() -> None:
     _watch = None
 
 
+def is_watched() -> bool:
+    """Whether a session sees this process's operations now."""
+    return _watch is not None
+
+
 def finish(*, declared: bool) -> None:
     """The run is over, and its inventory is about to be read; ``declared`` as ``Watch.finish`` has it."""
     if _watch is not None:

@@ -20,6 +20,11 @@ from twice.recording.streams.python_streams import GovernedRandom
 RESERVED = "global"
 
 
+def shared_position() -> bytes:
+    """Where the generator behind ``random.random()`` stands: equal where every later draw is equal."""
+    return repr(random.getstate()).encode()
+
+
 class SharedGenerators:
     """Takes the shared generators over, now or when they arrive.
 

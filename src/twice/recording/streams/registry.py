@@ -184,6 +184,15 @@ class Streams:
         """Give every stream's public state as plain values, by name."""
         return {name: self._live[name].read() for name in sorted(self._live)}
 
+    def generator(self, name: str) -> object:
+        """Give the generator that is behind a live name, for experiments that draw from it."""
+        held = self._live[name].generator
+        return held() if name in self._foreign and callable(held) else held
+
+    def starts(self) -> dict[str, dict[str, object]]:
+        """Give the public state that every stream had when it was taken, by name."""
+        return {name: dict(self._starts[name]) for name in sorted(self._starts)}
+
     def ledger(self) -> dict[str, dict[str, object]]:
         """Say for every live stream its seed, its kind and how much it has drawn.
 

@@ -1,6 +1,6 @@
 """The command line ``twice``: one file per command, and this one that finds it.
 
-A command file has ``SUMMARY``, ``arrange(parser)`` and ``run(options) -> exit code``. It is
+A command file has ``arrange(parser)`` and ``run(options) -> exit code``. It is
 imported when it is asked for, so ``twice --help`` is quick. Exit codes: 0 it holds, 1 it does not
 hold or something was found, 2 could not tell or wrong use. Results go to standard output,
 everything else to standard error.
@@ -11,6 +11,7 @@ Invariant: every refusal is one error with id, what happened, what was expected 
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import io
 import os
@@ -20,6 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from twice.errors import OutputUnwritable, TwiceError, UsageError
+from twice.foundation.printable import printable_lines
 
 COMMANDS: dict[str, str] = {
     "record": "record a run of a program",
@@ -29,12 +31,19 @@ COMMANDS: dict[str, str] = {
     "branch": "leave a record at a tick, with another input",
     "rerun": "run a record's program afresh: same seed, fresh effects",
     "vary": "vary the surroundings: which does a result depend on?",
+    "check": "read a program for what would make two runs differ",
     "show": "say what a record holds, without executing anything",
     "ls": "list the records in a folder",
     "env": "print this environment, or compare it",
     "trace": "write the trace of one tick, to be compared elsewhere",
     "export": "write a record as JSON lines or Parquet",
     "migrate": "write a record anew: a torn one's intact part, an older format",
+    "review": "review code: ten channels, what is wrong, what to do first",
+    "audit": "list every draw, or every question to the world, and its owner",
+    "spec": "write down what a system promises, sheet by sheet",
+    "gate": "check a specification against evidence that is made by running",
+    "cost": "measure what each rule of determinism costs on a program",
+    "scaffold": "lay down the code that wires a component to its specification",
     "report": "write one or two records as a page to look at",
     "demo": "see it happen: record, verify, diverge, diagnose",
 }
@@ -46,22 +55,27 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> None:  # type: ignore[override]
         expected = "Expected the options and arguments that the command has."
         remedy = f"See: {self.prog} --help"
-        if message.startswith("unrecognized") and self.prog.endswith((" record", " vary")):
+        if message.startswith("unrecognized") and self.prog.endswith((" record", " vary", " cost")):
             expected = "Expected the options of twice before --, and those of the program after it."
             remedy = f"For example: {self.prog} train.py --seed 7 -- --lr 3e-4"
+        if message.startswith("argument --confirm:"):
+            expected = "Expected a program: file.py:function, package.module:function, a script, or a module."
+            remedy = f"For example: {self.prog} src --confirm='-m package' --seed 1"
         raise UsageError(f"{self.prog}: {message}.", expected, remedy)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None and given[:1] == ["check"]:
+        gc.disable()  # It leaves next to no cycles behind, and goes through millions of objects.
     _open_closed_streams()
     _never_fail_to_print()
     try:
         code = dispatch(given)
         sys.stdout.flush()
     except TwiceError as error:
-        print(error, file=sys.stderr)
+        print(printable_lines(str(error)), file=sys.stderr)
         code = 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -75,6 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _drop_output()  # Only a stream has no file name.
         print(_unprinted(error), file=sys.stderr)
         code = 2
+    if arguments is None:
+        gc.freeze()  # The process ends: nobody has to look through all that it holds.
     sys.exit(code)
 
 
@@ -144,7 +160,8 @@ def dispatch(arguments: list[str]) -> int:
     )
     command.arrange(parser)
     own, rest = _own(arguments[1:]) if hasattr(command, "PASSES_ON") else (arguments[1:], [])
-    options = parser.parse_args(own)
+    mixed = hasattr(command, "MIXES")  # Options may stand between the paths.
+    options = parser.parse_intermixed_args(own) if mixed else parser.parse_args(own)
     if rest:
         setattr(options, command.PASSES_ON, [*getattr(options, command.PASSES_ON), *rest])
     code = command.run(options)

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from twice.diagnosing.divergence import Divergence
 from twice.errors import OutputUnwritable
+from twice.foundation.printable import printable
 from twice.recording.recorder import refuse_existing
 from twice.surfaces.cli.showing import Doing, add_json, print_json
 from twice.surfaces.demo.staging import HASH_SEEDS, RECORDS, SEED, SHIPPED, Staged, stage
-from twice.surfaces.values import printable
 
 FORMAT = "twice.demo/1"
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 from twice.errors import ConfigError, RecordForeign
 from twice.foundation.fingerprint import EnvironmentDifference, Fingerprint, differences
+from twice.foundation.printable import printable
 from twice.recording.measuring import measure_in
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, for_recording
 from twice.surfaces.cli.showing import add_json, aligned, print_json
-from twice.surfaces.values import printable
 
 _MEANING = {
     "numerics": "can change result bits",

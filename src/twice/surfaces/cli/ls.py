@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import RecordForeign, TwiceError, UsageError
+from twice.foundation.printable import printable
 from twice.recording.runrecord import RunRecord
 from twice.surfaces.cli.showing import add_json, aligned, print_json
 from twice.surfaces.overview import ending_text, parent_text
-from twice.surfaces.values import printable
 
 FORMAT = "twice.records/1"
 

@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from twice.errors import TwiceError, UsageError
+from twice.foundation.printable import printable
 from twice.replaying.branching import prefix_proof
 from twice.replaying.reading import ReplaySession
 from twice.surfaces.cli.deriving import refuse_own_source
-from twice.surfaces.values import inline, lines, printable
+from twice.surfaces.values import inline, lines
 
 
 class Prompt(cmd.Cmd):

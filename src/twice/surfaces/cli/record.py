@@ -30,20 +30,15 @@ from twice.foundation.classes import (
     Summary,
     parse_test,
 )
-from twice.foundation.digests import Algorithm
-from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
-from twice.recording.effects.clock import parse_clock
-from twice.recording.effects.files.policies import parse_files
 from twice.recording.naming import runs_in
 from twice.recording.program import Program
 from twice.recording.recorder import master_seed, record_program, refuse_existing
-from twice.recording.redaction.policy import RULES, Policy
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.inventory import parse_allowed
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
 from twice.replaying.verifying import require_known
+from twice.surfaces.cli.policies import add_policies, policies_of, variables_of
 from twice.surfaces.cli.showing import Progress, add_json, print_json
 from twice.surfaces.cli.starting import add_program, add_starting, config_of, program_of, seed_of
 from twice.surfaces.secrets import still_in
@@ -57,10 +52,6 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     add_starting(parser, classes="bit-exact, logical or statistical")
     parser.add_argument("-o", "--out", type=Path, help="path of the record")
     parser.add_argument("--force", action="store_true", help="replace an existing record")
-    parser.add_argument(
-        "--env", action="append", default=[], metavar="NAME=VALUE", dest="variables",
-        help="an environment variable of the run, part of its record; repeatable",
-    )  # fmt: skip
     parser.add_argument("--scope", default="host", help="process, host or cross-host")
     parser.add_argument(
         "--summary", metavar="NAME", help="statistical: what is compared over seeds"
@@ -70,41 +61,10 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--n", type=int, help="statistical: how many seeds (30)")
     parser.add_argument("--alpha", type=float, help="statistical: chance of passing a difference")
     parser.add_argument("--power", type=float, help="statistical: chance of passing equal systems")
-    parser.add_argument("--compare", default="tick", help="tick, decision, snapshot or episode")
-    parser.add_argument(
-        "--snapshots", default="every=100", help="every=N, tick, decision, episode or none"
-    )
-    parser.add_argument("--strategy", default="hybrid", help="full, delta, event-sourced or hybrid")
-    parser.add_argument("--digest", default="blake3", help="blake3, sha256 or xxh3_128")
-    parser.add_argument("--clock", default="record", help="record, or ticks:ORIGIN,STEP")
-    parser.add_argument(
-        "--allow", action="append", default=[], metavar="NAME",
-        help="a source of the world that may be used although it is not recorded; repeatable",
-    )  # fmt: skip
-    parser.add_argument(
-        "--files", default="digest",
-        help="contents of files that are read: digest (default), contents (carried whole) or none",
-    )  # fmt: skip
-    parser.add_argument("--compare-errors", action="store_true", help="compare standard error too")
-    parser.add_argument(
-        "--no-auto-points", action="store_false", dest="auto_points",
-        help="of a whole program: do not compare the steps of environments and optimisers",
-    )  # fmt: skip
+    add_policies(parser)
     parser.add_argument(
         "--exit-code", action="store_true", help="exit with the program's own exit code, not 0 or 1"
     )
-    parser.add_argument(
-        "--redact", action="append", default=[], metavar="NAME", dest="redact_names",
-        help="an environment variable whose value is secret, whatever its name says; repeatable",
-    )  # fmt: skip
-    parser.add_argument(
-        "--redact-pattern", action="append", default=[], metavar="REGEX", dest="redact_patterns",
-        help="blank what this matches, or what its groups match, in everything recorded; repeatable",
-    )  # fmt: skip
-    parser.add_argument(
-        "--no-redact", action="append", default=[], metavar="RULE", dest="redact_off",
-        help=f"switch a rule off: {', '.join(RULES)}; repeatable",
-    )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="do not pass the program's output on")
     add_json(parser)
 
@@ -118,24 +78,12 @@ def run(options: argparse.Namespace) -> int:
         seed=seed,
         config=config_of(options),
         predicate=_predicate(options),
-        algorithm=_algorithm(options.digest),
-        granularity=parse_granularity(options.compare),
-        cadence=parse_cadence(options.snapshots),
-        strategy=parse_strategy(options.strategy),
-        clock=parse_clock(options.clock),
-        compare_errors=options.compare_errors,
-        redaction=Policy(
-            tuple(options.redact_names), tuple(options.redact_patterns), tuple(options.redact_off)
-        ),
-        allow=parse_allowed(options.allow),
-        files=parse_files(options.files),
-        auto_points=options.auto_points,
+        **policies_of(options),
     )
-    setup.redaction.check()
     name = program.target if program.kind == "main" else Path(program.target).stem
     out = options.out or Path(f"{name}.twice")
     refuse_existing(out, force=options.force)
-    surroundings = for_recording(os.environ, explicit=_variables(options.variables))
+    surroundings = for_recording(os.environ, explicit=variables_of(options))
     show = not options.quiet and not options.json
     with Progress("sampling") as progress:
         ended = record_program(
@@ -148,9 +96,7 @@ def run(options: argparse.Namespace) -> int:
             progress=progress,
         )
     _tell(program, ended, out, as_json=options.json)
-    left = still_in(
-        out, {**os.environ, **_variables(options.variables)}, Redaction(setup.redaction)
-    )
+    left = still_in(out, {**os.environ, **variables_of(options)}, Redaction(setup.redaction))
     for place in left:
         print(f"note: a secret stands in the record all the same, {place}", file=sys.stderr)
     if ended["unread"] and ended["how"] == "completed":
@@ -223,28 +169,3 @@ def _predicate(options: argparse.Namespace) -> Predicate:
         )
     summary = Summary(given.pop("summary"), test, **given)
     return replace(predicate, sample=summary)
-
-
-def _algorithm(text: str) -> Algorithm:
-    try:
-        return Algorithm(text)
-    except ValueError:
-        raise UsageError(
-            f"There is no digest {text!r}.",
-            f"Expected {', '.join(algorithm.value for algorithm in Algorithm)}.",
-            "For example: --digest sha256",
-        ) from None
-
-
-def _variables(pairs: list[str]) -> dict[str, str]:
-    found = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise UsageError(
-                f"--env {pair!r} is not a name and a value.",
-                "Expected NAME=VALUE.",
-                "For example: --env OMP_NUM_THREADS=1",
-            )
-        found[name] = value
-    return found

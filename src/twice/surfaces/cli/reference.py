@@ -35,16 +35,36 @@ def page() -> Iterator[str]:
 
 def _command(name: str) -> Iterator[str]:
     command = importlib.import_module(f"twice.surfaces.cli.{name}")
-    title, _, rest = str(command.__doc__).partition("\n\n")
-    yield f"\n## twice {name}\n\n{title}\n"
+    yield from _section(f"## twice {name}", str(command.__doc__))
+    parser = argparse.ArgumentParser(prog=f"twice {name}", add_help=False)
+    command.arrange(parser)
+    chosen = next((each for each in parser._actions if _has_actions(each)), None)
+    if chosen is None:
+        yield from _options(parser)
+        return
+    assert isinstance(chosen.choices, dict), "an action that has actions names their parsers"
+    for action, own in chosen.choices.items():
+        yield from _section(f"### twice {name} {action}", own.description or "")
+        yield from _options(own)
+
+
+def _has_actions(action: argparse.Action) -> bool:
+    return isinstance(action, argparse._SubParsersAction)
+
+
+def _section(heading: str, said: str) -> Iterator[str]:
+    title, _, rest = said.partition("\n\n")
+    yield f"\n{heading}\n\n{title}\n"
     for block in rest.strip("\n").split("\n\n"):
         examples = block.startswith("  twice ")
         yield f"```\n{_without_indent(block)}\n```\n" if examples else f"{block.strip()}\n"
-    parser = argparse.ArgumentParser(prog=f"twice {name}", add_help=False)
-    command.arrange(parser)
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
     yield "| option | what |\n|---|---|"
     for action in parser._actions:
-        yield f"| `{_spelled(action)}` | {_explained(action)} |"
+        if not isinstance(action, argparse._HelpAction):
+            yield f"| `{_spelled(action)}` | {_explained(action)} |"
 
 
 def _spelled(action: argparse.Action) -> str:

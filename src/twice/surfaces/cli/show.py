@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import UsageError
+from twice.foundation.printable import printable
 from twice.recording.redaction.searching import search
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, rows_of
@@ -37,7 +38,7 @@ from twice.surfaces.secrets import (
     summary,
     summary_lines,
 )
-from twice.surfaces.values import inline, mapping, printable
+from twice.surfaces.values import inline, mapping
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:

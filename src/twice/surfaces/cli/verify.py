@@ -39,6 +39,9 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--informational", action="store_true", help="go on though code differs")
     parser.add_argument("--restores", action="store_true", help="restore at kept snapshots too")
     parser.add_argument("--all", action="store_true", dest="every", help="restore at every one")
+    parser.add_argument(
+        "--no-statement", action="store_true", help="write no statement beside the record"
+    )
     parser.add_argument("--diagnose", action="store_true", help="when it fails, say where and why")
     add_json(parser)
 
@@ -74,6 +77,8 @@ def run(options: argparse.Namespace) -> int:
         print(statement.to_markdown().lstrip("# ").rstrip())
         if divergence is not None:
             print(f"\n{divergence.to_text()}")
+    if options.no_statement:
+        return statement.exit_code
     try:
         statement.write_beside()
     except OutputUnwritable as error:

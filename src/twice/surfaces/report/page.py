@@ -11,8 +11,8 @@ import html
 from collections.abc import Iterable, Sequence
 
 from twice.foundation.digests import Algorithm, digest_bytes
+from twice.foundation.printable import printable
 from twice.surfaces.report.style import STYLE
-from twice.surfaces.values import printable
 
 
 def escape(text: object) -> str:

@@ -74,12 +74,18 @@ pre .number { color: var(--soft); display: inline-block; min-width: 4em; }
 .soft { color: var(--soft); } section p:last-child { margin-bottom: 0; } .next { color: var(--soft); }
 .next code { color: var(--ink); background: var(--code); padding: 3px 8px; border-radius: 6px;
   overflow-wrap: anywhere; }
+.tag { display: inline-block; border: 1px solid currentColor; border-radius: 4px; padding: 0 6px;
+  font-size: 13px; font-weight: 600; white-space: nowrap; }
+.tag.bad { color: var(--bad); } .tag.unsure { color: var(--unsure); }
+.tag.good { color: var(--good); }
+section ol, section ul { margin: 6px 0; padding-left: 22px; } section li { margin: 5px 0; }
+section li { overflow-wrap: anywhere; font-size: 15px; } section h3 + p { margin-top: 0; }
 @media (max-width: 640px) {
   main { padding: 18px 12px 40px; } section { padding: 14px 12px; } h1 { font-size: 21px; }
   .strip { grid-template-columns: 1fr auto; gap: 0 10px; margin: 8px 0; }
   .strip .picture { grid-column: 1 / -1; grid-row: 2; }
   .axis .name, .axis .count { display: none; }
-  table { min-width: 560px; }
+  table { min-width: 560px; } table.broad { min-width: 860px; }
   dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 8px; }
   .values { grid-template-columns: 1fr; }
 }

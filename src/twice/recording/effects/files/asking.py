@@ -22,6 +22,7 @@ from sys import _getframe
 from typing import Any
 
 from twice.recording.effects import ops
+from twice.recording.effects.filenames import kept, told
 from twice.recording.effects.files.askers import By, asked_by
 from twice.recording.effects.files.filesystem import Files
 from twice.recording.effects.files.places import real_path
@@ -88,8 +89,8 @@ def status(
     if files.silent(by):
         return _renamed(world, path)
     how = "stat" if follow else "lstat"
-    told, answer = ask(files, by, (how, files.places.named(place)), lambda: in_plain_values(world))
-    if told == _RAISED:
+    ended, answer = ask(files, by, (how, files.places.named(place)), lambda: in_plain_values(world))
+    if ended == _RAISED:
         raise OSError(*answer, path)
     if by is By.LIBRARY and files.overlay is not None:
         if stat.S_ISDIR(answer[0]):
@@ -133,9 +134,9 @@ def _blocks(found: os.stat_result) -> Status:
     return tuple(getattr(found, name, 0) for name in _BLOCKS)
 
 
-def _made(told: Status) -> os.stat_result:
+def _made(answer: Status) -> os.stat_result:
     """The value that ``os.stat`` gave, from plain values."""
-    whole, times, blocks = told[:7], told[7:10], told[10:]
+    whole, times, blocks = answer[:7], answer[7:10], answer[10:]
     rest: dict[str, float | int] = dict(zip(_BLOCKS, blocks, strict=True))
     for name, nanoseconds in zip(_TIMES, times, strict=True):
         seconds, part = divmod(nanoseconds, _NS)
@@ -183,10 +184,13 @@ def _readlink(files: Files) -> Callable[..., Any]:
         if files.silent(by):
             return world()
         how = ("readlink", files.places.named(place))
-        told, answer = ask(files, by, how, lambda: in_plain_values(lambda: os.fsdecode(world())))
-        if told == _RAISED:
+        ended, answer = ask(
+            files, by, how, lambda: in_plain_values(lambda: kept(os.fsdecode(world())))
+        )
+        if ended == _RAISED:
             raise OSError(*answer, path)
-        return os.fsencode(answer) if isinstance(path, bytes) else answer
+        target = told(answer)
+        return os.fsencode(target) if isinstance(path, bytes) else target
 
     _like(real, readlink)
     return readlink
@@ -206,8 +210,8 @@ def _realpath(files: Files) -> Callable[..., Any]:
             return files.places.named(files.places.logical(os.fsdecode(found)))
 
         how = ("realpath", files.places.named(place))
-        told, answer = ask(files, by, how, lambda: in_plain_values(world))
-        if told == _RAISED:
+        ended, answer = ask(files, by, how, lambda: in_plain_values(world))
+        if ended == _RAISED:
             raise OSError(*answer, filename)
         found = files.places.found(answer)
         return os.fsencode(found) if isinstance(filename, bytes) else found

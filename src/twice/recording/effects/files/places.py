@@ -17,6 +17,7 @@ import posixpath
 import sys
 from typing import Any
 
+from twice.recording.effects.filenames import kept, told
 from twice.recording.placing import Names
 from twice.recording.program import is_user_file
 
@@ -51,7 +52,7 @@ class Places:
 
     def named(self, place: str) -> str:
         """A place as the record keeps it."""
-        name = self._placing.named(place)
+        name = kept(self._placing.named(place))
         if self._drawn:
             for at in range(len(name) - _DRAWN_CHARACTERS, 0, -1):
                 key = self._drawn.get(name[at : at + _DRAWN_CHARACTERS])
@@ -64,7 +65,7 @@ class Places:
         if "{" in name:
             for part, key in self._drawn.items():
                 name = name.replace(key, part)
-        return self._placing.found(name)
+        return told(self._placing.found(name))
 
     def of(self, path: Any, folder: int | None = None) -> str | None:
         """The place that a path means; None for a descriptor, and for what is no path.

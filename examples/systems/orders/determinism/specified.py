@@ -1,0 +1,27 @@
+# Laid down by twice scaffold from sheets 00, 01, 04, 05, 08 and 09; owned by it: change the sheet, or eject the file.
+"""What the specification says of a run: program, seed, configuration, policies."""
+
+from typing import Final
+
+COMPONENT: Final = "orders"
+RECORD: Final = (
+    "record",
+    "orders.py:main",
+    "--seed",
+    "5",
+    "--set",
+    "requests=9",
+    "--class",
+    "bit-exact",
+    "--scope",
+    "host",
+    "--compare",
+    "tick",
+    "--snapshots",
+    "every=3",
+    "--strategy",
+    "hybrid",
+    "--digest",
+    "blake3",
+)
+"""Arguments of twice that record the run of the specification."""

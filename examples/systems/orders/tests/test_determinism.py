@@ -1,0 +1,26 @@
+# twice:begin properties; from sheets 00, 01, 07 and 12; shared: what you change in here is merged
+"""The laws that orders has to keep, tried on many configurations."""
+
+from pathlib import Path
+
+from hypothesis import strategies as st
+from twice.testing import properties, strategies
+
+ROOT = Path(__file__).parents[1]
+
+TestDeterminism = properties.suite(
+    str(ROOT / "orders.py:main"),
+    config=strategies.config(
+        requests=st.integers(1, 8),
+    ),
+    tier="M",
+    only=(
+        "replay_equivalence",
+        "seed_isolation",
+        "snapshot_round_trip",
+        "restore_idempotence",
+        "fork_and_converge",
+    ),
+    examples_in=str(ROOT / "determinism-and-replay/examples"),
+)
+# twice:end properties

@@ -1,0 +1,184 @@
+"""Looking at one file: its text goes in, what the rules found and gathered comes out.
+
+This is what is cached: it depends on the file's bytes, the rules and the catalogue alone.
+
+Invariant: no text makes it fail; one that cannot be parsed is a finding.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from twice.checking.accepting.suppressing import remarks_in
+from twice.checking.catalogue import Catalogue
+from twice.checking.findings import Found
+from twice.checking.looked import Looked, unreadable
+from twice.checking.registry import Index
+from twice.checking.rule import Rule
+from twice.checking.syntax.module import Module, Site
+from twice.checking.syntax.survey import Scope
+
+_DEPTH_MAX: Final = 5000  # Frames; well below what 8 MB of stack hold.
+
+
+def look_at(
+    path: str, text: str, *, package: str, index: Index, catalogue: Catalogue, follows: bool
+) -> Looked:
+    """Read a file with every rule.
+
+    Args:
+        path: the file, as findings name it.
+        text: its source.
+        package: its dotted package; "" outside of any.
+        index: the rules in force.
+        catalogue: the API names in force.
+        follows: whether values are followed to where they end.
+    """
+    with uncollected(), _deep():
+        return _looked(path, text, package, index, catalogue, follows=follows)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keep the cycle collector from walking trees that are let go of as a whole, without it."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    """Let long sums of texts, each a level deeper than the one before, be followed."""
+    was = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(was, _DEPTH_MAX))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(was)
+
+
+def _looked(
+    path: str, text: str, package: str, index: Index, catalogue: Catalogue, *, follows: bool
+) -> Looked:
+    lines = _lines(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in other people's strings
+            tree = ast.parse(text)
+    except SyntaxError as error:
+        return Looked((unreadable(_syntax(error), error.lineno or 1),), lines=lines)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return Looked(
+            (unreadable(f"it cannot be parsed: {str(error) or type(error).__name__}"),), lines=lines
+        )
+    try:
+        return _read(path, text, tree, package, index, catalogue, follows=follows)
+    except RecursionError:
+        return Looked((unreadable("its expressions are nested too deeply"),), lines=lines)
+
+
+def _read(
+    path: str,
+    text: str,
+    tree: ast.Module,
+    package: str,
+    index: Index,
+    catalogue: Catalogue,
+    *,
+    follows: bool,
+) -> Looked:
+    module = Module(
+        path, text, tree, package=package, catalogue=catalogue, wanted=index.wanted, follows=follows
+    )
+    found = sorted(_local(module, index), key=_in_order)
+    facts = {}
+    for name, gather in index.gathering.items():
+        gathered = gather(module)
+        if gathered:
+            facts[name] = gathered
+    module.close()
+    return Looked(tuple(_once(found)), facts, _lines(text), remarks_in(text, tree))
+
+
+def _lines(text: str) -> int:
+    """How many lines a text has, as the parser ends them; an unfinished one counts."""
+    ends = text.count("\n")
+    if "\r" in text:
+        ends += text.count("\r") - text.count("\r\n")
+    return ends + (text != "" and not text.endswith(("\n", "\r")))
+
+
+def _syntax(error: SyntaxError) -> str:
+    return f"{error.msg or 'it is not Python'} (line {error.lineno or '?'})"
+
+
+def _once(found: list[Found]) -> Iterator[Found]:
+    """What is said of a place once is not said again for another way of the same value."""
+    said = set()
+    for each in found:
+        words = (each.rule, each.place, each.message)
+        if words not in said:
+            said.add(words)
+            yield each
+
+
+def _in_order(found: Found) -> tuple[int, int, str, str]:
+    return found.place.line, found.place.column, found.rule, found.message
+
+
+def _local(module: Module, index: Index) -> list[Found]:
+    found = _called(module, index)
+    silent = {rule.name for rule in index.conditional if rule.applies and not rule.applies(module)}
+    for kind, asking in index.nodes.items():
+        nodes = module.survey.nodes.get(kind)
+        if nodes:
+            for rule in asking:
+                if rule.name not in silent:
+                    found += _seen(module, rule, nodes)
+    for kind, named in index.functions.items():
+        for node, scope in module.survey.nodes.get(kind, ()):
+            assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)), "the index says so"
+            for rule in named.of(node.name):
+                if rule.name not in silent and (rule.suits is None or rule.suits(node, scope)):
+                    assert rule.look is not None, "a rule that asks for nodes looks at them"
+                    found += rule.look(Site(module, node, scope))
+    return found
+
+
+def _called(module: Module, index: Index) -> list[Found]:
+    """What rules find that ask for calls, by what is called."""
+    found: list[Found] = []
+    calls, methods = index.calls, index.methods
+    for node, scope, name in module.calls:
+        rules: tuple[Rule, ...] = ()
+        if name is not None:
+            rules = calls.get(name, ())
+        if not rules and (name is None or name[0] == "."):
+            func = node.func
+            if func.__class__ is ast.Attribute:
+                rules = methods.get(func.attr, ())
+        for rule in rules:
+            assert rule.look is not None, "a rule that asks for calls looks at them"
+            found += rule.look(Site(module, node, scope))
+    return found
+
+
+def _seen(module: Module, rule: Rule, nodes: Sequence[tuple[ast.AST, Scope]]) -> list[Found]:
+    """What a rule finds in nodes of a kind that it asks for."""
+    look, suits = rule.look, rule.suits
+    assert look is not None, "a rule that asks for nodes looks at them"
+    found: list[Found] = []
+    for node, scope in nodes:
+        if suits is None or suits(node, scope):
+            found += look(Site(module, node, scope))
+    return found

@@ -1,0 +1,149 @@
+"""Reading files with every rule, in any number of processes; the heavy half of a check.
+
+It is imported when a file has to be read anew.
+
+Invariant: the number of processes does not change what comes out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from twice.checking import packing
+from twice.checking.findings import Found
+from twice.checking.housekeeping import BANNED_NAME, HOUSEKEEPING
+from twice.checking.local import look_at, uncollected
+from twice.checking.looked import Looked, unreadable
+from twice.checking.reader import Reader
+from twice.checking.reading import decoded, read
+from twice.checking.registry import Index, every_rule
+from twice.checking.rule import RuleFacts
+from twice.checking.rules import streams
+from twice.checking.sharing import can_share, share
+
+_FEW_BYTES: Final = 300_000  # Below, starting a process costs more than it saves.
+_PIECES_PER_JOB: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A file to be read.
+
+    Args:
+        path: as findings name it.
+        package: the dotted package that it is in.
+        size: in bytes, to share the work evenly.
+    """
+
+    path: str
+    package: str
+    size: int
+
+
+def look(tasks: Sequence[Task], reader: Reader, jobs: int) -> dict[str, tuple[str, Looked]]:
+    """Read files; for each the digest of the bytes that were read, and what they gave."""
+    total = sum(each.size for each in tasks)
+    workers = min(jobs, len(tasks), 1 + total // _FEW_BYTES)
+    arranged = reader.index()  # The rules are imported once, before processes are made.
+    with uncollected():
+        if workers <= 1:
+            return {each.path: _one(each, reader, arranged) for each in tasks}
+        if can_share():
+            return _shared(tasks, reader, arranged, workers)
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(workers) as pool:
+        pieces = _pieces(tasks, total // (workers * _PIECES_PER_JOB))
+        found = pool.map(_several, pieces, [reader] * len(pieces))
+        return {path: one for piece in found for path, one in piece}
+
+
+def _shared(
+    tasks: Sequence[Task], reader: Reader, arranged: Index, workers: int
+) -> dict[str, tuple[str, Looked]]:
+    """Share files among this process and copies of it; what they found comes back as plain values."""
+
+    def looked(number: int) -> list[Any]:
+        digest, one = _one(tasks[number], reader, arranged)
+        return [digest, packing.pack(one), one.facts]
+
+    largest_first = sorted(range(len(tasks)), key=lambda number: -tasks[number].size)
+    found = share(looked, largest_first, workers)
+    return {
+        each.path: (digest, replace(packing.looked_of(packed), facts=facts))
+        for each, (digest, packed, facts) in zip(tasks, found, strict=True)
+    }
+
+
+def _pieces(tasks: Sequence[Task], size: int) -> list[list[Task]]:
+    pieces: list[list[Task]] = [[]]
+    filled = 0
+    for each in tasks:
+        if filled > size:
+            pieces.append([])
+            filled = 0
+        pieces[-1].append(each)
+        filled += each.size
+    return pieces
+
+
+def _several(tasks: Sequence[Task], reader: Reader) -> list[tuple[str, tuple[str, Looked]]]:
+    arranged = reader.index()
+    with uncollected():
+        return [(each.path, _one(each, reader, arranged)) for each in tasks]
+
+
+def _one(task: Task, reader: Reader, arranged: Index) -> tuple[str, Looked]:
+    raw = read(task.path)
+    if raw.data is None:
+        return "", Looked((unreadable(raw.reason),))
+    return raw.digest, look_at_bytes(task.path, raw.data, task.package, reader, arranged)
+
+
+def look_at_bytes(path: str, data: bytes, package: str, reader: Reader, arranged: Index) -> Looked:
+    """Read one file's bytes."""
+    try:
+        text = decoded(data)
+    except ValueError as error:
+        return Looked((unreadable(str(error)),))
+    looked = look_at(
+        path,
+        text,
+        package=package,
+        index=arranged,
+        catalogue=reader.catalogue,
+        follows=reader.follows,
+    )
+    if not looked.facts:
+        return looked
+    # What the cache gives back, so that fresh facts and cached ones are alike.
+    facts = json.loads(json.dumps(looked.facts))
+    return Looked(looked.found, facts, looked.lines, looked.remarks)
+
+
+def concluded(facts: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Found]]:
+    """Give what the facts of all files together show."""
+    by_name: dict[str, dict[str, Any]] = {}
+    for path, gathered in sorted(facts.items()):
+        for name, one in gathered.items():
+            by_name.setdefault(name, {})[path] = one
+    found: list[tuple[str, Found]] = []
+    for rule in every_rule():
+        if rule.conclude is not None:
+            found.extend(rule.conclude(by_name.setdefault(rule.fact_name, {})))
+    return found
+
+
+def lent(facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Give the files among tests that the program itself imports."""
+    return streams.Project(
+        {path: one["streams"] for path, one in sorted(facts.items()) if "streams" in one}
+    ).lent()
+
+
+def rule_table() -> dict[str, RuleFacts]:
+    """Give what has to be known of every rule to judge what it found, by its name."""
+    return {rule.name: rule.facts for rule in (*every_rule(), *HOUSEKEEPING, BANNED_NAME)}

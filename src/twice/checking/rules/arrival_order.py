@@ -1,0 +1,313 @@
+"""Results of several workers are taken from a queue in the order in which they arrive.
+
+Which worker puts its result into the queue first depends on the load of the machine. Appending what comes,
+yielding it or stopping when there is enough of it puts that into the result. Send an index along and put
+each result at its own place, sort afterwards, or give every worker a queue of its own and read them in turn.
+The same holds for a worker that asks without waiting and does other work when nothing is there yet: how
+much it does, and draws, depends on when the question comes.
+
+Nothing is said where results are put under an index or a key that they bring along, where they are sorted
+or counted, where there is one producer, or where the queue hands out work.
+
+Bad:
+    import multiprocessing as mp
+
+    def work(number, out):
+        out.put(number * number)
+
+    def run(count):
+        out = mp.Queue()
+        workers = [mp.Process(target=work, args=(number, out)) for number in range(count)]
+        for worker in workers:
+            worker.start()
+        results = []
+        for _ in workers:
+            results.append(out.get())
+        return results
+
+or:
+    import multiprocessing as mp
+
+    class Sampler:
+        def __init__(self, count):
+            self.out = mp.SimpleQueue()
+            self.workers = []
+            for number in range(count):
+                worker = mp.Process(target=roll, kwargs={"number": number, "out": self.out})
+                self.workers.append(worker)
+                worker.start()
+
+        def sample(self, wanted):
+            batches, count = [], 0
+            while count < wanted:
+                number, batch = self.out.get()
+                batches.append(batch)
+                count += len(batch)
+            return batches
+
+    def roll(number, out):
+        while True:
+            out.put((number, [number]))
+
+or:
+    import queue
+
+    def serve(orders, worker, results):
+        while True:
+            try:
+                tag, contents = orders.get_nowait()
+            except queue.Empty:
+                tag, contents = "continue", None
+            if tag == "stop":
+                break
+            results.put(worker.rollout(contents))
+
+Good:
+    import multiprocessing as mp
+
+    def work(number, out):
+        out.put((number, number * number))
+
+    def run(count):
+        out = mp.Queue()
+        workers = [mp.Process(target=work, args=(number, out)) for number in range(count)]
+        for worker in workers:
+            worker.start()
+        results = [None] * count
+        for _ in workers:
+            number, result = out.get()
+            results[number] = result
+        return results
+
+or:
+    import multiprocessing as mp
+
+    def work(out):
+        for number in range(10):
+            out.put(number)
+
+    def run():
+        out = mp.Queue()
+        worker = mp.Process(target=work, args=(out,))
+        worker.start()
+        return [out.get() for _ in range(10)]
+
+or:
+    import multiprocessing as mp
+
+    def work(jobs):
+        while jobs.get() is not None:
+            pass
+
+    def run(count):
+        jobs = mp.Queue()
+        left = []
+        workers = [mp.Process(target=work, args=(jobs,)) for number in range(count)]
+        for worker in workers:
+            worker.start()
+        while not jobs.empty():
+            left.append(jobs.get())
+        return left
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from twice.checking.findings import Found, Reach, Severity
+from twice.checking.rule import Breaks, Rule
+from twice.checking.rules.threads import calls_in, in_loop
+from twice.checking.syntax.module import Site
+from twice.checking.syntax.survey import COMPREHENSIONS, targets
+from twice.checking.syntax.uses.loads import spelled
+from twice.checking.syntax.uses.outcomes import Outcome, Use, gravest
+from twice.checking.syntax.uses.words import TELEMETRY, about, last_name
+from twice.foundation.channels import Channel
+
+NAME: Final = "arrival-order"
+_LIBRARIES: Final = frozenset({"billiard", "multiprocess", "multiprocessing", "queue", "torch"})
+_STARTING: Final = frozenset({"Process", "Thread"})
+_PUTS: Final = frozenset({"put", "put_nowait"})
+_FILLING: Final = frozenset({"append", "appendleft", "extend", "insert"})
+_WHY: Final = "Which worker is done first depends on the load of the machine"
+
+
+def look(site: Site) -> Iterator[Found]:
+    """Look at what takes the next thing from a queue."""
+    func = site.call.func
+    if _LIBRARIES.isdisjoint(site.module.imported) or not isinstance(func, ast.Attribute):
+        return
+    if func.attr == "get" and any(not _says_how(each) for each in site.call.args):
+        return  # A dictionary's.
+    if func.attr == "get_nowait" and _goes_on(site):
+        yield site.found(
+            NAME,
+            f"{site.module.shown(func.value)} is asked without waiting, and something else is done when it is empty.",
+            "Whether anything is there yet depends on the load of the machine.",
+            reach=Reach.UNSEEN,
+            confidence=0.8,
+        )
+        return
+    kind = site.kind(func.value)
+    if kind is None or kind.name != "queue" or not _is_fed_by_several(site, func.value):
+        return
+    outcome = gravest(_ends(site), Outcome(Use.ERASED, site.node))
+    if outcome.use >= Use.UNSEEN:
+        yield site.found(
+            NAME,
+            f"{site.module.shown(func.value)} gives the results of several workers in the order in which they arrive.",
+            _WHY,
+            outcome=outcome,
+        )
+
+
+def _says_how(node: ast.expr) -> bool:
+    """Whether it is True, False or a time, as ``get(block, timeout)`` takes them."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float))
+
+
+def _goes_on(site: Site) -> bool:
+    """Whether, where nothing is there, a message is made up that the code after it acts on."""
+    statement = site.module.survey.statement(site.node)
+    around = site.module.survey.parents.get(statement)
+    if (
+        not isinstance(statement, ast.Assign)
+        or not isinstance(around, ast.Try)
+        or not in_loop(site)
+    ):
+        return False
+    names = _names(statement.targets)
+    for handler in around.handlers:
+        if handler.type is None or last_name(handler.type) != "Empty":
+            continue
+        for each in handler.body:
+            if isinstance(each, ast.Assign) and names & _names(each.targets):
+                values = each.value.elts if isinstance(each.value, ast.Tuple) else [each.value]
+                if any(not (isinstance(one, ast.Constant) and not one.value) for one in values):
+                    return True
+    return False
+
+
+def _names(given: list[ast.expr]) -> set[str]:
+    return {
+        one.id for target in given for one in targets(target) if isinstance(one, ast.Name)
+    }  # fmt: skip
+
+
+def _is_fed_by_several(site: Site, queue: ast.expr) -> bool:
+    """Whether several processes or threads are started that put things into it."""
+    module = site.module
+    word = spelled(queue)
+    for call, scope, _ in module.calls:
+        if last_name(call.func) not in _STARTING:
+            continue
+        one = module.site(call, scope)
+        work = one.keyword("target")
+        if work is None or not in_loop(one):
+            continue
+        name = _parameter(one, word)
+        function = module.loads.callee(work, scope)
+        if function is None:
+            continue
+        for inner, _ in calls_in(module, function):
+            base = inner.func
+            if isinstance(base, ast.Attribute) and base.attr in _PUTS:
+                own = isinstance(base.value, ast.Name) and base.value.id == name
+                if own or spelled(base.value) == word:
+                    return True
+    return False
+
+
+def _parameter(start: Site, word: str) -> str:
+    """The name by which a started function knows a queue."""
+    named = start.keyword("kwargs")
+    if isinstance(named, ast.Dict):
+        for key, value in zip(named.keys, named.values, strict=True):
+            if isinstance(key, ast.Constant) and spelled(value) == word:
+                return str(key.value)
+    if isinstance(named, ast.Call):
+        for each in named.keywords:
+            if spelled(each.value) == word:
+                return each.arg or ""
+    given, work = start.keyword("args"), start.keyword("target")
+    function = None if work is None else start.module.loads.callee(work, start.scope)
+    if isinstance(given, (ast.Tuple, ast.List)) and function is not None:
+        arguments = getattr(function.node, "args", None)
+        if isinstance(arguments, ast.arguments):
+            names = [each.arg for each in arguments.args]
+            if function.owner is not None and names[:1] == ["self"]:
+                names = names[1:]
+            for name, value in zip(names, given.elts, strict=False):
+                if spelled(value) == word:
+                    return name
+    return ""
+
+
+def _ends(site: Site) -> Iterator[Outcome]:
+    """Where the order of what is taken in a loop ends."""
+    module = site.module
+    loop: ast.AST | None = None
+    for each in site.above():
+        if isinstance(each, COMPREHENSIONS):
+            if not isinstance(each, ast.DictComp):
+                yield from module.orders.follow(each, site.scope)
+            return
+        if isinstance(each, (ast.For, ast.While)):
+            loop = each
+            break
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return
+    if loop is None:
+        return
+    statement = module.survey.statement(site.node)
+    own = _names(statement.targets) if isinstance(statement, ast.Assign) else set()
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Assign) and node is not statement and _mentions(node.value, own):
+            own |= _names(node.targets)
+    for node in ast.walk(loop):
+        yield from _end(site, node, own)
+
+
+def _end(site: Site, node: ast.AST, own: set[str]) -> Iterator[Outcome]:
+    module, scope = site.module, site.scope
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in _FILLING and any(_brings(site, each, own) for each in node.args):
+            base = node.func.value
+            if not _mentions(base, own) and not about(last_name(base), TELEMETRY):
+                yield from module.orders.filled(base, scope, node)
+    elif isinstance(node, (ast.Yield, ast.YieldFrom)):
+        if node.value is not None and _brings(site, node.value, own):
+            yield Outcome(Use.RETURNED, node)
+    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+        target = node.targets[0]
+        if _brings(site, node.value, own) and not _mentions(target, own):
+            yield from module.orders.filled(target.value, scope, node)
+    elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+        kind = site.kind(node.target)
+        if kind is not None and kind.name in {"list", "str"} and _brings(site, node.value, own):
+            yield from module.orders.filled(node.target, scope, node)
+
+
+def _brings(site: Site, node: ast.AST, own: set[str]) -> bool:
+    """Whether an expression holds what was taken from the queue."""
+    return any(
+        each is site.node or (isinstance(each, ast.Name) and each.id in own)
+        for each in ast.walk(node)
+    )
+
+
+def _mentions(node: ast.AST, own: set[str]) -> bool:
+    return any(isinstance(each, ast.Name) and each.id in own for each in ast.walk(node))
+
+
+RULE = Rule(
+    name=NAME,
+    channel=Channel.CONCURRENCY,
+    breaks=Breaks.LOGICAL,
+    severity=Severity.HIGH,
+    remedy="Send an index along and put each result at its own place, or sort by it when all are there.",
+    methods=("taking",),
+    look=look,
+)

@@ -1,0 +1,92 @@
+"""cuDNN chooses its kernels by a race.
+
+With ``cudnn.benchmark`` the first call for each shape times several kernels and keeps the fastest. Which is fastest
+depends on what else the machine does, and the kernels round differently.
+
+Bad:
+    import torch
+
+    torch.backends.cudnn.benchmark = True
+
+or:
+    from torch.backends import cudnn
+
+    def prepare(fast: bool):
+        cudnn.benchmark = fast
+
+Good:
+    import torch
+
+    torch.backends.cudnn.benchmark = False
+
+or:
+    from torch.backends import cudnn
+
+    def prepare(seed):
+        cudnn.benchmark = seed is None
+        cudnn.deterministic = seed is not None
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from twice.checking.findings import Fix, Found, Reach, Severity
+from twice.checking.rule import Breaks, Rule
+from twice.checking.rules.switches import Setting, attributes, is_false, is_true
+from twice.checking.syntax.module import Site
+from twice.checking.syntax.uses.words import about, last_name
+from twice.foundation.channels import Channel
+
+NAME = "cudnn-benchmark"
+_BENCHMARKS = frozenset({"benchmark", "benchmarks", "bench", "profiling"})
+_CAREFUL = frozenset({"deterministic", "determinism", "reproducible", "seed", "strict"})
+
+
+def look(site: Site) -> Iterator[Found]:
+    """Look at what a whole file sets."""
+    module = site.module
+    for each in attributes(module):
+        if each.name != "torch.backends.cudnn.benchmark" or is_false(each.value):
+            continue
+        if each.value is None or _is_careful(each):
+            continue
+        inner = module.site(each.node, each.scope)
+        fix = None
+        if is_true(each.value):
+            fix = Fix("Set False", safe=False, edits=(inner.replaced(each.value, "False"),))
+        yield inner.found(
+            NAME,
+            "cudnn.benchmark lets a race choose the kernels.",
+            "Which kernel is fastest depends on the moment, and each rounds in its own way.",
+            reach=Reach.UNSEEN if _times_kernels(module.path) else Reach.LOUD,
+            confidence=0.9 if is_true(each.value) else 0.6,
+            fix=fix,
+        )
+
+
+def _times_kernels(path: str) -> bool:
+    """Whether the program is there to measure speed, as its path says."""
+    return about(path.replace("/", "_"), _BENCHMARKS)
+
+
+def _is_careful(each: Setting) -> bool:
+    """Whether it depends on a word for determinism: ``not deterministic``, ``seed is None``."""
+    assert each.value is not None, "looked at before"
+    return any(
+        about(last_name(node), _CAREFUL)
+        for node in ast.walk(each.value)
+        if isinstance(node, (ast.Name, ast.Attribute))
+    )
+
+
+RULE = Rule(
+    name=NAME,
+    channel=Channel.GPU,
+    breaks=Breaks.BIT_EXACT,
+    severity=Severity.MEDIUM,
+    remedy="Set torch.backends.cudnn.benchmark = False.",
+    nodes=(ast.Module,),
+    look=look,
+)

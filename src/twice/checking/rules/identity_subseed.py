@@ -1,0 +1,93 @@
+"""A seed is made of an address or of a salted hash.
+
+``id(x)`` is an address in memory, and ``hash()`` of text changes with the hash seed of the process: the
+same part of the program gets another stream in the next run, though it looks derived by name.
+
+Nothing is said of ``hash()`` of numbers and of seeds, which is the same everywhere; of what is not
+known to be text it is said with less weight.
+
+Bad:
+    import random
+
+    def stream(seed, name: str):
+        return random.Random(seed ^ hash(name))
+
+or:
+    import numpy as np
+
+    class Agent:
+        def __init__(self):
+            self.rng = np.random.default_rng(id(self))
+
+Good:
+    import random
+    import zlib
+
+    def stream(seed, name: str):
+        return random.Random(seed ^ zlib.crc32(name.encode()))
+
+or:
+    import random
+
+    def stream(seed: int, index: int):
+        return random.Random(hash((seed, index)))
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from twice.checking.findings import Found, Reach, Severity
+from twice.checking.rule import Breaks, Rule
+from twice.checking.rules.seeding import is_seed_name
+from twice.checking.syntax.module import Site
+from twice.checking.syntax.uses.outcomes import Use
+from twice.foundation.channels import Channel
+
+NAME = "identity-subseed"
+_NUMBERS = {"int", "float", "bool"}
+
+
+def look(site: Site) -> Iterator[Found]:
+    """Look at a call of ``id`` or ``hash``."""
+    called = site.called
+    if called not in {"builtins.id", "builtins.hash"} or not site.call.args:
+        return
+    if called == "builtins.hash" and _is_number(site, site.call.args[0]):
+        return
+    outcome = site.value()
+    if outcome.use is not Use.SEED:
+        return
+    known = called == "builtins.id" or site.kind(site.call.args[0]) is not None
+    what = "an address in memory" if called == "builtins.id" else "salted in each process"
+    found = site.found(
+        NAME,
+        f"{site.module.shown(site.node)} becomes a seed, and it is {what}.",
+        "The same part of the program gets another stream in the next process.",
+        outcome=outcome,
+    )
+    yield found if known else replace(found, reach=Reach.UNSEEN, confidence=0.6)
+
+
+def _is_number(site: Site, node: ast.expr) -> bool:
+    if is_seed_name(node):
+        return True
+    if isinstance(node, ast.Tuple):
+        return all(_is_number(site, each) for each in node.elts)
+    kind = site.kind(node)
+    if kind is None:
+        return False
+    return kind.name in _NUMBERS or (kind.name == "tuple" and kind.element in _NUMBERS)
+
+
+RULE = Rule(
+    name=NAME,
+    channel=Channel.RNG,
+    breaks=Breaks.BIT_EXACT,
+    severity=Severity.HIGH,
+    remedy="Derive it by a stable name: run.rng(name), or a hash of hashlib over the name's bytes.",
+    calls=("process-identity",),
+    look=look,
+)

@@ -1,0 +1,103 @@
+"""Code that is no test replaces parts of the program by mocks.
+
+``unittest.mock`` changes modules for everybody while it is active: what runs is another program than the one that is
+read, recorded and reviewed, and a mock answers whatever it is asked.
+
+Hand the part in as an argument, with a real stand-in. Nothing is said of tests and of what they
+import.
+
+Bad:
+    from unittest.mock import patch
+
+    def simulate(world):
+        with patch("time.time", return_value=0.0):
+            return world.run()
+
+or:
+    from unittest import mock
+
+    class Service:
+        def __init__(self, client=None):
+            self.client = client or mock.MagicMock()
+
+Good:
+    def simulate(world, clock):
+        return world.run(clock)
+
+or:
+    class Service:
+        def __init__(self, client):
+            self.client = client
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from twice.checking.findings import Found, Severity
+from twice.checking.rule import Breaks, Rule, mentions
+from twice.checking.syntax.module import Site
+from twice.checking.syntax.uses.words import about
+from twice.foundation.channels import Channel
+
+NAME = "mock-outside-tests"
+_TESTS: Final = frozenset(
+    [
+        "test",
+        "tests",
+        "testing",
+        "unittest",
+        "pytest",
+        "mock",
+        "mocks",
+        "fixture",
+        "fixtures",
+        "conftest",
+    ]
+)
+
+
+def look(site: Site) -> Iterator[Found]:
+    """Look at an import."""
+    node = site.node
+    if isinstance(node, ast.Import):
+        names = [each.name for each in node.names]
+    else:
+        assert isinstance(node, ast.ImportFrom), "imports are asked for"
+        base = node.module or ""
+        names = [base, *(f"{base}.{each.name}" for each in node.names)] if not node.level else []
+    if not any(each in {"unittest.mock", "mock"} for each in names):
+        return
+    module = site.module
+    if any(about(each, _TESTS) for each in module.path.removesuffix(".py").split("/")):
+        return
+    if not module.imported.isdisjoint({"pytest"}) or module.speaks_of("unittest.TestCase"):
+        return
+    if not _is_used_here(site):
+        return
+    yield site.found(
+        NAME,
+        "unittest.mock is imported by code that is no test.",
+        "While a mock is active, another program runs than the one that is read and recorded.",
+        confidence=0.9,
+    )
+
+
+def _is_used_here(site: Site) -> bool:
+    """Whether it is imported where it runs, not in a function that is a test of itself."""
+    function = site.scope.method
+    return function is None or not about(function.name, _TESTS)
+
+
+RULE = Rule(
+    name=NAME,
+    channel=Channel.EFFECTS,
+    breaks=Breaks.LOGICAL,
+    severity=Severity.MEDIUM,
+    remedy="Hand the part in as an argument, and give a real stand-in where one is needed.",
+    nodes=(ast.Import, ast.ImportFrom),
+    look=look,
+    applies=mentions("mock"),
+)

@@ -1,0 +1,206 @@
+"""The state of a run, or what a replay reads, is kept as a pickle.
+
+A pickle names classes by their place in the code and keeps whatever an object had: another version
+of the program reads it into something else, or not at all; equal states have different bytes; and
+reading one from a stranger executes it.
+
+Write the fields in a format that says its version: JSON, arrays with dtype and shape. Nothing is said
+of pickles that go to another process, of caches of tools, or of weights that are exported.
+
+Bad:
+    import pickle
+
+    class Simulation:
+        def save(self, path):
+            with open(path, "wb") as file:
+                pickle.dump(self.world, file)
+
+        def load(self, path):
+            with open(path, "rb") as file:
+                self.world = pickle.load(file)
+
+or:
+    import pickle
+
+    class Client:
+        def _save_cache(self):
+            with open(self.path, "wb") as file:
+                pickle.dump(self.response_cache, file)
+
+        def _load_cache(self):
+            with open(self.path, "rb") as file:
+                return pickle.load(file)
+
+or:
+    import cloudpickle
+
+    class Snapshotter:
+        def save(self, itr, params):
+            with open(self.path % itr, "wb") as file:
+                cloudpickle.dump(params, file)
+
+        def load(self, itr):
+            with open(self.path % itr, "rb") as file:
+                return cloudpickle.load(file)
+
+Good:
+    import json
+
+    class Simulation:
+        def save(self, path):
+            path.write_text(json.dumps(self.world.get_state(), sort_keys=True))
+
+or:
+    import cloudpickle
+
+    class Worker:
+        def __getstate__(self):
+            return cloudpickle.dumps(self.function)
+
+or:
+    import pickle
+    import pandas as pd
+
+    def cached_table(path, load):
+        if not path.exists():
+            with path.open("wb") as file:
+                pickle.dump(load(), file)
+        with path.open("rb") as file:
+            return pickle.load(file)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from twice.checking.findings import Found, Severity
+from twice.checking.rule import Breaks, Rule
+from twice.checking.rules.roles import advances, methods
+from twice.checking.syntax.module import Site
+from twice.checking.syntax.survey import Scope
+from twice.checking.syntax.uses.outcomes import Use
+from twice.checking.syntax.uses.words import about, last_name
+from twice.foundation.channels import Channel
+
+NAME = "pickle-state"
+_STATE: Final = frozenset(
+    [
+        "state",
+        "states",
+        "snapshot",
+        "snapshots",
+        "checkpoint",
+        "ckpt",
+        "env",
+        "environment",
+        "world",
+        "sim",
+        "simulation",
+        "simulator",
+        "agent",
+        "agents",
+        "population",
+        "buffer",
+        "replay",
+        "history",
+        "trace",
+        "episode",
+        "trajectory",
+        "trajectories",
+        "game",
+        "memory",
+        "rng",
+        "recording",
+        "transcript",
+        "response",
+        "responses",
+        "cache",
+    ]
+)
+_CACHES: Final = frozenset({"cache"})
+_OF_CALLS: Final = frozenset(
+    [
+        "api",
+        "response",
+        "responses",
+        "reply",
+        "replies",
+        "call",
+        "calls",
+        "llm",
+        "request",
+        "requests",
+        "replay",
+        "trace",
+    ]
+)
+_KEEPERS: Final = frozenset({"snapshot", "snapshotter", "checkpointer"})
+"""What classes are called that keep runs: whatever they pickle is a run's state."""
+_EXPORTS: Final = {"state_dict", "params", "weights"}
+
+
+def look(site: Site) -> Iterator[Found]:
+    """Look at something that is pickled."""
+    called = site.called or ""
+    subject = site.argument(0, "obj")
+    if subject is None or site.has_star or not _is_read_back(site):
+        return
+    function = site.scope.method
+    if function is not None and function.name.startswith("__"):
+        return
+    name = last_name(subject)
+    keeper = site.scope.owner is not None and about(site.scope.owner.name, _KEEPERS)
+    if not keeper and (name in _EXPORTS or not _is_state(site, subject, name)):
+        return
+    if called.endswith(".dumps") and not _is_written(site):
+        return
+    yield site.found(
+        NAME,
+        f"{called}() keeps {site.module.shown(subject) if len(name) < 40 else name}.",
+        "Another version of the code reads another state from it, and equal states have different bytes.",
+        confidence=0.8,
+    )
+
+
+def _is_state(site: Site, node: ast.expr, name: str) -> bool:
+    if name == "self":
+        return site.scope.owner is not None and _goes_on(site.scope.owner)
+    if isinstance(node, ast.Call):
+        return False
+    if about(name, _CACHES):
+        return about(name, _OF_CALLS)
+    return about(name, _STATE)
+
+
+def _goes_on(owner: Scope) -> bool:
+    """Whether a class is of things that change as a run goes on."""
+    return about(owner.name, _STATE - _CACHES) or any(
+        advances(each.name) for each in methods(owner)
+    )
+
+
+def _is_read_back(site: Site) -> bool:
+    """Whether the file reads a pickle, too: what is only written is an export."""
+    qualified = site.module.names.qualified
+    return any(
+        site.catalogue.has("unpickling", qualified(node.func, scope))
+        for node, scope in site.module.survey.nodes.get(ast.Call, ())
+        if isinstance(node, ast.Call)
+    )
+
+
+def _is_written(site: Site) -> bool:
+    return any(each.use is Use.STORED for each in site.ends())
+
+
+RULE = Rule(
+    name=NAME,
+    channel=Channel.SNAPSHOT,
+    breaks=Breaks.BIT_EXACT,
+    severity=Severity.MEDIUM,
+    remedy="Write the fields in a format that says its version: JSON, arrays with dtype and shape.",
+    calls=("pickling",),
+    look=look,
+)

@@ -1,0 +1,125 @@
+"""A snapshot copies a list and shares what is in it.
+
+``tasks.copy()`` is a new list of the same objects: what happens to them after the snapshot was taken happens in the
+snapshot too. A run that goes back to it finds them as they are now, not as they were.
+
+Copy what is inside (copy.deepcopy), or keep the values from which it is made again. Nothing is said of lists of numbers
+and texts.
+
+Bad:
+    class Snapshot:
+        def __init__(self, agents: list[Agent], step: int):
+            self.agents = agents.copy()
+            self.step = step
+
+or:
+    from typing import Deque, Optional
+
+    class QueueSnapshot:
+        def __init__(self, pending: Optional[Deque[Task]] = None):
+            self.pending = list(pending) if pending else []
+
+Good:
+    import copy
+
+    class Snapshot:
+        def __init__(self, agents: list[Agent], step: int):
+            self.agents = copy.deepcopy(agents)
+            self.step = step
+
+or:
+    class Snapshot:
+        def __init__(self, names: list[str], scores: dict[str, float]):
+            self.names = names.copy()
+            self.scores = dict(scores)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from twice.checking.findings import Found, Severity
+from twice.checking.rule import Breaks, Rule, mentions
+from twice.checking.rules.roles import method, own_attribute
+from twice.checking.syntax.module import Site
+from twice.checking.syntax.uses.words import about, last_name
+from twice.foundation.channels import Channel
+
+NAME = "shallow-snapshot"
+_SNAPSHOTS: Final = frozenset({"snapshot", "memento"})
+_PLAIN: Final = frozenset(
+    ["None", "Any", "Path", "UUID", "Decimal", "Fraction", "Enum", "Hashable", "Literal", "Callable", "Type"]
+)  # fmt: skip
+_HOLDERS: Final = frozenset(
+    ["Optional", "Union", "List", "Deque", "Dict", "Set", "Tuple", "Sequence", "Iterable", "Mapping", "MutableMapping", "Collection", "FrozenSet", "DefaultDict", "OrderedDict", "Annotated", "Final", "MutableSequence"]
+)  # fmt: skip
+_COPIES: Final = {"list", "dict", "tuple", "deque", "set"}
+
+
+def look(site: Site) -> Iterator[Found]:
+    """Look at a class that is called a snapshot."""
+    node = site.node
+    assert isinstance(node, ast.ClassDef), "classes are asked for"
+    if not about(node.name, _SNAPSHOTS):
+        return
+    owner = next(each for each in site.scope.inner if each.node is node)
+    first = method(owner, "__init__")
+    if first is None or not isinstance(first.node, ast.FunctionDef):
+        return
+    arguments = first.node.args
+    shared = {
+        each.arg
+        for each in (*arguments.args, *arguments.kwonlyargs)
+        if each.annotation is not None and _holds_objects(each.annotation)
+    }
+    for each in ast.walk(first.node):
+        if isinstance(each, ast.Assign) and own_attribute(each.targets[0]):
+            name = next((one for one in map(_copied, ast.walk(each.value)) if one in shared), "")
+            if name:
+                yield site.found(
+                    NAME,
+                    f"{node.name} copies {name} and shares the objects in it.",
+                    "What happens to them later happens in the snapshot, so going back does not go back.",
+                    node=each,
+                    confidence=0.85,
+                )
+                return
+
+
+def _copied(node: ast.AST) -> str:
+    """Give the name of what is copied one level deep."""
+    if not isinstance(node, ast.Call):
+        return ""
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
+        return node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+    if last_name(node.func) in _COPIES and len(node.args) == 1:
+        return node.args[0].id if isinstance(node.args[0], ast.Name) else ""
+    return ""
+
+
+def _holds_objects(annotation: ast.expr) -> bool:
+    """Whether it is a collection of objects of some class that a program has made itself."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        return False
+    names = [
+        last_name(each)
+        for each in ast.walk(annotation)
+        if isinstance(each, (ast.Name, ast.Attribute))
+    ]
+    return any(isinstance(each, ast.Subscript) for each in ast.walk(annotation)) and any(
+        each[:1].isupper() and each not in _PLAIN and each not in _HOLDERS for each in names
+    )
+
+
+RULE = Rule(
+    name=NAME,
+    channel=Channel.SNAPSHOT,
+    breaks=Breaks.LOGICAL,
+    severity=Severity.MEDIUM,
+    remedy="Copy what is inside as well: copy.deepcopy, or the values from which it is made again.",
+    nodes=(ast.ClassDef,),
+    look=look,
+    applies=mentions("Snapshot", "Memento"),
+)

@@ -1,0 +1,76 @@
+"""Products are computed with fewer digits on some GPUs.
+
+TF32 keeps ten bits of a float's fraction, on GPUs that have it. The same program on another GPU computes with all of
+them: two hosts, two results, and neither says why.
+
+Bad:
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = True
+
+or:
+    import torch
+
+    torch.set_float32_matmul_precision("high")
+
+Good:
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+
+or:
+    import torch
+
+    torch.set_float32_matmul_precision("highest")
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from twice.checking.findings import Found, Severity
+from twice.checking.rule import Breaks, Rule
+from twice.checking.rules.switches import attributes, is_false
+from twice.checking.syntax.module import Module, Site
+from twice.foundation.channels import Channel
+
+NAME = "tf32"
+_CALLS = {
+    "torch.set_float32_matmul_precision": {"high", "medium"},
+    "tensorflow.config.experimental.enable_tensor_float_32_execution": {"True"},
+}
+_WHY = "A GPU without TF32 computes the same product with more digits."
+
+
+def look(site: Site) -> Iterator[Found]:
+    """Look at what a whole file sets."""
+    module = site.module
+    for each in attributes(module):
+        if each.name.endswith(".allow_tf32") and not is_false(each.value):
+            inner = module.site(each.node, each.scope)
+            yield inner.found(NAME, f"{each.name} allows products with fewer digits.", _WHY)
+    if module.speaks_of("float32_matmul_precision", "tensor_float_32"):
+        yield from _called(module)
+
+
+def _called(module: Module) -> Iterator[Found]:
+    for node, scope, name in module.calls:
+        loose = _CALLS.get(name or "")
+        level = node.args[0] if loose and node.args else None
+        if loose and isinstance(level, ast.Constant) and str(level.value) in loose:
+            yield module.site(node, scope).found(
+                NAME, f"{module.shown(node)} allows products with fewer digits.", _WHY
+            )
+
+
+RULE = Rule(
+    name=NAME,
+    channel=Channel.GPU,
+    breaks=Breaks.CROSS_HOST,
+    severity=Severity.MEDIUM,
+    remedy='Set allow_tf32 = False, or torch.set_float32_matmul_precision("highest").',
+    nodes=(ast.Module,),
+    look=look,
+)

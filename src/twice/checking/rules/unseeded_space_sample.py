@@ -1,0 +1,167 @@
+"""Actions are sampled from a space that never got a seed.
+
+``reset(seed=...)`` seeds the environment, not its spaces: ``action_space.sample()`` starts from the system's
+entropy until ``action_space.seed(...)`` is called.
+
+Only environments are looked at that the same function made with a known maker, and whose space it
+never seeds; and policies that sample a space that they keep, where no file of the project seeds any space.
+
+Bad:
+    import gymnasium as gym
+
+    def rollout(seed):
+        env = gym.make("CartPole-v1")
+        env.reset(seed=seed)
+        return env.step(env.action_space.sample())
+
+or:
+    import gymnasium as gym
+
+    env = gym.make("CartPole-v1")
+    env.reset(seed=3)
+    for _ in range(10):
+        env.step(env.action_space.sample())
+
+or:
+    class RandomPolicy:
+        def __init__(self, env):
+            self.env = env
+
+        def get_action(self, observation):
+            return self.env.action_space.sample()
+
+Good:
+    import gymnasium as gym
+
+    def rollout(seed):
+        env = gym.make("CartPole-v1")
+        env.action_space.seed(seed)
+        env.reset(seed=seed)
+        return env.step(env.action_space.sample())
+
+or:
+    def rollout(env):
+        return env.step(env.action_space.sample())
+
+or:
+    class RandomPolicy:
+        def __init__(self, env, seed):
+            self.space = env.action_space
+            self.space.seed(seed)
+
+        def get_action(self, observation):
+            return self.space.sample()
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from twice.checking.findings import Found, Severity
+from twice.checking.rule import Breaks, Rule
+from twice.checking.rules.environments import calls_on, holder_of_made
+from twice.checking.rules.showing import reach_of
+from twice.checking.syntax.module import Module, Site
+from twice.checking.syntax.uses.words import about, last_name
+from twice.foundation.channels import Channel
+
+NAME = "unseeded-space-sample"
+_SPACES = {"action_space", "observation_space", "single_action_space"}
+_ACTING: Final = frozenset({"act", "action", "actions", "explore", "sample", "select"})
+_WHY: Final = "A space starts from the system's entropy; seeding the environment does not seed it."
+
+
+def look(site: Site) -> Iterator[Found]:
+    """Look at a call of ``sample``."""
+    func = site.call.func
+    assert isinstance(func, ast.Attribute), "methods are asked for"
+    space = func.value.func if isinstance(func.value, ast.Call) else func.value
+    if func.attr != "sample" or not isinstance(space, ast.Attribute) or space.attr not in _SPACES:
+        return
+    holder = holder_of_made(site, space.value, plainly=True)
+    if holder is None:
+        return
+    assert isinstance(space.value, ast.Name), "it has a holder"
+    first = True
+    for called, call in calls_on(site, space.value.id, holder):
+        if called.endswith("space.seed") or _is_seeded(site, call):
+            return
+        if called in {space.attr, f"{space.attr}.sample"}:
+            if first and call not in {site.call, func.value}:
+                return
+            first = False
+    yield site.found(
+        NAME,
+        f"{space.value.id}.{space.attr}.sample() draws from a space that never got a seed.",
+        _WHY,
+        reach=reach_of(site),
+        confidence=0.8,
+    )
+
+
+def _is_seeded(site: Site, call: ast.Call) -> bool:
+    """Whether a call is the space in ``env.action_space(agent).seed(3)``."""
+    parent = site.module.survey.parents.get(call)
+    return isinstance(parent, ast.Attribute) and parent.attr == "seed"
+
+
+def gather(module: Module) -> dict[str, Any] | None:
+    """Give the spaces that policies of a file sample, and whether the file seeds any."""
+    if not module.speaks_of("space"):
+        return None
+    if module.speaks_of("space.seed(", "spaces.seed("):
+        return {"seeds": True, "samples": []}
+    if not module.speaks_of("space.sample("):
+        return None
+    found: dict[tuple[str, int], Found] = {}
+    for node, scope, _ in module.calls:
+        func = node.func
+        function = scope.method
+        if (
+            isinstance(func, ast.Attribute)
+            and func.attr == "sample"
+            and function is not None
+            and last_name(func.value).endswith("_space")
+            and _is_kept(func.value)
+            and about(function.name, _ACTING)
+        ):
+            message = (
+                f"{module.shown(func)}() draws from a space that nothing in the project seeds."
+            )
+            place = (function.name, getattr(function.node, "lineno", 0))
+            site = module.site(node, scope)
+            found.setdefault(place, site.found(NAME, message, _WHY, confidence=0.8))
+    if not found:
+        return None
+    return {"seeds": False, "samples": [each.to_json() for each in found.values()]}
+
+
+def _is_kept(node: ast.expr) -> bool:
+    """Whether it is an attribute of ``self``, or of one."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:
+    """Report them where no file seeds a space."""
+    if any(one["seeds"] for one in facts.values()):
+        return
+    for path, one in facts.items():
+        for each in one["samples"]:
+            yield path, Found.from_json(each)
+
+
+RULE = Rule(
+    name=NAME,
+    channel=Channel.SEEDS,
+    breaks=Breaks.LOGICAL,
+    severity=Severity.MEDIUM,
+    remedy="Seed the space once after the environment is made: env.action_space.seed(seed).",
+    methods=("draws",),
+    look=look,
+    gather=gather,
+    conclude=conclude,
+)

@@ -1,0 +1,110 @@
+"""JSON that is hashed, or is a key, has its keys in the order in which they were put in.
+
+Two equal dictionaries give two digests when they were filled in another order: after a restore,
+in another version, from another source.
+
+Say ``sort_keys=True``. It changes the digests there are, so the fix is offered as an unsafe one.
+Nothing is said of JSON that is only written and read again.
+
+Bad:
+    import hashlib
+    import json
+
+    def digest_of(config):
+        return hashlib.sha256(json.dumps(config).encode()).hexdigest()
+
+or:
+    import json
+
+    class Client:
+        def ask(self, params):
+            cache_key = json.dumps(params)
+            return self.cache.get(cache_key)
+
+or:
+    import hashlib
+    import json
+
+    def cache_name(params):
+        text = json.dumps(params, indent=1)
+        return hashlib.md5(text.encode("utf-8")).hexdigest()
+
+Good:
+    import hashlib
+    import json
+
+    def digest_of(config):
+        return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
+
+or:
+    import json
+
+    def save(config, path):
+        path.write_text(json.dumps(config))
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from twice.checking.findings import Edit, Fix, Found, Place, Severity
+from twice.checking.rule import Breaks, Rule
+from twice.checking.rules.digests import digested, keyed_here
+from twice.checking.syntax.module import Site
+from twice.foundation.channels import Channel
+
+NAME = "unsorted-json-digest"
+
+
+def look(site: Site) -> Iterator[Found]:
+    """Look at JSON that is made."""
+    given = site.keyword("sort_keys")
+    if site.has_star or not (given is None or _is_false(given)):
+        return
+    subject = site.argument(0, "obj")
+    kind = site.kind(subject)
+    if subject is None or (
+        kind is not None
+        and kind.name not in {"dict", "object"}
+        and kind.element in {"str", "int", "float", "bool"}
+    ):
+        return
+    outcome, end = digested(site), "is hashed"
+    if outcome is None:
+        outcome, end = keyed_here(site), "is a key"
+    if outcome is not None:
+        yield site.found(
+            NAME,
+            f"json.dumps() keeps the order of the keys, and its text {end}.",
+            "Equal dictionaries that were filled in another order get another one",
+            outcome=outcome,
+            fix=None if given is not None else _fix(site),
+        )
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value
+
+
+def _fix(site: Site) -> Fix:
+    call = site.call
+    last = max((*call.args, *(each.value for each in call.keywords)), key=_end)
+    place = site.module.place(last)
+    after = Place(place.end_line, place.end_column, place.end_line, place.end_column)
+    return Fix("Sort the keys", safe=False, edits=(Edit(after, ", sort_keys=True"),))
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno or 0, node.end_col_offset or 0
+
+
+RULE = Rule(
+    name=NAME,
+    channel=Channel.ENCODING,
+    breaks=Breaks.BIT_EXACT,
+    severity=Severity.MEDIUM,
+    remedy="Sort the keys: json.dumps(value, sort_keys=True, separators=(',', ':')).",
+    calls=("json-text",),
+    look=look,
+)

@@ -1,0 +1,84 @@
+"""Check 17: what determinism costs was measured, and what lies outside of the promise is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from twice.specifying.artifact import Artifact
+from twice.specifying.gate.check import Check, gaps, place, shortened
+from twice.specifying.gate.facts import Facts, there
+from twice.specifying.gate.outcome import Found
+
+_CROSSES_AS: Final = frozenset({"effect", "input"})
+
+
+def _said(facts: Facts) -> Found:
+    found, sheet = gaps(facts, "13"), facts.sheet("13")
+    if sheet is None or found.faults:
+        return found
+    return found + Found(tuple(_boundary(facts, sheet)))
+
+
+def _boundary(facts: Facts, sheet: Artifact) -> Iterator[str]:
+    where = place(facts, "13", "boundary")
+    for row in sheet.rows("boundary"):
+        words = set(str(row.get("crosses_as", "")).lower().replace(":", " ").split())
+        if not words & _CROSSES_AS:
+            said = row.get("crosses_as")
+            yield f"{where}: {row.get('what')} crosses as {said!r}; what crosses is an effect or an input"
+
+
+def _shown(facts: Facts) -> Found:
+    sheet, costs = facts.sheet("13"), there(facts.costs)
+    if sheet is None:
+        return Found()
+    faults = [*_measured(facts, sheet)]
+    if costs.changed:
+        where = place(facts, "13", "measured")
+        faults.append(f"{where}: measured on other code: {shortened(costs.changed)} differ since")
+    budget, total = sheet.get("budget_percent"), costs.total_percent
+    if total is None:
+        faults.append(f"{place(facts, '13', 'measured')}: {sheet.said('measured')} holds no total")
+    elif isinstance(budget, int) and total > budget:
+        where = place(facts, "13", "budget_percent")
+        faults.append(
+            f"{where}: a recorded run is {total:g} % slower, and {budget} % was agreed: {sheet.said('breach')}"
+        )
+    slower = "not measured" if total is None else f"{total:g} %"
+    evidence = (
+        f"{len(costs.rules)} rules measured in {sheet.said('measured')}",
+        f"a recorded run is slower by: {slower}; agreed: {budget} %",
+    )
+    return Found(tuple(faults), evidence)
+
+
+def _measured(facts: Facts, sheet: Artifact) -> Iterator[str]:
+    costs = there(facts.costs)
+    where = place(facts, "13", "rules")
+    excused = {each.partition(":")[0].strip() for each in sheet.listed("unmeasured")}
+    for row in sheet.rows("rules"):
+        rule = str(row.get("rule"))
+        measured = costs.rules.get(rule)
+        if measured is None:
+            if rule not in excused:
+                yield f"{where}: the cost of {rule!r} is in no measurement: it was guessed"
+            continue
+        for key, value in measured.items():
+            if row.get(key) != value:
+                yield f"{where}: {key} of {rule!r} is {row.get(key)}, and was measured as {value}"
+    written = {str(row.get("rule")) for row in sheet.rows("rules")}
+    for rule in costs.rules:
+        if rule not in written:
+            yield f"{where}: {rule!r} was measured, and sheet 13 does not name it"
+
+
+CHECK: Final = Check(
+    17,
+    "Cost record",
+    "Was each rule's cost measured, is the budget kept, and does what is outside come in as effect or input?",
+    ("13",),
+    ("costs",),
+    _said,
+    _shown,
+)

@@ -1,0 +1,62 @@
+"""What twice cost measured, read from its file.
+
+Read are ``rules`` (each with ``rule``, and ``performance`` and ``storage`` as texts), ``total_percent``, and
+``code`` (the digest of each source file that it was measured on).
+
+Invariant: figures are only read here; a file that holds none is no evidence.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from twice.foundation.digests import Algorithm, digest_bytes
+from twice.specifying.gate.evidence import Costs
+from twice.specifying.gate.facts import Unavailable
+from twice.specifying.gate.gathering.bench import Bench
+
+FORMAT: Final = "twice.cost/1"
+
+
+def gather_costs(bench: Bench) -> Costs | Unavailable:
+    """Read the file that sheet 13 names."""
+    named = bench.plan.measured
+    if not named:
+        return Unavailable("sheet 13 names no file of measured costs")
+    try:
+        document: Any = json.loads((bench.project / named).read_bytes())
+    except FileNotFoundError:
+        return Unavailable(f"{named} is not there: twice cost writes it")
+    except (OSError, ValueError, RecursionError) as error:
+        return Unavailable(f"{named} cannot be read: {type(error).__name__}")
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        return Unavailable(f"{named} is no document of the form {FORMAT}")
+    total = document.get("total_percent")
+    code = document.get("code")
+    return Costs(
+        rules=dict(_rules(document.get("rules"))),
+        total_percent=float(total) if isinstance(total, (int, float)) else None,
+        changed=tuple(
+            path
+            for path, digest in sorted(code.items() if isinstance(code, dict) else ())
+            if _digest(bench.project / str(path)) != digest
+        ),
+    )
+
+
+def _rules(listed: object) -> list[tuple[str, dict[str, str]]]:
+    rows = listed if isinstance(listed, list) else []
+    return [
+        (str(row["rule"]), {key: str(row.get(key, "")) for key in ("performance", "storage")})
+        for row in rows
+        if isinstance(row, dict) and "rule" in row
+    ]
+
+
+def _digest(path: Path) -> str:
+    try:
+        return str(digest_bytes(path.read_bytes(), Algorithm.SHA256))
+    except OSError:
+        return ""

@@ -1,0 +1,29 @@
+"""The snapshot test, on the trial.
+
+Invariant: each restore runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+from twice.diagnosing.restores.missing import explained_restores
+from twice.errors import TwiceError
+from twice.specifying.gate.evidence import Restored
+from twice.specifying.gate.facts import Unavailable
+from twice.specifying.gate.gathering.bench import Bench, because
+
+
+def gather_restored(bench: Bench) -> Restored | Unavailable:
+    """Restore the trial at its snapshots, run on, and compare with its record."""
+    try:
+        path = bench.trial()
+    except TwiceError as error:
+        return Unavailable(because(error))
+    bench.doing("restoring its snapshots")
+    try:
+        result = explained_restores(path)
+    except TwiceError as error:
+        told = because(error).replace(f"{bench.scratch}/", "")
+        return Restored(0, (told,), ())
+    failed = tuple(f"{each['component']}: {each['reason']}" for each in result["failed"])
+    missing = tuple(result["failed"][0].get("missing", ())) if result["failed"] else ()
+    return Restored(int(result["tested"]), failed, missing)

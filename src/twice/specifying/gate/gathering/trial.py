@@ -1,0 +1,116 @@
+"""The trial: the program of sheet 00, recorded; its streams; and its replay, sealed.
+
+Invariant: what is told of a run is read from its record.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from twice.errors import StreamOffThread, StreamShared, StreamTaken, TwiceError
+from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.inventory import in_words, unsupported_rows
+from twice.replaying.statement import SEAL
+from twice.replaying.verifying import verify
+from twice.specifying.gate.evidence import Sealed, Stream, Taken, Trial
+from twice.specifying.gate.facts import Unavailable
+from twice.specifying.gate.gathering.bench import Bench, because
+
+_OF_EFFECTS: Final = frozenset({"effect", SEAL})
+
+
+def gather_trial(bench: Bench) -> Trial | Unavailable:
+    """Record the program and say what is in the record."""
+    try:
+        path = bench.trial()
+    except TwiceError as error:
+        return Unavailable(because(error))
+    with RunRecord.open(path) as record:
+        ending: Mapping[str, Any] = record.ending or {}
+        effects = ending["effects"]
+        return Trial(
+            ticks=record.ticks,
+            points=len(record.reader.points),
+            columns=tuple(sorted(record.reader.points.columns())),
+            components=dict(sorted(ending.get("components", {}).items())),
+            inputs=tuple(sorted({each.name for each in record.inputs()})),
+            streams={
+                name: Stream(
+                    str(each["kind"]),
+                    -1 if each["draws"] is None else int(each["draws"]),
+                    each["seed"] is None,
+                )
+                for name, each in sorted(ending.get("streams", {}).items())
+            },
+            globals_used=tuple(sorted(ending.get("globals_used", ()))),
+            actors=len(record.actors()),
+            asked={name: int(count) for name, count in sorted(effects["strict"].items())},
+            asked_by_libraries=tuple(sorted(effects["lenient"])),
+            floats=any(map(_has_floats, _states(record))),
+            snapshots=len(record.reader.snapshots),
+            algorithm=record.setup.algorithm.value,
+            files=tuple(_files(record, bench.project)),
+        )
+
+
+def gather_taken(bench: Bench) -> Taken | Unavailable:
+    """Say whether the program was given the streams that it asked for."""
+    try:
+        bench.trial()
+    except (StreamTaken, StreamShared, StreamOffThread) as error:
+        return Taken(because(error))
+    except TwiceError as error:
+        return Unavailable(because(error))
+    return Taken("")
+
+
+def gather_sealed(bench: Bench) -> Sealed | Unavailable:
+    """Replay the trial without the world."""
+    try:
+        path = bench.trial()
+        bench.doing("replaying it, sealed")
+        statement = verify(path)
+    except TwiceError as error:
+        return Unavailable(because(error))
+    failure = statement.failure
+    first = ""
+    if failure is not None:
+        where = f"{failure.name} of tick {failure.tick}"
+        first = f"{where}: {', '.join(failure.columns)} {failure.recorded} / {failure.replayed}"
+    beside = tuple(in_words(row) for row in unsupported_rows(statement.inventory))
+    of_effects = failure is None or failure.name in _OF_EFFECTS
+    return Sealed(statement.result, first, of_effects, beside)
+
+
+def _states(record: RunRecord) -> Iterator[object]:
+    components = (record.ending or {}).get("components", {})
+    for number in range(min(len(record.reader.snapshots), 2)):
+        state = record.state_at(number)
+        yield [state[name] for name in components if name in state]
+
+
+def _has_floats(value: object) -> bool:
+    if isinstance(value, (float, complex, np.inexact)):
+        return True
+    if isinstance(value, np.ndarray):
+        return bool(np.issubdtype(value.dtype, np.inexact))
+    if isinstance(value, Mapping):
+        return any(_has_floats(each) for each in value.values())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return any(_has_floats(each) for each in value)
+    return False
+
+
+def _files(record: RunRecord, project: Path) -> Iterator[str]:
+    """Give the source files of the project that a run loaded."""
+    named = {*record.identity["code"]["files"], *(record.ending or {}).get("files", ())}
+    root = record.setup.program.folder()
+    for name in sorted(named):
+        path = Path(os.path.normpath(root / name))
+        if path.is_relative_to(project):
+            yield path.relative_to(project).as_posix()

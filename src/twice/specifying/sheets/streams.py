@@ -1,0 +1,47 @@
+"""03: which generator belongs to whom."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from twice.specifying.schema import Column, Item, Many, OneOf, Rows, Sheet, Text, Whole
+
+SHEET: Final = Sheet(
+    "03",
+    "rng-isolation-spec",
+    "RNG isolation",
+    "One generator for each component that draws, one owner for each generator; a new component shifts nobody's draws.",
+    (
+        Item("library", Text(), "library, bit generator and version range"),
+        Item(
+            "slots",
+            Rows(
+                (
+                    Column("stream"),
+                    Column("owner"),
+                    Column("kind", OneOf(("numpy", "python", "torch", "jax", "other"))),
+                ),
+                unique="stream",
+            ),
+            "each stream, the one component that draws from it, and its kind",
+        ),
+        Item(
+            "shared",
+            Rows(
+                (Column("stream"), Column("owners", Many(least=2)), Column("why")), unique="stream"
+            ),
+            "streams that several draw from, accepted with the reason",
+            None,
+        ),
+        Item("serialisation", Text(), "how positions are kept in snapshots"),
+        Item("adding", Text(), "what is done when a component is added"),
+        Item(
+            "vectors",
+            Rows(
+                (Column("master", Whole()), Column("stream"), Column("draws", Many(least=1))),
+                least=1,
+            ),
+            "known first draws: master seed and stream to 64-bit hexadecimal numbers",
+        ),
+    ),
+)

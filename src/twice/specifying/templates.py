@@ -1,0 +1,68 @@
+"""A sheet's text before anybody wrote in it: its keys with what they are for, and what is known.
+
+Invariant: what is not known is "?", never a likely value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from twice.specifying.artifact import SCHEMA
+from twice.specifying.frontmatter import Row, Value, written
+from twice.specifying.schema import UNKNOWN, Item, Sheet
+from twice.specifying.sheets.snapshots import StateKind
+from twice.specifying.tiers import Situation, may_be_memo
+
+FIRST_VERSION: Final = "0.1.0"
+_MEMO: Final = (
+    "One page does for this sheet at tier XS. Say in a paragraph what is done, and what is not.\n"
+)
+
+
+def template(
+    sheet: Sheet,
+    component: str,
+    situation: Situation,
+    known: Mapping[str, Value],
+    *,
+    memo: bool = False,
+) -> str:
+    """Write a sheet.
+
+    Args:
+        sheet: which.
+        component: the system that is specified.
+        situation: what decides which keys are needed.
+        known: values that are known already, by key.
+        memo: whether one page does, and is wanted.
+    """
+    memo = memo and may_be_memo(sheet.number, situation.tier)
+    common: dict[str, Value] = {
+        "schema": SCHEMA,
+        "id": sheet.number,
+        "title": sheet.title,
+        "component": component,
+        "version": FIRST_VERSION,
+        "status": "memo" if memo else "draft",
+        "owner": known.get("owner", UNKNOWN),
+    }
+    parts = ["---\n", *(written(key, value) for key, value in common.items())]
+    for item in () if memo else sheet.items:
+        if item.needed is None and item.key not in known:
+            parts.append(f"# optional: {item.key}: {item.says}\n")
+        elif item.needed is None or item.needed.holds(situation) or item.key in known:
+            parts += [f"# {item.says}\n", written(item.key, known.get(item.key, _open(item)))]
+    parts += [f"---\n\n# {sheet.title}\n\n{sheet.about}\n"]
+    parts += ["\n", _MEMO] if memo else []
+    return "".join([*parts, "\n## Notes\n\nWhat stands here decides nothing.\n"])
+
+
+def _open(item: Item) -> Value:
+    """Give what stands for a value that nobody has said."""
+    if item.key == "state":
+        rows: list[Row] = [
+            {"kind": kind.value, "answer": UNKNOWN, "how": UNKNOWN} for kind in StateKind
+        ]
+        return rows
+    return UNKNOWN

@@ -1,0 +1,167 @@
+"""The five tiers: how much is promised, and so how much has to be written down.
+
+Which sheets a tier needs stands in ``required``; what each sheet must say stands in ``sheets``.
+
+Invariant: a higher tier needs whatever a lower one needs.
+
+Source: the tier table of the specification's seed document.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Tier(StrEnum):
+    """How far replay reaches; ordered, XS the least."""
+
+    XS = "XS"
+    S = "S"
+    M = "M"
+    L = "L"
+    XL = "XL"
+
+    # All four, because text has an order of its own, which would be L, M, S, XL, XS.
+    def __lt__(self, other: str) -> bool:
+        return _ORDER.index(self) < _ORDER.index(Tier(other))
+
+    def __le__(self, other: str) -> bool:
+        return _ORDER.index(self) <= _ORDER.index(Tier(other))
+
+    def __gt__(self, other: str) -> bool:
+        return _ORDER.index(self) > _ORDER.index(Tier(other))
+
+    def __ge__(self, other: str) -> bool:
+        return _ORDER.index(self) >= _ORDER.index(Tier(other))
+
+    @property
+    def meaning(self) -> str:
+        """When a system belongs to it, in one line."""
+        return _MEANING[self]
+
+
+_ORDER: Final = tuple(Tier)
+_MEANING: Final = {
+    Tier.XS: "one process, one machine, one developer: bugs come back when the program is run again",
+    Tier.S: "a run is replayed from its seed on the machines of a team, one operating system",
+    Tier.M: "other systems consume replay: a training loop, a regression suite, several processes",
+    Tier.L: "another machine gives the same: what CI computes is what a developer computes",
+    Tier.XL: "bit-exact over unlike hardware, or somebody is owed a replay by law or contract",
+}
+
+
+class Trait(StrEnum):
+    """What a system has, which some sheets and checks are about."""
+
+    CONCURRENCY = "concurrency"
+    FLOATING_POINT = "floating-point"
+    GPU = "gpu"
+    EXTERNAL_EFFECTS = "external-effects"
+    HASHED_SNAPSHOTS = "hashed-snapshots"
+    BRANCHING = "branching"
+    AUDIT_LOG = "audit-log"
+
+    @property
+    def question(self) -> str:
+        """How to ask for it."""
+        return _QUESTIONS[self]
+
+
+_QUESTIONS: Final = {
+    Trait.CONCURRENCY: "Are there threads, processes, tasks or actors?",
+    Trait.FLOATING_POINT: "Does floating-point arithmetic reach the state?",
+    Trait.GPU: "Does anything run on a GPU?",
+    Trait.EXTERNAL_EFFECTS: "Does it read the clock, files, the network, the environment or a service?",
+    Trait.HASHED_SNAPSHOTS: "Are snapshots compared by digest?",
+    Trait.BRANCHING: "Do runs branch from a recorded tick with other inputs?",
+    Trait.AUDIT_LOG: "Is there an audit log with a canonical encoding of its own?",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the sheets' requirements depend on.
+
+    Args:
+        tier: as declared.
+        determinism_class: as declared: ``bit-exact``, ``logical``, ``statistical``; "" when not known.
+        traits: those that are known, and whether the system has them.
+    """
+
+    tier: Tier
+    determinism_class: str
+    traits: dict[Trait, bool]
+
+    def has(self, trait: Trait) -> bool:
+        """Whether the system has it; what is not known counts as there."""
+        return self.traits.get(trait, True)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """When something is needed.
+
+    Args:
+        tier: from this tier on.
+        trait: and where the system has this.
+        classes: and where the declared class is one of these; () for any.
+    """
+
+    tier: Tier = Tier.XS
+    trait: Trait | None = None
+    classes: tuple[str, ...] = ()
+
+    def holds(self, situation: Situation) -> bool:
+        """Whether it is needed there."""
+        return (
+            situation.tier >= self.tier
+            and (self.trait is None or situation.has(self.trait))
+            and (not self.classes or situation.determinism_class in self.classes)
+        )
+
+    @property
+    def words(self) -> str:
+        """Say it: "from tier M, with concurrency"; "always"."""
+        parts = [f"from tier {self.tier}"] if self.tier > Tier.XS else []
+        parts += [f"with {self.trait}"] if self.trait is not None else []
+        parts += [f"for {' or '.join(self.classes)}"] if self.classes else []
+        return ", ".join(parts) or "always"
+
+
+ALWAYS: Final = Condition()
+
+# Any of the conditions makes the sheet required.
+REQUIRED: Final[dict[str, tuple[Condition, ...]]] = {
+    "00": (ALWAYS,),
+    "01": (ALWAYS,),
+    "02": (ALWAYS,),
+    "03": (ALWAYS,),
+    "04": (ALWAYS,),
+    "05": (ALWAYS,),
+    "06": (ALWAYS,),
+    "07": (Condition(Tier.M, Trait.CONCURRENCY),),
+    "08": (Condition(Tier.L, Trait.FLOATING_POINT),),
+    "09": (Condition(Tier.L, Trait.GPU),),
+    "10": (Condition(Tier.L, Trait.EXTERNAL_EFFECTS),),
+    "11": (Condition(Tier.XL), Condition(Tier.L, Trait.AUDIT_LOG)),
+    "12": (Condition(Tier.M),),
+    "13": (ALWAYS,),
+    "99": (ALWAYS,),
+}
+MEMO_SHEETS: Final = frozenset({"04", "05", "06"})  # one page each will do at tier XS
+
+
+def required(situation: Situation) -> tuple[str, ...]:
+    """Give the numbers of the sheets that are needed, in order."""
+    return tuple(
+        number
+        for number, any_of in REQUIRED.items()
+        if any(each.holds(situation) for each in any_of)
+    )
+
+
+def may_be_memo(number: str, tier: Tier) -> bool:
+    """Whether a one-page memo does for a sheet at a tier."""
+    return tier == Tier.XS and number in MEMO_SHEETS

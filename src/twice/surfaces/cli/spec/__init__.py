@@ -1,0 +1,56 @@
+"""Write down what a system promises, sheet by sheet, and keep it true.
+
+  twice spec init --component swarm --program examples/swarm.py:main --seed 42 --source examples --class bit-exact --yes state,replay --no diverging,existing,consumed,cross-machine,branching,concurrency,floating-point,gpu,external-effects,hashed-snapshots,audit-log,contested
+  twice spec status --json
+  twice spec fill --record a.twice
+  twice spec changed 02
+  twice spec bump 02 --major
+  twice spec show 02 --cite
+
+The sheets are files NN-name.md in a folder determinism-and-replay; spec.lock beside them says what each
+said when its version was last moved. Nothing is executed. Exit code 0 it holds, 1 something is
+missing, changed or owed, 2 wrong use or what cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from typing import Final
+
+ACTIONS: Final[dict[str, str]] = {
+    "init": "ask what is needed, and lay down the first sheets, or say that none are",
+    "add": "lay down the sheets that the tier needs, once the first ones say enough",
+    "status": "which sheets are there, what they do not say yet, what is owed",
+    "show": "print a sheet: as it is, as it would begin, or to be cited",
+    "fill": "read from records, environment and code what sheets leave open",
+    "tier": "the declared tier, and what forces another",
+    "changed": "what changed since versions were last moved, and what follows",
+    "bump": "move a sheet's version, as far as its changes need",
+    "ack": "leave a sheet as it is although another changed, with the reason",
+    "lock": "lock sheets that are new",
+    "consolidate": "write sheet 99: the versions it stands for, and the gate that passed",
+}
+
+
+def arrange(parser: argparse.ArgumentParser) -> None:
+    """Declare the actions and their options."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, summary in ACTIONS.items():
+        module = importlib.import_module(f"twice.surfaces.cli.spec.{name}")
+        own = actions.add_parser(
+            name,
+            help=summary,
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        module.arrange(own)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run one action."""
+    module = importlib.import_module(f"twice.surfaces.cli.spec.{options.action}")
+    code = module.run(options)
+    assert isinstance(code, int), "an action returns its exit code"
+    return code

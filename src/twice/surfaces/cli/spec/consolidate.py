@@ -1,0 +1,63 @@
+"""Write sheet 99: the versions it stands for, what each sheet says with a place to cite it, and the gate that passed.
+
+  twice spec consolidate
+
+Without a fresh report of a gate that passed it is a draft, and says so. After twice gate it is run once more.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from twice.foundation.digests import digest_bytes
+from twice.specifying.changing import locked_as
+from twice.specifying.consolidating import Passed, consolidated
+from twice.specifying.gate.gate import last_report, report_path
+from twice.specifying.gate.report import Result
+from twice.specifying.workspace import Workspace, save
+from twice.surfaces.cli.showing import add_json, print_json
+from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened, save_lock, shown
+from twice.surfaces.cli.spec.reading_code import findings_by_sheet
+
+
+def arrange(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_project(parser)
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write it."""
+    workspace, lock = opened(options)
+    passed, why = passed_gate(workspace)
+    sheet = consolidated(workspace, passed, findings_by_sheet(workspace))
+    after = replace(workspace, artifacts={**workspace.artifacts, "99": sheet})
+    save(workspace, after)
+    save_lock(workspace, lock, lock.with_sheet("99", locked_as(sheet)))
+    told = {
+        "format": FORMAT,
+        "path": shown(workspace, sheet.path),
+        "version": sheet.version,
+        "status": sheet.said("status"),
+        "why": why,
+    }
+    if options.json:
+        print_json(told)
+    else:
+        print(f"{told['path']}: {sheet.version}, {told['status']}: {why}")
+    return 0
+
+
+def passed_gate(workspace: Workspace) -> tuple[Passed | None, str]:
+    """Give the gate that passed on the sheets as they are, or why there is none."""
+    path = report_path(workspace)
+    if not path.is_file():
+        return None, "no gate has run: twice gate"
+    report = last_report(workspace.project)
+    if report.result is not Result.PASS:
+        return None, f"the last gate said {report.result.value}: twice gate"
+    if report.moved:
+        return None, f"the last gate is stale ({', '.join(report.moved)} moved): twice gate"
+    shown = path.relative_to(workspace.project).as_posix()
+    return Passed(shown, str(digest_bytes(path.read_bytes()))), "a gate has passed on these sheets"

@@ -1,0 +1,44 @@
+"""What the code itself says that sheets leave open: which kinds of things a system has.
+
+The checker reads; what it sees for certain is proposed. That something is not there is never concluded from
+not seeing it.
+
+Invariant: nothing is executed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from twice.specifying.filling.proposal import Proposal
+from twice.specifying.frontmatter import values
+from twice.specifying.workspace import Workspace
+from twice.surfaces.cli.auditing import gathered
+
+
+def from_code(workspace: Workspace) -> Iterator[Proposal]:
+    """Give what can be read from the sources that 00 names."""
+    scope = workspace.get("00")
+    sources = scope.listed("sources") if scope else []
+    if not sources:
+        return
+    for sheet in ("02", "10"):
+        yield Proposal(sheet, "audit", values(sources), "00.sources")
+
+
+def findings_by_sheet(workspace: Workspace) -> dict[str, list[str]]:
+    """Give, for each sheet, the rules that find something in the sources that it settles."""
+    scope = workspace.get("00")
+    paths = [workspace.project / each for each in (scope.listed("sources") if scope else [])]
+    if not paths or not all(path.exists() for path in paths):
+        return {}
+    asked = argparse.Namespace(
+        paths=paths, kind=None, scope=None, tier=None, exclude=[], config=None
+    )
+    report = gathered(asked, findings=True).report
+    assert report is not None, "findings were asked for"
+    found: dict[str, set[str]] = {}
+    for each in report.findings:
+        found.setdefault(each.artifact, set()).add(each.found.rule)
+    return {number: sorted(rules) for number, rules in sorted(found.items())}

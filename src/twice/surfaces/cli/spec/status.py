@@ -1,0 +1,123 @@
+"""Say which sheets are there, what they leave open, what changed and what is owed.
+
+  twice spec status
+  twice spec status --json
+
+Exit code 0 when every sheet that the tier needs is there and says what it has to, and nothing is owed; 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from twice.specifying.changing import changed
+from twice.specifying.consolidating import CONSOLIDATION
+from twice.specifying.filling.filling import unknown
+from twice.specifying.lock import Lock
+from twice.specifying.promotion import forced_tier
+from twice.specifying.sheets import SHEETS
+from twice.specifying.tiers import required
+from twice.specifying.workspace import Workspace
+from twice.surfaces.cli.showing import add_json, aligned, print_json
+from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened
+
+
+def arrange(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--open", action="store_true", help="list every key that is open")
+    add_project(parser)
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read and say."""
+    workspace, lock = opened(options)
+    told = _told(workspace, lock)
+    if options.json:
+        print_json(told)
+    else:
+        _print(told, every=options.open)
+    settled = all(not each["open"] and each["state"] != "absent" for each in told["sheets"])
+    return 0 if settled and not lock.owed else 1
+
+
+def _told(workspace: Workspace, lock: Lock) -> dict[str, Any]:
+    situation = workspace.situation()
+    needed = set(required(situation))
+    open_keys: dict[str, list[dict[str, str]]] = {}
+    for number, key, says in unknown(workspace):
+        open_keys.setdefault(number, []).append({"key": key, "says": says})
+    sheets = []
+    for number, sheet in SHEETS.items():
+        there = workspace.get(number)
+        if there is None and number not in needed:
+            continue
+        sheets.append({
+            "sheet": number,
+            "title": sheet.title,
+            "version": there.version if there else "",
+            "status": there.said("status") if there else "",
+            "required": number in needed,
+            "state": changed(workspace, lock, number).state if there else "absent",
+            "open": open_keys.get(number, []),
+        })  # fmt: skip
+    return {
+        "format": FORMAT,
+        "component": workspace.component(),
+        "tier": situation.tier.value,
+        "forced": forced_tier(workspace).value,
+        "sheets": sheets,
+        "owed": [{"sheet": each.sheet, "because": each.because, "row": each.row, "what": each.what} for each in lock.owed],
+        "next": _next(sheets, lock),
+    }  # fmt: skip
+
+
+def _next(sheets: list[dict[str, Any]], lock: Lock) -> list[str]:
+    steps = []
+    absent = [each["sheet"] for each in sheets if each["state"] == "absent"]
+    if absent and absent != [CONSOLIDATION]:
+        steps.append("twice spec add")
+    if any(each["open"] for each in sheets):
+        steps.append("twice spec fill, and write what it cannot read")
+    if any(each["state"] == "changed" for each in sheets):
+        steps.append("twice spec changed")
+    if not steps and any(each["state"] == "new" for each in sheets):
+        steps.append("twice spec lock")
+    if not steps and absent:
+        steps.append("twice spec consolidate")
+    if lock.owed:
+        steps.append(
+            f"write sheet {lock.owed[0].sheet} anew, then: twice spec bump {lock.owed[0].sheet}"
+        )
+    return steps or ["twice gate"]
+
+
+def _print(told: dict[str, Any], *, every: bool) -> None:
+    forced = (
+        ""
+        if told["forced"] == told["tier"]
+        else f"; its sheets need {told['forced']}: twice spec tier"
+    )
+    print(f"{told['component']}: tier {told['tier']}{forced}")
+    rows = [
+        (
+            each["sheet"],
+            each["title"],
+            each["version"] or "-",
+            each["status"] or "absent",
+            each["state"],
+            f"{len(each['open'])} open" if each["open"] else "",
+        )
+        for each in told["sheets"]
+    ]
+    print("\n".join(aligned(rows)))
+    for each in told["sheets"]:
+        shown = each["open"] if every else each["open"][:0]
+        for gap in shown:
+            print(f"  {each['sheet']} {gap['key']}: {gap['says']}")
+    for owed in told["owed"]:
+        print(
+            f"  {owed['sheet']} owes a new version: {owed['because']} changed ({owed['row']}): {owed['what']}"
+        )
+    print("next: " + "\n      ".join(told["next"]))

@@ -1,0 +1,13 @@
+"""What users import to test the determinism of their own system.
+
+``properties`` holds six properties and the suite that a tier requires, ``faults`` plants what must turn
+them red, ``strategies`` generates configurations, seeds and inputs, ``plugin`` is for pytest. Nothing
+here compares two runs or finds where they part: rooms below do, and what they say is passed on.
+
+Inside the room arrows run one way too: ``subject, fault <- laboratory <- checks <- searching <-
+properties``; ``executing`` and ``planting`` are the other end of the line, in the processes that
+``laboratory`` starts.
+
+Invariant: an example is executed in a process that has executed no other, and what fails is executed
+once more in a fresh one before it is reported.
+"""

@@ -1,0 +1,99 @@
+"""The pytest plugin: a test records a run the first time, and verifies it ever after.
+
+    @pytest.mark.twice("examples/swarm.py:main", seed=7, config={"n": 10, "ticks": 5})
+    def test_a_small_swarm(twice_run):
+        assert twice_run.record.ticks == 5
+
+Records stand in ``__twice__`` beside the test, to be checked in. ``--twice-update`` records anew;
+with ``--twice-require``, and wherever ``CI`` is set, a record that is missing fails the test.
+
+Invariant: until a test asks for a run, nothing but the front door of twice is imported.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from twice.testing.recorded import Runs
+
+MARKER = "twice"
+FIXTURE = "twice_run"
+_ABOUT = (
+    "twice(program, seed=..., config=..., **policies): record this program the first time, verify the "
+    "record ever after; config may be a function of the test's parameters"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what decides between recording and verifying."""
+    group = parser.getgroup("twice", "runs that are recorded and verified")
+    group.addoption("--twice-update", action="store_true", help="record every run anew")
+    group.addoption(
+        "--twice-require",
+        action="store_true",
+        help="fail where a record is missing, instead of making it; so where CI is set",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line("markers", _ABOUT)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give a marked test its run, whether it names the fixture or not."""
+    for item in items:
+        names = getattr(item, "fixturenames", None)
+        if names is not None and FIXTURE not in names and item.get_closest_marker(MARKER):
+            names.append(FIXTURE)
+
+
+@pytest.fixture
+def twice_run(request: pytest.FixtureRequest) -> Iterator[Runs]:
+    """The runs of a test: ``twice_run.record`` of its marker, ``twice_run(program, ...)`` of others."""
+    from twice.testing.recorded import Runs, Where
+
+    node, options = request.node, request.config
+    where = Where(
+        file=node.path,
+        name=node.nodeid.partition("::")[2] or node.name,
+        root=options.rootpath,
+        node=node.nodeid,
+        update=bool(options.getoption("--twice-update")),
+        require=bool(options.getoption("--twice-require")),
+    )
+    runs = Runs(where, note=lambda said: node.user_properties.append((MARKER, said)))
+    yield runs
+    runs.close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Record or verify what the marker says: a difference fails the test itself."""
+    marker = item.get_closest_marker(MARKER)
+    runs: Runs | None = getattr(item, "funcargs", {}).get(FIXTURE)
+    if marker is None or runs is None:
+        return
+    __tracebackhide__ = True
+    parameters: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    runs.of_marker(marker.args, marker.kwargs, parameters)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how many runs were recorded and verified."""
+    said = Counter(
+        word
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", "") == "call"
+        for name, word in report.user_properties
+        if name == MARKER
+    )
+    if said:
+        counts = ", ".join(f"{said[word]} {word}" for word in sorted(said))
+        terminalreporter.write_line(f"twice: {counts}")

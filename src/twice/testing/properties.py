@@ -1,0 +1,311 @@
+"""Six properties of a deterministic system, each a function, and the suite that a tier requires.
+
+    TestSwarm = properties.suite(
+        "examples/swarm.py:main",
+        config=strategies.config(n=st.integers(1, 20), ticks=st.integers(1, 8)),
+        tier="M",
+        branching=True,
+    )
+
+What a property that holds does not say: that configurations which were not generated behave, and that
+state which no component shows is the same.
+
+Invariant: a property either holds for every example that was tried, or raises with the smallest one
+for which it does not.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Literal
+
+from twice.errors import PropertyBroken, UsageError
+from twice.foundation.properties import PROPERTIES, required_properties
+from twice.testing import checks
+from twice.testing.asking import Program, Schedule, ask
+from twice.testing.extra import hypothesis
+from twice.testing.faults import Fault
+from twice.testing.machine import machine
+from twice.testing.proving import Proof, prove_all
+from twice.testing.reporting import broken_by
+
+Tier = Literal["XS", "S", "M", "L", "XL"]
+ORDERS: Final = ("task order", "listing order", "hash seed")
+NAMES: Final = tuple(name.replace("-", "_") for name in PROPERTIES)
+_TIERS: Final = ("XS", "S", "M", "L", "XL")
+
+
+def required(
+    tier: Tier, *, branching: bool = False, concurrency: Literal["A", "B", "C"] | None = None
+) -> tuple[str, ...]:
+    """The properties that a tier requires, in order.
+
+    Args:
+        tier: XS and S require none, and all can be used.
+        branching: whether branches are in scope.
+        concurrency: the strategy that is claimed: A lockstep, B a recorded schedule, C independent
+            of the schedule; None for a system without concurrency.
+
+    Raises:
+        UsageError: E-USE-001, for another tier or strategy.
+    """
+    if tier not in _TIERS or concurrency not in {"A", "B", "C", None}:
+        raise UsageError(
+            f"There is no tier {tier!r} with concurrency {concurrency!r}.",
+            f"Expected a tier of {', '.join(_TIERS)}, and A, B, C or None.",
+            'For example: properties.required("M", branching=True, concurrency="C")',
+        )
+    asked = required_properties(tier, branching=branching, scheduled=concurrency in {"A", "C"})
+    return tuple(name.replace("-", "_") for name in asked)
+
+
+def replay_equivalence(
+    program: Program,
+    *,
+    config: Any = None,
+    seeds: Any = None,
+    vary: Sequence[str] = ("hash seed",),
+    **options: Any,
+) -> None:
+    """Two executions of one seed and configuration, the second fed from the record, agree.
+
+    The second is another process and has another hash seed.
+
+    Args:
+        program: ``"file.py:function"``, ``"module:function"``, a function of a run, or what makes a
+            system; see ``subject.subject_of``.
+        config: a strategy (``strategies.config``), or one configuration.
+        seeds: a strategy, or one seed; ``strategies.seeds()`` when None.
+        vary: factors in which the second execution differs (``twice vary --list``); none for
+            the recorded surroundings.
+        **options: ``examples`` (25), ``examples_in`` (a folder for counterexamples, or None),
+            ``predicate``, ``policies``.
+
+    Raises:
+        PropertyBroken: E-TESTING-001, an ``AssertionError`` with the shrunk example.
+        ExamplesDamaged: E-TESTING-002. NothingJudged: E-TESTING-004. ExtraMissing: E-EXTRA-001.
+    """
+    _ask("replay_equivalence", program, config, seeds, vary=vary, **options)
+
+
+def seed_isolation(
+    program: Program, *, config: Any = None, seeds: Any = None, **options: Any
+) -> None:
+    """A component and a stream more, or a draw more from one, shift nobody else's draws.
+
+    Arguments and errors as of ``replay_equivalence``.
+    """
+    _ask("seed_isolation", program, config, seeds, **options)
+
+
+def snapshot_round_trip(
+    program: Program, *, config: Any = None, seeds: Any = None, **options: Any
+) -> None:
+    """A state in canonical bytes, restored into a newly constructed system, is that state.
+
+    Arguments and errors as of ``replay_equivalence``.
+    """
+    _ask("snapshot_round_trip", program, config, seeds, **options)
+
+
+def restore_idempotence(
+    program: Program, *, config: Any = None, seeds: Any = None, **options: Any
+) -> None:
+    """Restoring twice is restoring once, and running on from there is the original run.
+
+    Arguments and errors as of ``replay_equivalence``.
+    """
+    _ask("restore_idempotence", program, config, seeds, **options)
+
+
+def fork_and_converge(
+    program: Program, *, config: Any = None, seeds: Any = None, inputs: Any = None, **options: Any
+) -> None:
+    """A branch with the same inputs converges; one with another leaves its parent untouched.
+
+    Args:
+        program: as of ``replay_equivalence``, and so are the errors.
+        config: as there.
+        seeds: as there.
+        inputs: ``strategies.inputs(...)``: values that a branch puts in place of the recorded one;
+            when None, a neighbour of the recorded value.
+        **options: as there.
+    """
+    _ask("fork_and_converge", program, config, seeds, inputs=inputs, **options)
+
+
+def schedule_independence(
+    program: Program,
+    *,
+    config: Any = None,
+    seeds: Any = None,
+    schedule: Schedule | None = None,
+    vary: Sequence[str] = ORDERS,
+    **options: Any,
+) -> None:
+    """The outcome (components, output, decisions) is the same in another order of what is concurrent.
+
+    Args:
+        program: as of ``replay_equivalence``, and so are the errors.
+        config: as there.
+        seeds: as there.
+        schedule: how the system declares its schedule points: a configuration key under which it
+            takes the order of its tasks (a list of 0 to n - 1), and a function from the
+            configuration to n. When None, twice turns the order of asyncio's tasks, of listings and
+            of sets.
+        vary: the factors that it turns then.
+        **options: as there.
+    """
+    _ask("schedule_independence", program, config, seeds, schedule=schedule, vary=vary, **options)
+
+
+def _ask(name: str, program: Program, config: Any, seeds: Any, **options: Any) -> None:
+    """Raise the counterexample of a property, if there is one."""
+    question, answer = ask(name, program, config, seeds, **options)
+    if answer.found is not None:
+        raise broken_by(question, answer.found)
+
+
+def stateful(program: Program, *, config: Any = None, seeds: Any = None, **options: Any) -> type:
+    """A test class: sessions stepped, put back and branched in any order stay true to their record.
+
+    Arguments as of ``replay_equivalence``. Required at tier XL.
+
+    Returns:
+        A ``unittest.TestCase`` made from a Hypothesis ``RuleBasedStateMachine``.
+
+    Raises:
+        ExtraMissing: E-EXTRA-001.
+    """
+    made: type = machine(program, config, seeds, **options).TestCase
+    return made
+
+
+def prove(
+    program: Program,
+    *,
+    config: Any = None,
+    seeds: Any = None,
+    faults: Sequence[Fault] | None = None,
+    tick: int = 1,
+    **options: Any,
+) -> Proof:
+    """Plant each kind of fault in the system, and show which property turns red.
+
+    Args:
+        program: as of ``replay_equivalence``, and so are the errors.
+        config: as there.
+        seeds: as there.
+        faults: what is planted; when None, one of each kind, where the system's first run offers a
+            place.
+        tick: the tick at which faults are planted that twice places itself.
+        **options: as there.
+
+    Returns:
+        A row for each fault: caught, missed, or not applicable and why.
+    """
+    return prove_all(program, config, seeds, faults=faults, tick=tick, **options)
+
+
+def suite(
+    program: Program,
+    *,
+    tier: Tier,
+    config: Any = None,
+    seeds: Any = None,
+    branching: bool = False,
+    concurrency: Literal["A", "B", "C"] | None = None,
+    inputs: Any = None,
+    schedule: Schedule | None = None,
+    vary: Sequence[str] | None = None,
+    faults: bool | Sequence[Fault] = False,
+    only: Sequence[str] = (),
+    **options: Any,
+) -> type:
+    """A class that pytest collects: one test for each property that a tier requires.
+
+    Args:
+        program: as of ``replay_equivalence``.
+        tier: see ``required``.
+        config: as of ``replay_equivalence``.
+        seeds: as there.
+        branching: whether branches are in scope.
+        concurrency: the strategy that is claimed.
+        inputs: as of ``fork_and_converge``.
+        schedule: as of ``schedule_independence``.
+        vary: as of ``replay_equivalence``; schedule independence has factors of its own.
+        faults: also show that planted faults are caught: all kinds, or these.
+        only: names of properties instead of those that are required.
+        **options: as of ``replay_equivalence``.
+
+    Raises:
+        UsageError: E-USE-001, for a suite without a test.
+    """
+    names = tuple(only) or required(tier, branching=branching, concurrency=concurrency)
+    unknown = [name for name in names if name not in NAMES]
+    if unknown or not names:
+        raise UsageError(
+            f"There is no property {unknown[0]!r}." if unknown else f"Tier {tier} requires none.",
+            f"Properties: {', '.join(NAMES)}.",
+            'Name those to test: properties.suite(..., only=["replay_equivalence"])',
+        )
+    shared = {"config": config, "seeds": seeds, **options}
+    varied = {} if vary is None else {"vary": vary}
+    own: dict[str, dict[str, Any]] = {
+        "replay_equivalence": varied,
+        "fork_and_converge": {"inputs": inputs},
+        "schedule_independence": {"schedule": schedule},
+    }
+    members: dict[str, object] = {"__doc__": f"Determinism of {program}, tier {tier}."}
+    for name in names:
+        members[f"test_{name}"] = _test(name, program, {**shared, **own.get(name, {})})
+    if tier == "XL" and not only:
+        members["test_stateful"] = _stateful_test(program, shared)
+    if faults:
+        planted = None if faults is True else tuple(faults)
+        members["test_planted_faults_are_caught"] = _fault_test(program, planted, shared)
+    return type("Suite", (), members)
+
+
+def _test(name: str, program: Program, options: Mapping[str, Any]) -> Callable[[object], None]:
+    def test(self: object) -> None:
+        del self
+        _ask(name, program, **options)
+
+    test.__name__ = f"test_{name}"
+    test.__doc__ = getattr(checks, name).__doc__
+    return test
+
+
+def _stateful_test(program: Program, options: Mapping[str, Any]) -> Callable[[object], None]:
+    def test_stateful(self: object) -> None:
+        """Stepping, restoring, branching and going back in any order stays true to the record."""
+        del self
+        case = machine(program, **options)
+        hypothesis("stateful").run_state_machine_as_test(case)
+
+    return test_stateful
+
+
+def _fault_test(
+    program: Program, faults: Sequence[Fault] | None, options: Mapping[str, Any]
+) -> Callable[[object], None]:
+    def test_planted_faults_are_caught(self: object) -> None:
+        """Each kind of fault, planted in this system, turns a property red."""
+        del self
+        proof = prove(program, faults=faults, **options)
+        if proof.missed:
+            raise PropertyBroken(
+                f"The suite does not see what was planted in {proof.subject}.\n{proof.to_text()}",
+                "Expected every planted fault to turn a property red.",
+                "Let state() show what the fault changes, or name a field that it shows.",
+            )
+        if proof.inapplicable:
+            warnings.warn(proof.to_text(), FaultNotApplicable, stacklevel=2)
+
+    return test_planted_faults_are_caught
+
+
+class FaultNotApplicable(UserWarning):
+    """A kind of fault has no place in a system; the reason is in the message."""

@@ -1,0 +1,175 @@
+"""Say what does not hold: the example as commands, the first difference, and where it comes from.
+
+The report is made on the spot, from fresh recordings of the shrunk example: the operation and its
+channel are what ``twice diagnose`` says of them.
+
+Invariant: every line is either a fact about the example or a command.
+"""
+
+from __future__ import annotations
+
+import json
+
+from twice.diagnosing.diagnosing import diagnose, diagnose_failure
+from twice.diagnosing.restores.missing import missing_state
+from twice.diagnosing.varying.varying import command
+from twice.errors import PropertyBroken, TwiceError
+from twice.foundation.channels import Channel
+from twice.recording.runrecord import RunRecord
+from twice.replaying.verifying import verify
+from twice.testing import examples
+from twice.testing.checks import Broken
+from twice.testing.examples import Example
+from twice.testing.faults import active
+from twice.testing.laboratory import Laboratory
+from twice.testing.searching import Found, Question
+
+_RESTORING = ("snapshot_round_trip", "restore_idempotence", "fork_and_converge")
+_PUT_BACK = (Channel.SNAPSHOT, Channel.REPLAY)
+
+
+def broken_by(question: Question, found: Found) -> PropertyBroken:
+    """The error for a counterexample, with its report."""
+    name, label = question.name.replace("_", " "), question.subject.label
+    example, broken = found.example, found.broken
+    lines = [f"{name} does not hold for {label}: {broken.said}.", *_shown(question, found)]
+    lines += _difference(broken)
+    fault = active()
+    if fault is None:
+        lines += _report(question, example, broken)
+    else:
+        lines.append(f"planted: {fault}")
+    lines += found.confirmed
+    if fault is None and question.folder is not None:
+        where = question.folder / examples.FILE
+        word = "is one of those kept in" if found.from_file else "is kept in"
+        lines.append(f"this example {word} {where}, and replayed first from now on")
+    remedy = ["see it again:", *(f"  {each}" for each in commands(question, example, broken))]
+    return PropertyBroken(
+        "\n".join(lines),
+        f"Expected: {question.check.__doc__ or ''}".strip(),
+        "\n".join(remedy),
+        property=question.name,
+        subject=label,
+        seed=example.seed,
+        config=dict(example.config),
+        choices=dict(example.choices),
+    )
+
+
+def commands(question: Question, example: Example, broken: Broken) -> list[str]:
+    """What shows a counterexample again, by hand."""
+    setup = question.subject.setup(example.config, example.seed)
+    recorded = command(setup, {}, "a")
+    if question.name == "replay_equivalence":
+        with Laboratory(question.vary) as lab:
+            again = command(setup, lab.variables, "b")
+        return [
+            recorded,
+            "twice verify a.twice --diagnose",
+            again,
+            "twice diagnose a.twice b.twice",
+        ]
+    every = f"{recorded} --snapshots tick"
+    if question.name in {"snapshot_round_trip", "restore_idempotence"}:
+        return [every, "twice verify a.twice --restores --all"]
+    if question.name == "fork_and_converge" and broken.branch is not None:
+        fork, values = broken.branch
+        given = "".join(
+            f" --input {name}={json.dumps(v, default=str)}" for name, v in values.items()
+        )
+        return [every, f"twice branch a.twice --at {fork}{given} -o b.twice"]
+    if question.name == "schedule_independence" and not question.schedule:
+        with Laboratory(question.vary) as lab:
+            again = command(setup, lab.variables, "b")
+        return [recorded, again, "twice diagnose a.twice b.twice"]
+    return [recorded, "twice show a.twice"]
+
+
+def _shown(question: Question, found: Found) -> list[str]:
+    example = found.example
+    config = json.dumps(example.config, ensure_ascii=False)
+    return [f"example: seed {example.seed}, config {config}", *_choices(question, example)]
+
+
+def _choices(question: Question, example: Example) -> list[str]:
+    if question.schedule and "order" in example.choices:
+        return [f"order of tasks: {question.schedule}={example.choices['order']}"]
+    return []
+
+
+def _difference(broken: Broken) -> list[str]:
+    failure = broken.failure
+    if failure is None:
+        return []
+    at = f" at {failure.at}" if failure.at else ""
+    where = f"{failure.name} of tick {failure.tick}, in {', '.join(failure.columns)}"
+    lines = [
+        f"first difference: compare-point {failure.index}, {where}{at}",
+        f"  recorded: {failure.recorded}",
+        f"  here:     {failure.replayed}",
+    ]
+    return lines + [
+        f"  field: {each.path} ({each.kind}{_ulps(each.ulps)}): {each.a} / {each.b}"
+        for each in broken.fields
+    ]
+
+
+def _ulps(ulps: int | None) -> str:
+    return "" if ulps is None else f", {ulps} ulps"
+
+
+def _report(question: Question, example: Example, broken: Broken) -> list[str]:
+    """Where the difference comes from, from fresh recordings of the example."""
+    try:
+        with Laboratory(question.vary) as lab, lab.only_fresh():
+            if question.name in {"replay_equivalence", "schedule_independence"}:
+                lines = _diagnosed(lab, question, example)
+            elif question.name in _RESTORING and broken.channel in _PUT_BACK:
+                lines = _not_put_back(lab, question, example)
+            else:
+                lines = []
+    except TwiceError as error:
+        lines = [f"no diagnosis: {error.happened}"]
+    if any(line.lstrip().startswith("channel:") for line in lines):
+        return lines
+    channel = broken.channel
+    return [
+        *lines,
+        f"  channel: {channel.value}, artifact {channel.artifact} ({channel.facts.meaning})",
+    ]
+
+
+def _diagnosed(lab: Laboratory, question: Question, example: Example) -> list[str]:
+    if question.schedule:
+        order = list(example.choices["order"])
+        one, two = (
+            lab.record(
+                question.subject.setup({**example.config, question.schedule: each}, example.seed)
+            )
+            for each in (sorted(order), order)
+        )
+        return _lines(diagnose(one, two, anyway=True).to_text(), lab)
+    setup = question.subject.setup(example.config, example.seed)
+    one = lab.record(setup)
+    statement = verify(one)
+    if statement.failure is not None:
+        return _lines(diagnose_failure(one, statement.failure).to_text(), lab)
+    two = lab.record(setup, other=True)
+    return _lines(diagnose(one, two).to_text(), lab)
+
+
+def _not_put_back(lab: Laboratory, question: Question, example: Example) -> list[str]:
+    """State that no snapshot holds, by its path."""
+    path = lab.record(question.subject.setup(example.config, example.seed))
+    with RunRecord.open(path) as record:
+        count = len(record.reader.snapshots)
+        number = int(example.choices.get("at", 0)) % max(count, 1)
+        tick = record.reader.snapshots[number].tick if count else 0
+    return [f"  not put back: {place}" for place in missing_state(path, tick)[:8]]
+
+
+def _lines(text: str, lab: Laboratory) -> list[str]:
+    """A report without the commands that name records which are gone by then."""
+    kept = [line for line in text.splitlines() if not line.startswith("next:")]
+    return ["", *(line.replace(f"{lab.folder}/", "") for line in kept), ""]

@@ -1,0 +1,74 @@
+"""Strategies for what a run is a function of: configurations, seeds, inputs, orders.
+
+Sizes are small on purpose: an example is executed many times, and what breaks determinism breaks it
+for three objects and two ticks as well.
+
+Invariant: what is generated is plain data, so that a counterexample is a command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from twice.testing.extra import hypothesis
+
+TICKS_MAX = 8
+"""Ticks of an example, where nobody says: enough for a difference to show and to spread."""
+
+
+def config(**fields: Any) -> Any:
+    """Configurations: a strategy, or one value, for each key.
+
+    Args:
+        **fields: by key of ``run.config``; a value that is no strategy is taken as it is.
+
+    Returns:
+        A strategy of dictionaries.
+    """
+    return hypothesis("strategies").fixed_dictionaries(
+        {name: _strategy(value) for name, value in fields.items()}
+    )
+
+
+def seeds() -> Any:
+    """Master seeds, 0 to 2**64 - 1, small ones more often; they shrink towards 0."""
+    st = hypothesis("strategies")
+    return st.one_of(st.integers(0, 7), st.integers(0, 2**64 - 1))
+
+
+def ticks(most: int = TICKS_MAX) -> Any:
+    """How many ticks: 1 to ``most``."""
+    return hypothesis("strategies").integers(1, most)
+
+
+def inputs(**fields: Any) -> Any:
+    """Values for inputs, by name: lists of 1 to 8 where a system is driven by them, one a tick.
+
+    As ``inputs=`` of a property they are what a branch puts in place of the recorded one, and each is
+    drawn alone.
+
+    Returns:
+        A strategy of dictionaries.
+    """
+    st = hypothesis("strategies")
+    return st.fixed_dictionaries(
+        {
+            name: st.lists(_strategy(value), min_size=1, max_size=TICKS_MAX)
+            for name, value in fields.items()
+        }
+    )
+
+
+def permutations(count: int) -> Any:
+    """Orders of ``count`` tasks, as lists of 0 to ``count - 1``."""
+    return hypothesis("strategies").permutations(range(count))
+
+
+def _strategy(value: Any) -> Any:
+    st = hypothesis("strategies")
+    if isinstance(value, st.SearchStrategy):
+        return value
+    if isinstance(value, Mapping):
+        return config(**value)
+    return st.just(value)

@@ -1,0 +1,40 @@
+"""Writing a file whole or not at all: into a new one beside it, which then takes its place.
+
+Invariant: whoever reads the path sees the old bytes or the new ones, and the mode stays.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from twice.errors import OutputUnwritable
+
+
+def write(path: Path, data: bytes) -> None:
+    """Put bytes at a path; through a symbolic link, where it points.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002: the folder or the disk does not take them.
+    """
+    target = Path(os.path.realpath(path))
+    aside = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+        with aside.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            aside.chmod(mode)
+        aside.replace(target)
+    except OSError as error:
+        with suppress(OSError):
+            aside.unlink()
+        raise OutputUnwritable(
+            f"{path} cannot be written: {error.strerror or error}.",
+            "Expected a folder that can be written, with room in it.",
+            "Name another path, or make room; nothing was changed.",
+        ) from error

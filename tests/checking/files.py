@@ -1,0 +1,28 @@
+"""What the rules find of weight in the text of one file or of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from twice.checking.catalogue import shipped
+from twice.checking.checking import judge
+from twice.checking.findings import Severity
+from twice.checking.local import look_at
+from twice.checking.policy import Policy
+from twice.checking.registry import every_rule, index
+
+INDEX = index(every_rule(), shipped())
+
+
+def found(text: str | Mapping[str, str], path: str = "sim/core.py") -> dict[str, Severity]:
+    """The rules that find something of medium or above, with their gravest severity."""
+    files = {path: text} if isinstance(text, str) else text
+    looked = {
+        name: look_at(name, one, package="sim", index=INDEX, catalogue=shipped(), follows=True)
+        for name, one in files.items()
+    }
+    weighed: dict[str, Severity] = {}
+    for each in judge(looked, Policy()):
+        rule = each.found.rule
+        weighed[rule] = max(each.severity, weighed.get(rule, Severity.INFORMATIONAL))
+    return {rule: severity for rule, severity in weighed.items() if severity > Severity.LOW}

@@ -1,0 +1,1 @@
+"""What the tests below share stands on the path for all of them: ``sheets_written``."""

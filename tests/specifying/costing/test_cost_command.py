@@ -1,0 +1,118 @@
+"""``twice cost`` as people and scripts use it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from costedprograms import SWARM
+from sheets_written import write
+
+from programs import cli, environ
+from twice.specifying.costing.evidence import EVIDENCE
+from twice.specifying.costing.rules import NOT_SWITCHED, RULES
+from twice.specifying.workspace import FOLDER
+
+RUN = (f"{SWARM}:main", "--seed", 42, "--set", "n=4", "--set", "ticks=20")
+QUICK = ("--rounds", 2, "--rule", "output captured")
+
+
+def test_json_is_one_document_that_agrees_with_the_exit_code() -> None:
+    done = cli("cost", *RUN, *QUICK, "--budget", 50, "--json")
+    document = json.loads(done.stdout)
+
+    assert document["format"] == "twice.cost/1"
+    assert document["budget"]["percent"] == 50
+    assert document["result"] == "unknown", "twenty ticks are too short to be judged"
+    assert done.returncode == 2
+    assert done.stderr == ""
+
+
+def test_without_a_budget_the_first_line_says_what_was_measured() -> None:
+    done = cli("cost", *RUN, *QUICK)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("MEASURED: recorded, it takes ")
+    assert "output captured" in done.stdout
+
+
+def test_a_record_and_the_record_of_sheet_01_are_measured(tmp_path: Path) -> None:
+    write(tmp_path, {"01": {"vector": "a.twice"}, "13": {"budget_percent": 70}})
+    made = cli("record", *RUN, "--snapshots", "none", "-o", tmp_path / "a.twice", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+
+    for given in (["a.twice"], []):
+        done = cli("cost", *given, *QUICK, "--rule", "snapshots", "--json", cwd=tmp_path)
+        document = json.loads(done.stdout)
+        assert document["policies"]["snapshots"] == "none"
+        assert document["config"] == {"n": 4, "ticks": 20}
+        assert document["budget"]["percent"] == 70, "that of sheet 13"
+        assert [each["rule"] for each in document["unmeasured"]] == ["snapshots"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "id_", "words"),
+    [
+        (RUN[:1], "E-SEED-001", "No master seed"),
+        ((), "E-USE-001", "program"),
+        (("gone.twice",), "E-RECORD-005", "cannot be opened"),
+        (("bad.twice",), "E-RECORD-002", "not a run record"),
+        (("bad.twice", "--seed", 3), "E-USE-001", "given a seed too"),
+        ((*RUN, "--rounds", 1), "E-USE-001", "--rounds is 1"),
+        ((*RUN, "--rule", "luck"), "E-USE-001", "no rule 'luck'"),
+        ((*RUN, "--budget", -1), "E-USE-001", "--budget is -1"),
+        ((*RUN, "--write"), "E-SPEC-002", "no folder"),
+        ((*RUN, "--write", "--rule", "files"), "E-USE-001", "together with --rule"),
+        ((*RUN, "--digest", "md5"), "E-USE-001", "no digest 'md5'"),
+        ((*RUN[:3], "--rounds", 2), "E-CONFIG-002", "'n'"),
+    ],
+)
+def test_mistakes_are_one_error_each(
+    tmp_path: Path, arguments: tuple[object, ...], id_: str, words: str
+) -> None:
+    (tmp_path / "bad.twice").write_bytes(b"no record\n")
+    done = cli("cost", *arguments, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(id_), done.stderr
+    assert words in done.stderr.splitlines()[0]
+    assert done.stdout == ""
+
+
+def test_the_list_names_every_rule_and_why_some_stay() -> None:
+    done = cli("cost", "--list")
+
+    assert [line.split("  ")[0] for line in done.stdout.splitlines()] == [
+        each.name for each in (*RULES, *NOT_SWITCHED)
+    ]
+
+
+def test_interrupted_in_the_middle_nothing_is_written(tmp_path: Path) -> None:
+    write(tmp_path, {"13": {}})
+    before = sorted((path, path.read_bytes()) for path in (tmp_path / FOLDER).iterdir())
+    flag = tmp_path / "begun"
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"import pathlib\ndef main(run):\n    pathlib.Path({str(flag)!r}).touch()\n"
+        "    for tick in run.ticks(10**9):\n        pass\n",
+        encoding="utf-8",
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-m", "twice", "cost", f"{program}:main", "--seed", "1", "--write"],
+        cwd=tmp_path,
+        env=environ(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not flag.exists() and running.poll() is None:
+        pass
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+
+    assert running.returncode == 130, errors
+    assert not (tmp_path / EVIDENCE).exists()
+    assert sorted((path, path.read_bytes()) for path in (tmp_path / FOLDER).iterdir()) == before

@@ -1,0 +1,94 @@
+"""Facts as the gate gathers them of a system that is in order, made without running anything."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from gatesystems import COST, SENTENCE, VECTOR, Heads, heads_at, laid, locked
+
+from twice.foundation.digests import Algorithm, digest_bytes
+from twice.foundation.encoding import encode
+from twice.specifying.gate import evidence as seen
+from twice.specifying.gate.facts import Facts
+from twice.specifying.lock import read_lock
+from twice.specifying.workspace import FOLDER, open_workspace
+
+TODAY = date(2026, 1, 1)
+ENDS = f"blake3:{'ab' * 16}"
+MEASURED = {"snapshots": {"performance": "4 %", "storage": "300 bytes a tick"}}
+
+
+def good_heads(tier: str) -> Heads:
+    heads = heads_at(tier)
+    heads["01"]["vector_digest"] = ENDS
+    return heads
+
+
+def good_evidence(heads: Heads) -> dict[str, Any]:
+    """Every kind of evidence, as it is where nothing is wrong."""
+    pins = {str(each["library"]): str(each["version"]) for each in heads["11"]["pins"]}
+    vector = heads["11"]["vectors"][0]["value"]
+    numpy = {"numpy": heads["08"]["pins"][0]["version"]} if "08" in heads else {}
+    streams = {
+        "global/random": seen.Stream("python", 0, adopted=False),
+        "herd": seen.Stream("numpy", 8, adopted=False),
+        "weather": seen.Stream("python", 4, adopted=False),
+    }
+    return {
+        "code": seen.Code(draws=(seen.Place("src/herd.py", 13, "self.rng.random()", "Herd.step"),)),
+        "taken": seen.Taken(""),
+        "trial": seen.Trial(
+            ticks=4,
+            points=6,
+            columns=("herd", "output", "streams", "weather"),
+            components={"herd": "state/restore", "weather": "state/restore"},
+            inputs=("push",),
+            streams=streams,
+            globals_used=(),
+            actors=0,
+            asked={"clock.time": 4},
+            asked_by_libraries=("entropy.urandom",),
+            floats=True,
+            snapshots=2,
+            algorithm="blake3",
+            files=("src/herd.py",),
+        ),
+        "sealed": seen.Sealed("PASS", "", of_effects=True, beside=()),
+        "vector": seen.Vector(ENDS, "src/herd.py:main", 4, (), SENTENCE, "PASS", "", ""),
+        "restored": seen.Restored(2, (), ()),
+        "planted": seen.Planted(
+            "herd", "places[0]", 2, "localised", 2, ("herd",), ("herd.places[0]",), operation=True
+        ),
+        "operations": tuple(
+            seen.Tried(str(each["operation"]), worked=True, told="it worked")
+            for each in heads["06"]["operations"]
+        ),
+        "policies": seen.Policies(
+            numpy, numpy, {"libblas.so": 1}, {"OMP_NUM_THREADS": "1"}, denormals=True, settings={}
+        ),
+        "encoded": seen.Encoded(
+            6,
+            (),
+            {vector: tuple(str(digest_bytes(encode({"a": [1, 2]}), each)) for each in Algorithm)},
+            pins,
+        ),
+        "suite": seen.Suite(0, 2, (), tuple(heads.get("12", {}).get("properties", ())), "", ""),
+        "costs": seen.Costs(MEASURED, 12.5, ()),
+    }
+
+
+def facts(project: Path, tier: str = "M", heads: Heads | None = None, **other: Any) -> Facts:
+    """Facts of a system at a tier; what is given stands in place of what is good."""
+    said = good_heads(tier) if heads is None else heads
+    laid(project, said)
+    locked(project)
+    workspace = open_workspace(project)
+    lock = read_lock(project / FOLDER / "spec.lock")
+    found = {**good_evidence(good_heads(tier)), **other}
+    today = found.pop("today", TODAY)
+    return Facts(workspace, lock, today, **found)
+
+
+__all__ = ["COST", "ENDS", "TODAY", "VECTOR", "facts", "good_evidence", "good_heads"]

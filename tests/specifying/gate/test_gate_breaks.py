@@ -1,0 +1,63 @@
+"""Whatever is broken, the check that is about it turns red, and no other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date
+from pathlib import Path
+
+import pytest
+from breaks import BREAKS, MORE, Break
+from gatesystems import Kept, build
+
+from twice.specifying.gate.gate import run_gate
+from twice.specifying.gate.outcome import Outcome
+from twice.specifying.gate.report import Report, Result
+from twice.surfaces.codefacts import read_code
+
+TODAY = date(2026, 1, 1)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    return Kept(tmp_path_factory.mktemp("kept"))
+
+
+def broken(kept: Kept, each: Break, place: Path) -> Report:
+    if each.in_place:
+        system = build(place, each.tier, each.edits)
+    else:
+        system = kept.system(each.tier, each.edits, place)
+        each.sheets(system.heads)
+        system.rewritten()
+    each.files(system.project)
+    return run_gate(system.project, read_code, TODAY, gathers=kept.gather)
+
+
+@pytest.mark.parametrize("tier", ["S", "M", "L"])
+def test_nothing_is_red_where_nothing_is_broken(kept: Kept, tmp_path: Path, tier: str) -> None:
+    system = kept.system(tier, (), tmp_path / "herd")
+
+    report = run_gate(system.project, read_code, TODAY, gathers=kept.gather)
+
+    assert [each.reason for each in report.checks if each.outcome is Outcome.FAIL] == []
+    assert report.result is (Result.BLOCKED if tier == "L" else Result.PASS)
+    blocked = [each.id for each in report.checks if each.outcome is Outcome.BLOCKED]
+    assert blocked == ([11, 12, 13] if tier == "L" else [])
+
+
+@pytest.mark.parametrize("each", [*BREAKS, *MORE], ids=str)
+def test_the_check_that_it_is_about_turns_red(kept: Kept, tmp_path: Path, each: Break) -> None:
+    report = broken(kept, each, tmp_path / "herd")
+
+    red = {one.id: one.reason for one in report.checks if one.outcome is Outcome.FAIL}
+    assert red.keys() == {each.check, *each.also}, red
+    assert report.result is Result.FAIL
+    assert all(red.values())
+
+
+def test_forty_eight_of_fifty_one_breaks_turn_exactly_their_check_red() -> None:
+    counts = Counter(each.check for each in BREAKS)
+
+    assert counts == dict.fromkeys(range(1, 18), 3)
+    assert sum(not each.also for each in BREAKS) >= 48

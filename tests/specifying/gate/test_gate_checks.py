@@ -1,0 +1,226 @@
+"""Each check, on facts that turn it green and on facts that turn it red."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from breaks import BREAKS, MORE, Break, nothing, untouched
+from gatefacts import ENDS, facts, good_evidence, good_heads
+from gatesystems import SENTENCE
+
+from twice.specifying.gate import evidence as seen
+from twice.specifying.gate.checks import CHECKS
+from twice.specifying.gate.facts import Unavailable
+from twice.specifying.gate.judging import judge
+from twice.specifying.gate.outcome import Outcome
+
+BY_NUMBER = {each.id: each for each in CHECKS}
+HERE = seen.Place("src/herd.py", 3, "random.random()", "jitter")
+
+
+def outcomes(project: Path, tier: str = "M", **other: Any) -> dict[int, Outcome]:
+    known = facts(project, tier, **other)
+    return {each.id: judge(each, known).outcome for each in CHECKS}
+
+
+def reason(project: Path, number: int, tier: str = "M", **other: Any) -> str:
+    return judge(BY_NUMBER[number], facts(project, tier, **other)).reason
+
+
+@pytest.mark.parametrize(
+    ("tier", "na", "blocked"),
+    [("S", {11, 12, 13, 16}, set()), ("M", {11, 12, 13}, set()), ("L", set(), {11, 12, 13})],
+)
+def test_good_facts_are_green(tmp_path: Path, tier: str, na: set[int], blocked: set[int]) -> None:
+    found = outcomes(tmp_path, tier)
+
+    assert {number for number, each in found.items() if each is Outcome.FAIL} == set()
+    assert {number for number, each in found.items() if each is Outcome.NA} == na
+    assert {number for number, each in found.items() if each is Outcome.BLOCKED} == blocked
+
+
+SAID = [
+    each
+    for each in (*BREAKS, *MORE)
+    if each.sheets is not nothing
+    and not (each.edits or each.files is not untouched)
+    and each.name
+    not in {"a database that is not there", *(one.name for one in BREAKS if one.check == 8)}
+]
+"""Breaks of sheets that show without anything being run."""
+
+
+@pytest.mark.parametrize("each", SAID, ids=str)
+def test_a_sheet_that_says_it_otherwise_turns_its_check_red(tmp_path: Path, each: Break) -> None:
+    heads = good_heads(each.tier)
+    each.sheets(heads)
+
+    found = outcomes(tmp_path, each.tier, heads=heads)
+
+    assert {number for number, one in found.items() if one is Outcome.FAIL} == {each.check}
+
+
+def changed(kind: str, **values: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda good: {kind: replace(good[kind], **values)}
+
+
+SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = [
+    (3, "M", changed("code", orphans=(HERE,)), "src/herd.py:3: random.random() has no owner"),
+    (4, "M", changed("code", shared=(HERE,)), "one generator serves several"),
+    (4, "M", changed("trial", globals_used=("global/numpy",)), "everybody draws from numpy"),
+    (4, "M", changed("taken", refused="'herd' was taken before"), "may not have"),
+    (5, "M", changed("restored", failed=("herd: it differs",), missing=("herd.age",)), "herd.age"),
+    (6, "M", changed("planted", result="unlocalised"), "came out as unlocalised"),
+    (6, "M", changed("planted", found_tick=3), "at tick 3"),
+    (6, "M", changed("planted", found_components=("weather",)), "placed in weather"),
+    (7, "M", lambda _: {"operations": (seen.Tried("step", worked=False, told="no"),)}, "step"),
+    (
+        8,
+        "M",
+        changed("code", reported=(seen.Reported("time-seed", "02", HERE),)),
+        "belongs to 02",
+    ),
+    (8, "M", changed("code", unread=(HERE,)), "not read"),
+    (10, "M", changed("vector", result="FAIL", first="tick of tick 2: herd"), "tick 2"),
+    (10, "M", changed("vector", changed=("src/herd.py differs",)), "other code: src/herd.py"),
+    (10, "M", changed("vector", program="other.py:main"), "other.py:main"),
+    (10, "M", changed("vector", predicate="two runs are alike"), "another class"),
+    (10, "M", changed("vector", ticks=0), "it holds no tick"),
+    (12, "L", changed("policies", threads={"libblas.so": 4}), "BLAS has 4"),
+    (12, "L", changed("policies", recorded={}), "the trial has none"),
+    (12, "L", changed("policies", denormals=False), "flushed in a run"),
+    (14, "M", changed("code", raw=(HERE,)), "beside the effects layer"),
+    (14, "M", changed("code", mocks=(HERE,)), "a mock is for tests"),
+    (14, "M", changed("sealed", beside=("network.connect",)), "network.connect"),
+    (14, "M", changed("sealed", result="FAIL", first="effect of tick 1"), "effect of tick 1"),
+    (14, "M", changed("trial", asked={"network.connect": 1}), "no network is listed"),
+    (15, "M", changed("code", pickles=(HERE,)), "no canonical form"),
+    (15, "M", changed("encoded", wrong=("[1e21]",)), "RFC 8785"),
+    (15, "M", changed("encoded", versions={}), "blake3 is pinned"),
+    (16, "M", changed("suite", failed=("test_laws.test_x",), exit_code=1), "test_x failed"),
+    (16, "M", changed("suite", passed=0, exit_code=5, told="no tests ran"), "no tests ran"),
+    (16, "M", changed("suite", named=("seed-isolation",)), "no test of"),
+    (16, "M", changed("suite", database="git ignores tests/examples"), "git ignores"),
+    (17, "M", changed("costs", total_percent=60.0), "60 % slower"),
+    (17, "M", changed("costs", rules={}), "it was guessed"),
+    (17, "M", changed("costs", changed=("src/herd.py",)), "other code"),
+]
+
+
+@pytest.mark.parametrize(("number", "tier", "change", "words"), SHOWN)
+def test_evidence_turns_its_check_red_and_no_other(
+    tmp_path: Path,
+    number: int,
+    tier: str,
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+    words: str,
+) -> None:
+    other = change(good_evidence(good_heads(tier)))
+
+    found = outcomes(tmp_path, tier, **other)
+
+    assert {one for one, each in found.items() if each is Outcome.FAIL} == {number}
+    assert words in reason(tmp_path, number, tier, **other)
+
+
+def test_a_stream_that_no_sheet_names_is_red_in_both_sheets_that_should(tmp_path: Path) -> None:
+    good = good_evidence(good_heads("M"))["trial"]
+    streams = {**good.streams, "night": seen.Stream("numpy", 3, adopted=False)}
+
+    found = outcomes(tmp_path, trial=replace(good, streams=streams))
+
+    assert {one for one, each in found.items() if each is Outcome.FAIL} == {3, 4}
+
+
+@pytest.mark.parametrize("number", range(1, 18))
+def test_each_check_has_a_fixture_that_turns_it_red(number: int) -> None:
+    assert any(each.check == number for each in BREAKS)
+
+
+@pytest.mark.parametrize("number", [each.id for each in CHECKS if each.needs])
+def test_a_check_without_its_evidence_is_blocked(tmp_path: Path, number: int) -> None:
+    tier = "L" if number in {11, 12, 13} else "M"
+    missing = {need: Unavailable("it rained") for need in BY_NUMBER[number].needs}
+
+    judged = judge(BY_NUMBER[number], facts(tmp_path, tier, **missing))
+
+    assert judged.outcome is Outcome.BLOCKED
+    assert judged.reason == "it rained"
+
+
+def test_a_fault_in_a_sheet_is_told_though_evidence_is_missing(tmp_path: Path) -> None:
+    heads = good_heads("M")
+    heads["05"]["retention"] = "?"
+
+    judged = judge(
+        BY_NUMBER[6], facts(tmp_path, heads=heads, planted=Unavailable("the program does not run"))
+    )
+
+    assert judged.outcome is Outcome.FAIL
+    assert "retention is unknown" in judged.reason
+
+
+@pytest.mark.parametrize(
+    ("trait", "number", "tier", "kind", "values"),
+    [
+        ("concurrency", 11, "L", "trial", {"actors": 2}),
+        (
+            "gpu",
+            13,
+            "L",
+            "trial",
+            {"streams": {"dropout": seen.Stream("torch-cuda", 1, adopted=False)}},
+        ),
+        ("floating-point", 12, "L", "trial", {}),
+        ("external-effects", 14, "M", "trial", {}),
+    ],
+)
+def test_what_is_said_to_be_absent_and_was_seen_is_red_and_not_na(
+    tmp_path: Path, trait: str, number: int, tier: str, kind: str, values: dict[str, Any]
+) -> None:
+    heads = good_heads(tier)
+    for row in heads["00"]["traits"]:
+        if row["name"] == trait:
+            row["here"] = False
+    good = good_evidence(good_heads(tier))
+
+    judged = judge(
+        BY_NUMBER[number],
+        facts(tmp_path, tier, heads=heads, **{kind: replace(good[kind], **values)}),
+    )
+
+    assert judged.outcome is Outcome.FAIL
+    assert "by sheet 00" in judged.reason or "is said to ask nothing" in judged.reason
+
+
+def test_an_absence_that_nothing_speaks_against_is_na_with_its_reason(tmp_path: Path) -> None:
+    judged = judge(BY_NUMBER[11], facts(tmp_path))
+
+    assert judged.outcome is Outcome.NA
+    assert judged.reason == "by sheet 00 the system has no concurrency: looked at: concurrency"
+
+
+def test_one_page_does_at_tier_xs(tmp_path: Path) -> None:
+    heads = good_heads("S")
+    heads["00"]["tier"] = heads["01"]["tier"] = "XS"
+    for number in ("04", "05", "06"):
+        heads[number] = {"status": "memo"}
+
+    found = outcomes(tmp_path, heads=heads, operations=())
+
+    assert [each for each in found.values() if each is Outcome.FAIL] == []
+
+
+def test_the_program_of_a_vector_is_not_executed_when_its_code_moved(tmp_path: Path) -> None:
+    vector = seen.Vector(
+        ENDS, "src/herd.py:main", 4, ("src/herd.py differs",), SENTENCE, "", "", ""
+    )
+
+    told = reason(tmp_path, 10, vector=vector)
+
+    assert "src/herd.py differs" in told
+    assert "twice record" in told

@@ -1,0 +1,192 @@
+"""What is taken out of sheets before anything runs, and evidence that is read from files."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gatefacts import facts, good_heads
+from gatesystems import COST, Heads, build, costs, laid
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twice.foundation.classes import Predicate
+from twice.foundation.digests import Algorithm
+from twice.specifying.gate.evidence import Code, Costs, Handoff
+from twice.specifying.gate.facts import Unavailable
+from twice.specifying.gate.fields import steps
+from twice.specifying.gate.gate import run_gate
+from twice.specifying.gate.gathering.bench import Bench
+from twice.specifying.gate.gathering.kinds import KINDS
+from twice.specifying.gate.outcome import Outcome
+from twice.specifying.gate.plan import Plan, algorithm_in, plan_of
+from twice.specifying.gate.promise import predicate_of
+from twice.specifying.sheets import SHEETS
+from twice.specifying.workspace import open_workspace
+
+
+def plan(project: Path, heads: Heads) -> Plan:
+    laid(project, heads)
+    return plan_of(open_workspace(project))
+
+
+def evidence(project: Path, name: str, heads: Heads) -> object:
+    bench = Bench(
+        project, plan(project, heads), project / "scratch", lambda *_: Code(), lambda _: None
+    )
+    return KINDS[name].gather(bench)
+
+
+def test_what_sheets_leave_open_gets_the_defaults_of_twice(tmp_path: Path) -> None:
+    made = plan(tmp_path, {number: {} for number in SHEETS})
+
+    assert (made.program, made.seed, made.config) == ("", None, ())
+    assert (made.granularity, str(made.cadence), made.strategy) == ("tick", "tick", "hybrid")
+    assert made.algorithm is Algorithm.BLAKE3
+    assert made.predicate == Predicate()
+    assert made.planted is None
+
+
+@pytest.mark.parametrize(
+    ("text", "algorithm"),
+    [
+        ("blake3 over the canonical form", Algorithm.BLAKE3),
+        ("SHA256", Algorithm.SHA256),
+        ("xxh3_128", Algorithm.XXH3_128),
+        ("blake3 or sha256", None),
+        ("a checksum", None),
+        ("", None),
+    ],
+)
+def test_a_digest_is_one_that_is_named_alone(text: str, algorithm: Algorithm | None) -> None:
+    assert algorithm_in(text) is algorithm
+
+
+_KEYS = st.text("abcxyz_", min_size=1)
+_STEPS = st.tuples(_KEYS, st.lists(st.one_of(_KEYS, st.integers(0, 99))))
+
+
+@given(_STEPS)
+def test_a_field_is_read_as_reports_write_it(made: tuple[str, list[str | int]]) -> None:
+    first, rest = made
+    text = first + "".join(f"[{each!r}]" if isinstance(each, int) else f".{each}" for each in rest)
+
+    assert steps(text) == [first, *rest]
+
+
+@given(st.text(max_size=12))
+def test_no_text_makes_reading_a_field_fail(text: str) -> None:
+    assert all(isinstance(each, (str, int)) for each in steps(text))
+
+
+@pytest.mark.parametrize("text", ["", "[0]", "a b", "a[", "a[-1]", "a..b"])
+def test_what_names_no_field_is_none(text: str) -> None:
+    assert steps(text) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"class": "logical", "measure": "abs", "epsilon": "1e-6"}, "1e-06"),
+        ({"class": "logical", "measure": "ulp", "epsilon": "4"}, "4"),
+        (
+            {"class": "statistical", "summary": "reward", "test": "mean", "epsilon": "0.5",
+             "seeds": 30, "power": "0.8"},
+            "the means of 'reward' differ by less than 0.5",
+        ),
+        ({"subsystems": [{"name": "policy", "class": "statistical"}]}, "for 'policy'"),
+    ],
+)  # fmt: skip
+def test_every_class_becomes_the_predicate_that_is_executed(
+    tmp_path: Path, values: dict[str, Any], words: str
+) -> None:
+    heads = good_heads("M")
+    heads["01"].update(values)
+    laid(tmp_path, heads)
+
+    predicate = predicate_of(open_workspace(tmp_path).artifacts["01"])
+
+    assert words in predicate.sentence()
+    assert Predicate.from_json(predicate.to_json()) == predicate
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": "twice.cost/2"}', "\x00"])
+def test_costs_that_cannot_be_read_are_unavailable(tmp_path: Path, text: str) -> None:
+    heads = good_heads("M")
+    laid(tmp_path, heads)
+    (tmp_path / COST).parent.mkdir(parents=True)
+    (tmp_path / COST).write_text(text, encoding="utf-8")
+
+    assert isinstance(evidence(tmp_path, "costs", heads), Unavailable)
+
+
+def test_costs_of_other_code_are_told_of(tmp_path: Path) -> None:
+    project = build(tmp_path / "herd", "M").project
+    document = {**costs(project), "code": {"src/herd.py": "sha256:00"}}
+    (project / COST).write_text(json.dumps(document), encoding="utf-8")
+
+    found = evidence(project, "costs", good_heads("M"))
+
+    assert isinstance(found, Costs)
+    assert (found.changed, found.total_percent) == (("src/herd.py",), 12.5)
+
+
+@pytest.mark.parametrize(
+    ("reference", "found"),
+    [
+        ("https://example.org/audit#encoding", Handoff(None, ())),
+        ("audit-pipelines:canonical-encoding", Handoff(None, ())),
+        ("docs/none.md", Handoff(there=False, copied=())),
+        ("docs/audit.md#encoding", Handoff(there=True, copied=())),
+    ],
+)
+def test_a_reference_is_looked_up(tmp_path: Path, reference: str, found: Handoff) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "audit.md").write_text("how it is encoded", encoding="utf-8")
+    heads = good_heads("M")
+    heads["04"]["audit_encoding"] = reference
+
+    assert evidence(tmp_path, "handoff", heads) == found
+
+
+def test_a_program_that_does_not_end_well_is_no_trial(tmp_path: Path) -> None:
+    system = build(tmp_path / "herd", "M")
+    source = system.project / "src" / "herd.py"
+    text = source.read_text(encoding="utf-8")
+    source.write_text(text.replace("weather.step()", "raise ValueError('rain')"), encoding="utf-8")
+
+    report = run_gate(system.project, lambda *_: Code(), date(2026, 1, 1), only=(4, 5))
+
+    assert [each.outcome for each in report.checks] == [Outcome.BLOCKED, Outcome.BLOCKED]
+    assert "did not come to its end: builtins.ValueError: rain" in report.checks[0].reason
+
+
+def test_a_stream_that_is_taken_twice_fails_isolation(tmp_path: Path) -> None:
+    system = build(tmp_path / "herd", "M")
+    source = system.project / "src" / "herd.py"
+    text = source.read_text(encoding="utf-8")
+    source.write_text(text.replace('python("weather")', 'numpy("herd")'), encoding="utf-8")
+
+    report = run_gate(system.project, lambda *_: Code(), date(2026, 1, 1), only=(4, 5))
+
+    assert [each.outcome for each in report.checks] == [Outcome.FAIL, Outcome.BLOCKED]
+    assert "The stream 'herd' was taken before" in report.checks[0].reason
+
+
+def test_only_what_a_wanted_check_looks_at_is_gathered(tmp_path: Path) -> None:
+    asked: list[str] = []
+    project = tmp_path
+    facts(project)
+
+    run_gate(
+        project,
+        lambda *_: Code(),
+        date(2026, 1, 1),
+        only=(8, 10),
+        gathers=lambda name, *_: asked.append(name) or Unavailable("not made here"),
+    )
+
+    assert asked == ["code", "trial", "vector", "handoff"]

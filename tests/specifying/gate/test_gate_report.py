@@ -1,0 +1,242 @@
+"""The report: the same bytes for the same facts, stale when anything that it rests on moved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from gatefacts import facts
+from gatesystems import build
+
+from twice.errors import GateUnfinished, SheetRefused, UsageError
+from twice.specifying.gate.checks import CHECKS
+from twice.specifying.gate.gate import keep, last_report, run_gate
+from twice.specifying.gate.judging import judge
+from twice.specifying.gate.outcome import Judged, Outcome
+from twice.specifying.gate.report import Report, Result, lines
+from twice.specifying.graph.changes import Owed
+from twice.specifying.lock import read_lock
+from twice.specifying.workspace import FOLDER, open_workspace
+from twice.surfaces.codefacts import read_code
+
+TODAY = date(2026, 1, 1)
+CHEAP = (1, 2, 9)
+
+
+def report_of(project: Path) -> Report:
+    known = facts(project)
+    return Report("herd", "M", [judge(each, known) for each in CHECKS], {"a.md": "blake3:00"})
+
+
+def one(outcome: Outcome) -> Report:
+    return Report("herd", "M", [Judged(3, "Seed lineage", outcome, (), "why")], {})
+
+
+@pytest.mark.parametrize(
+    ("outcome", "result", "code"),
+    [
+        (Outcome.PASS, Result.PASS, 0),
+        (Outcome.NA, Result.PASS, 0),
+        (Outcome.WAIVED, Result.PASS, 0),
+        (Outcome.FAIL, Result.FAIL, 1),
+        (Outcome.BLOCKED, Result.BLOCKED, 2),
+    ],
+)
+def test_the_exit_code_follows_from_the_outcomes(
+    outcome: Outcome, result: Result, code: int
+) -> None:
+    assert (one(outcome).result, one(outcome).exit_code) == (result, code)
+    assert replace(one(outcome), moved=("a",)).exit_code == 2
+
+
+def test_equal_facts_give_equal_bytes(tmp_path: Path) -> None:
+    first, second = report_of(tmp_path / "a"), report_of(tmp_path / "b")
+
+    assert first.text() == second.text()
+    assert first.to_markdown() == second.to_markdown()
+    assert str(tmp_path) not in first.text() + first.to_markdown()
+
+
+def test_a_report_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    report = report_of(tmp_path)
+
+    assert Report.from_json(json.loads(report.text())).text() == report.text()
+
+
+def test_passes_are_named_with_what_was_seen(tmp_path: Path) -> None:
+    report = report_of(tmp_path)
+
+    assert all(each.evidence for each in report.checks if each.outcome is Outcome.PASS)
+    assert all(each.reason for each in report.checks if each.outcome is not Outcome.PASS)
+    assert len(list(lines(report))) == 17
+    assert report.to_markdown().startswith("# Gate: PASS\n")
+    assert "| 4 RNG isolation | pass |" in report.to_markdown()
+
+
+def test_what_the_report_says_of_a_pipe_stays_in_its_cell() -> None:
+    report = Report("herd", "M", [Judged(3, "Seed lineage", Outcome.FAIL, (), "a|b <c>")], {})
+
+    assert "a\\|b &lt;c>" in report.to_markdown()
+
+
+def test_control_characters_stay_out_of_the_page() -> None:
+    report = Report("herd", "M", [Judged(3, "Seed lineage", Outcome.FAIL, (), "a\x1b[31m\nb")], {})
+
+    assert "\x1b" not in report.to_markdown()
+    assert "a\\\\x1b[31m\\\\nb" in report.to_markdown()
+
+
+@pytest.fixture
+def gated(tmp_path: Path) -> Path:
+    """A project with a report: three cheap checks that ran, the others as they would pass."""
+    project = build(tmp_path / "herd", "M").project
+    report = run_gate(project, read_code, TODAY, only=CHEAP)
+    ran = {each.id: each for each in report.checks}
+    others = {each.id: Judged(each.id, each.title, Outcome.PASS, ("seen",), "") for each in CHECKS}
+    whole = [ran.get(number, others[number]) for number in sorted(others)]
+    keep(replace(report, checks=whole), open_workspace(project))
+    return project
+
+
+def _appended(path: str, text: str) -> Callable[[Path], None]:
+    def change(project: Path) -> None:
+        with (project / path).open("a", encoding="utf-8") as file:
+            file.write(text)
+
+    return change
+
+
+def test_a_report_stands_until_something_moves(gated: Path) -> None:
+    assert last_report(gated).moved == ()
+    assert last_report(gated).exit_code == 0
+
+    (gated / "README.md").write_text("not looked at", encoding="utf-8")
+    _appended(f"{FOLDER}/03-rng-isolation-spec.md", "\n## Notes\n\nWhat decides nothing.\n")(gated)
+
+    assert last_report(gated).moved == ()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{FOLDER}/03-rng-isolation-spec.md",
+        f"{FOLDER}/evidence/vector.twice",
+        f"{FOLDER}/evidence/cost.json",
+        "src/herd.py",
+        "tests/test_laws.py",
+    ],
+)
+def test_a_report_is_stale_when_what_it_rests_on_moved(gated: Path, path: str) -> None:
+    _appended(path, "More.\n" if path.endswith(".md") else "\n")(gated)
+
+    report = last_report(gated)
+
+    assert report.moved == (path,)
+    assert report.exit_code == 2
+    assert report.to_json()["stale"] is True
+
+
+def test_a_lock_that_owes_moves_the_report(gated: Path) -> None:
+    path = gated / FOLDER / "spec.lock"
+    owed = Owed("06", "05", "05.compare-points", "it emits them", "", breaks=False)
+    path.write_text(replace(read_lock(path), owed=(owed,)).text(), encoding="utf-8")
+
+    assert last_report(gated).moved == (f"{FOLDER}/spec.lock",)
+
+
+def test_a_waiver_moves_the_report(gated: Path) -> None:
+    path = gated / FOLDER / "13-cost-of-determinism.md"
+    rows = "".join(
+        f'{start}{key}: "{value}"\n'
+        for start, key, value in [
+            ("    ", "owner", "herd team"), ("    ", "reason", "r"), ("    ", "permits", "p"),
+            ("    ", "reactivate", "w"), ("    ", "until", "2026-06-30"),
+            ("    ", "digest", f"blake3:{'0' * 64}"),
+        ]
+    )  # fmt: skip
+    text = path.read_text(encoding="utf-8")
+    path.write_text(
+        text.replace("\n---\n\n#", f"\nwaivers:\n  - check: 17\n{rows}---\n\n#"), encoding="utf-8"
+    )
+
+    assert last_report(gated).moved == (f"{FOLDER}/13-cost-of-determinism.md",)
+
+
+def test_consolidating_moves_no_report(gated: Path) -> None:
+    path = gated / FOLDER / "99-determinism-and-replay-specification.md"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('gate: "?"', 'gate: "evidence/gate.json"'), encoding="utf-8")
+
+    assert last_report(gated).moved == ()
+
+
+def test_looking_at_a_report_executes_nothing(gated: Path) -> None:
+    source = gated / "src" / "herd.py"
+    source.write_text("raise SystemExit('executed')\n", encoding="utf-8")
+
+    assert last_report(gated).moved == ("src/herd.py",)
+
+
+def test_without_a_report_there_is_one_error(tmp_path: Path) -> None:
+    project = build(tmp_path / "herd", "M").project
+
+    with pytest.raises(
+        GateUnfinished, match=r"There is no determinism-and-replay/evidence/gate\.json"
+    ):
+        last_report(project)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": "twice.gate/9"}', "\x00"])
+def test_a_report_that_is_none_is_one_error(gated: Path, text: str) -> None:
+    (gated / FOLDER / "evidence" / "gate.json").write_text(text, encoding="utf-8")
+
+    with pytest.raises(GateUnfinished, match="is no report of a gate"):
+        last_report(gated)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "what"),
+    [
+        ("checks", [], "it holds the checks none, not 1 to 17"),
+        ("result", "FAIL", "it says FAIL over checks that come to PASS"),
+        ("tier", "XL", "it is of 'herd' at tier XL"),
+        ("component", "zzz", "it is of 'zzz'"),
+    ],
+)
+def test_a_report_that_is_not_a_whole_one_of_this_system_is_refused(
+    gated: Path, key: str, value: object, what: str
+) -> None:
+    path = gated / FOLDER / "evidence" / "gate.json"
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), key: value}), encoding="utf-8")
+
+    with pytest.raises(GateUnfinished, match=what):
+        last_report(gated)
+
+
+def test_a_report_of_some_checks_is_no_report_of_a_gate(gated: Path) -> None:
+    keep(run_gate(gated, read_code, TODAY, only=CHEAP), open_workspace(gated))
+
+    with pytest.raises(GateUnfinished, match="it holds the checks 1, 2, 9, not 1 to 17"):
+        last_report(gated)
+
+
+def test_a_check_that_there_is_not_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="There is no check 18"):
+        run_gate(tmp_path, read_code, TODAY, only=(18,))
+
+
+def test_a_sheet_that_cannot_be_read_stops_the_gate_and_keeps_the_report(gated: Path) -> None:
+    kept = (gated / FOLDER / "evidence" / "gate.json").read_bytes()
+    sheet = gated / FOLDER / "05-divergence-protocol.md"
+    sheet.write_text(
+        sheet.read_text(encoding="utf-8").replace("granularity:", "granlarity:"), encoding="utf-8"
+    )
+
+    with pytest.raises(SheetRefused, match=r"05-divergence-protocol\.md:9: the key 'granlarity'"):
+        run_gate(gated, read_code, TODAY, only=CHEAP)
+
+    assert (gated / FOLDER / "evidence" / "gate.json").read_bytes() == kept

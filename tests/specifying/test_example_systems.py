@@ -1,0 +1,49 @@
+"""Three systems with specifications of their own, as they lie in ``examples/systems``: their gates pass."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from programs import cli
+
+SYSTEMS = Path(__file__).parents[2] / "examples" / "systems"
+TIERS = {"training": "S", "orders": "M", "market": "L"}
+
+
+@pytest.fixture(params=TIERS)
+def system(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(SYSTEMS / request.param, tmp_path / request.param))
+
+
+@pytest.mark.slow
+def test_its_gate_passes_at_its_tier(system: Path) -> None:
+    done = cli("gate", "--json", cwd=system)
+    report = json.loads(done.stdout)
+
+    failed = [each for each in report["checks"] if each["outcome"] in {"fail", "blocked", "waived"}]
+    assert failed == [], done.stderr
+    assert (done.returncode, report["result"], report["tier"]) == (0, "PASS", TIERS[system.name])
+
+
+def test_its_report_stands_and_its_scaffold_is_as_the_sheets_say(system: Path) -> None:
+    before = {path: path.read_bytes() for path in system.rglob("*") if path.is_file()}
+
+    report = cli("gate", "--report", "--json", cwd=system)
+    scaffold = cli("scaffold", system.name, "--plan", cwd=system)
+    status = cli("spec", "status", cwd=system)
+
+    assert json.loads(report.stdout)["stale"] is False, report.stdout
+    assert report.returncode == 0
+    assert "nothing to do" in scaffold.stdout
+    assert status.returncode == 0, status.stdout
+    assert {path: path.read_bytes() for path in system.rglob("*") if path.is_file()} == before
+
+
+def test_its_sheet_99_names_the_gate_that_passed(system: Path) -> None:
+    (sheet,) = (system / "determinism-and-replay").glob("99-*.md")
+
+    assert 'status: "accepted"' in sheet.read_text("utf-8")

@@ -1,0 +1,225 @@
+"""Each row of the re-emission tables, by a change of a sheet that is it, and what follows from it."""
+
+from __future__ import annotations
+
+import pytest
+from sheets_written import artifact
+
+from twice.specifying.graph.changes import Change, Ground, changes, event, step_needed
+from twice.specifying.graph.edges import EDGES, dependents, downstream
+from twice.specifying.graph.rows import ROWS
+from twice.specifying.graph.workflows import WORKFLOWS, checks_for
+from twice.specifying.sheets import SHEETS
+from twice.specifying.versions import Step, Version
+
+PRESENT = tuple(SHEETS)
+
+A = {"name": "a", "strategy": "lockstep", "how": "x"}
+B = {"name": "b", "strategy": "lockstep", "how": "x"}
+CLOCK = {
+    "source": "clock",
+    "what": "clock.time",
+    "pattern": "record-and-replay",
+    "substitutable": True,
+}
+FILES = {
+    "source": "filesystem",
+    "what": "files.read",
+    "pattern": "record-and-replay",
+    "substitutable": True,
+}
+
+# sheet, key, before, after, row, sheets to write anew (the workflows' included), whether the class breaks
+TABLE = [
+    ("01", "class", "logical", "bit-exact", "01.class", "02 03 04 05 06 07 08 09 10 11 12 13", True),
+    ("02", "names", [{"stream": "a", "component": "a"}], [{"stream": "a", "component": "a"}, {"stream": "b", "component": "b"}], "02.propagation", "03 05 06 12", True),
+    ("02", "derivation", "rule 1", "rule 2", "02.propagation", "03 05 06 12", True),
+    ("03", "slots", [{"stream": "a", "owner": "a", "kind": "numpy"}], [{"stream": "a/1", "owner": "a", "kind": "numpy"}], "03.hierarchy", "02 05 06 12", True),
+    ("04", "cadence", "tick", "every=10", "04.cadence", "05 06", False),
+    ("04", "components", [{"name": "a"}], [{"name": "a"}, {"name": "b"}], "04.components", "05 06", True),
+    ("04", "strategy", "full", "delta", "04.encoding", "05 06 11", True),
+    ("04", "encoding", "canonical form 1", "canonical form 2", "04.encoding", "05 06 11", True),
+    ("05", "projection", ["a"], ["a", "b"], "05.compare-points", "06 11", False),
+    ("06", "operations", [{"kind": "read-only", "operation": "seek", "workload": "x"}], [{"kind": "branching", "operation": "branch", "workload": "x"}], "06.capability", "04 12", True),
+    ("07", "subsystems", [A], [{**A, "strategy": "recorded-schedule"}], "07.strategy", "12 13", True),
+    ("07", "subsystems", [A], [A, B], "07.component", "12 13", False),
+    ("07", "trace_format", "1", "2", "07.trace-format", "06 13", True),
+    ("08", "threads", 1, 2, "08.pin", "09 11 12 13", True),
+    ("08", "pins", [{"library": "numpy", "version": "1"}], [{"library": "numpy", "version": "2"}], "08.pin", "09 11 12 13", True),
+    ("08", "epsilon", "1e-6", "1e-5", "08.tolerance", "01 05 12", True),
+    ("09", "driver", "550", "560", "09.knob", "08 11 12 13", True),
+    ("10", "inventory", [CLOCK], [{**CLOCK, "pattern": "deterministic-function"}], "10.pattern", "06 12 13", True),
+    ("10", "inventory", [CLOCK], [CLOCK, FILES], "10.effect", "06 12", True),
+    ("11", "rule", "1", "2", "11.rule", "04 05 08 09 12", True),
+    ("11", "hashing", "merkle", "projection", "11.hashing", "05 06", True),
+    ("12", "properties", ["seed-isolation"], ["replay-equivalence", "seed-isolation"], "12.property", "", False),
+    ("12", "generators", "n to 10", "n to 20", "12.generators", "", True),
+    ("13", "justification", "S does", "M is needed", "13.tier", "04 05 07 08 09 10 11 12", True),
+]  # fmt: skip
+
+
+def only(found: tuple[Change, ...]) -> Change:
+    assert len(found) == 1, found
+    return found[0]
+
+
+def owed(change: Change) -> str:
+    return " ".join(sorted({each.sheet for each in change.owed}))
+
+
+@pytest.mark.parametrize(
+    ("sheet", "key", "before", "after", "row", "sheets", "breaks"),
+    TABLE,
+    ids=lambda each: str(each)[:20],
+)
+def test_a_change_is_the_row_that_lists_it(
+    sheet: str, key: str, before: object, after: object, row: str, sheets: str, breaks: bool
+) -> None:
+    change = only(changes(sheet, {key: before}, {key: after}, Ground(present=PRESENT)))
+
+    assert (change.row, owed(change), change.breaks) == (row, sheets, breaks)
+    assert step_needed((change,)) is (Step.MAJOR if breaks else Step.MINOR)
+
+
+@pytest.mark.parametrize(
+    ("row", "cause", "sheets"), [("12.counterexample", "03", "03"), ("13.relaxed", "08", "08")]
+)
+def test_an_event_leads_to_its_cause(row: str, cause: str, sheets: str) -> None:
+    change = event(row, Ground(present=PRESENT, cause=cause))
+
+    assert (owed(change), change.breaks) == (sheets, True)
+
+
+def test_a_relaxed_rule_is_seen_in_its_trades() -> None:
+    change = only(
+        changes("13", {"trades": []}, {"trades": [{"chosen": "fast"}]}, Ground(present=PRESENT))
+    )
+
+    assert (change.row, change.breaks) == ("13.relaxed", True)
+
+
+def test_every_row_has_a_test_here() -> None:
+    tested = {row for *_, row, _, _ in TABLE} | {"12.counterexample", "13.relaxed", "00.tier"}
+
+    assert {row.id for row in ROWS} == tested
+
+
+def test_the_tier_of_00_concerns_01_and_13() -> None:
+    change = only(changes("00", {"tier": "S"}, {"tier": "M"}, Ground(present=PRESENT)))
+
+    assert (change.row, change.breaks) == ("00.tier", True)
+    assert {"01", "13"} <= set(owed(change).split())
+
+
+@pytest.mark.parametrize("sheet", SHEETS)
+def test_whatever_is_not_listed_breaks_the_class(sheet: str) -> None:
+    listed = {key for row in ROWS if row.sheet == sheet for key in row.keys}
+    keys = [item.key for item in SHEETS[sheet].items if item.decides and item.key not in listed]
+    for key in [*keys, *([] if "text" in listed else ["text"])]:
+        change = only(changes(sheet, {key: "a"}, {key: "b"}, Ground(present=PRESENT)))
+
+        assert (change.row, change.breaks) == ("unlisted", True)
+        assert set(owed(change).split()) == set(dependents(sheet)) - {"99"}
+
+
+@pytest.mark.parametrize("tolerated", ["retention", "05.retention"])
+def test_01_tolerates_a_change_by_name(tolerated: str) -> None:
+    ground = Ground(frozenset({tolerated}), present=PRESENT)
+
+    change = only(changes("05", {"retention": "a"}, {"retention": "b"}, ground))
+
+    assert (change.breaks, owed(change)) == (False, "")
+    assert step_needed((change,)) is Step.PATCH
+
+
+def test_01_tolerates_no_change_of_itself_and_no_other_sheets_key() -> None:
+    itself = Ground(frozenset({"text", "tolerates", "01.text"}), present=PRESENT)
+    another = Ground(frozenset({"04.retention"}), present=PRESENT)
+
+    assert only(changes("01", {"text": "a"}, {"text": "b"}, itself)).breaks
+    assert only(changes("05", {"retention": "a"}, {"retention": "b"}, another)).breaks
+
+
+@pytest.mark.parametrize("name", ["cadence", "04.cadence"])
+def test_a_sheets_own_events_go_before_the_table(name: str) -> None:
+    ground = Ground(own={name: True}, present=PRESENT)
+
+    change = only(changes("04", {"cadence": "tick"}, {"cadence": "episode"}, ground))
+
+    assert change.breaks
+    assert "class_breaking" in change.why
+
+
+def test_questions_count_as_yes_until_they_are_answered() -> None:
+    before, after = {"operations": []}, {"operations": [{"kind": "branching"}]}
+    no = {"06.capability": False, "06.capability.04": False}
+
+    asked = only(changes("06", before, after, Ground(present=PRESENT)))
+    answered = only(changes("06", before, after, Ground(answers=no, present=PRESENT)))
+
+    assert (asked.breaks, asked.asks, owed(asked)) == (True, "Is branching new?", "04 12")
+    assert (answered.breaks, answered.asks, owed(answered)) == (False, "", "12")
+
+
+def test_only_sheets_that_are_there_are_owed() -> None:
+    change = only(changes("04", {"cadence": "a"}, {"cadence": "b"}, Ground(present=("04", "05"))))
+
+    assert owed(change) == "05"
+
+
+def test_the_graph_has_no_circle_and_01_is_under_all_but_00() -> None:
+    for number in SHEETS:
+        assert number not in downstream(number)
+    assert set(downstream("01")) == set(SHEETS) - {"00", "01"}
+    assert {below for _, below in EDGES} <= set(SHEETS)
+
+
+# The workflow table of the seed, written down once more: row, checks
+@pytest.mark.parametrize(
+    ("row", "checks"),
+    [
+        ("02.propagation", {3, 4, 6, 16}),
+        ("01.class", set(range(1, 18))),
+        ("13.tier", set(range(1, 18))),
+        ("04.encoding", {5, 6, 7, 15}),
+        ("05.compare-points", {6}),
+        ("06.capability", {5, 7, 16}),
+        ("10.effect", {14, 16}),
+        ("07.component", {11}),
+        ("08.pin", {12, 13, 15}),
+        ("13.relaxed", {17}),
+    ],
+)
+def test_a_workflow_runs_its_checks_again(row: str, checks: set[int]) -> None:
+    assert checks <= set(checks_for(row.partition(".")[0], (row,)))
+
+
+def test_workflows_name_rows_and_checks_that_there_are() -> None:
+    rows = {row.id for row in ROWS}
+    for workflow in WORKFLOWS:
+        assert set(workflow.rows) <= rows
+        assert set(workflow.checks) <= set(range(1, 18))
+
+
+def test_keys_of_rows_are_keys_of_their_sheets_that_decide() -> None:
+    for row in ROWS:
+        sheet = artifact(row.sheet)
+        for key in row.keys:
+            item = sheet.sheet.item(key)
+            assert key == "text" or (item is not None and item.decides), (row.id, key)
+
+
+@pytest.mark.parametrize(
+    ("before", "step", "after"),
+    [
+        ("1.2.3", Step.MAJOR, "2.0.0"),
+        ("1.2.3", Step.MINOR, "1.3.0"),
+        ("1.2.3", Step.PATCH, "1.2.4"),
+    ],
+)
+def test_versions_move_by_steps(before: str, step: Step, after: str) -> None:
+    moved = Version.parse(before).after(step)
+
+    assert str(moved) == after
+    assert moved.step_from(Version.parse(before)) is step
+    assert Version.parse(before).step_from(moved) is Step.NONE

@@ -1,0 +1,283 @@
+"""``twice spec``: from the first question to the sheet that others cite, and every wrong turn."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from twice.specifying.workspace import FOLDER
+
+SWARM = Path(__file__).parents[2] / "examples" / "swarm.py"
+BEGIN = (
+    "init", "--component", "swarm", "--program", "swarm.py:main", "--seed", "42", "--set", "n=8", "--set", "ticks=4",
+    "--source", "swarm.py", "--goal", "bugs come back", "--owner", "swarm team", "--class", "bit-exact",
+)  # fmt: skip
+MEDIUM = (
+    "--yes", "state,replay,consumed,floating-point,hashed-snapshots,branching",
+    "--no", "diverging,existing,cross-machine,concurrency,gpu,external-effects,audit-log,contested",
+)  # fmt: skip
+
+
+class Project:
+    """A folder with a program, in which commands are run as a person would."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        shutil.copy(SWARM, folder / "swarm.py")
+
+    def twice(self, *words: str, code: int = 0) -> str:
+        ran = subprocess.run(
+            [sys.executable, "-m", "twice", *words],
+            cwd=self.folder,
+            env={**os.environ, "COLUMNS": "200"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == code, (words, ran.stdout, ran.stderr)
+        assert code != 2 or ran.stdout == "", (words, ran.stdout, ran.stderr)
+        return ran.stderr if code == 2 else ran.stdout
+
+    def spec(self, *words: str, code: int = 0) -> str:
+        return self.twice("spec", *words, code=code)
+
+    def sheet(self, number: str) -> Path:
+        return next((self.folder / FOLDER).glob(f"{number}-*.md"))
+
+    def say(self, number: str, old: str, new: str) -> None:
+        path = self.sheet(number)
+        text = path.read_text("utf-8")
+        assert old in text, text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def bytes(self) -> dict[str, bytes]:
+        return {
+            path.name: path.read_bytes()
+            for path in (self.folder / FOLDER).iterdir()
+            if path.is_file()
+        }
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def begun(project: Project) -> Project:
+    project.spec(*BEGIN, *MEDIUM)
+    return project
+
+
+def test_the_way_from_the_first_question_to_a_lock(begun: Project) -> None:
+    vector = f"{FOLDER}/evidence/vector.twice"
+    begun.twice(
+        "record", "swarm.py:main", "--seed", "42", "--set", "n=8", "--set", "ticks=4", "-o", vector
+    )
+
+    told = json.loads(begun.spec("fill", "--record", vector, "--json", code=1))
+    assert {(each["sheet"], each["key"]) for each in told["filled"]} >= {
+        ("01", "predicate"), ("01", "vector_digest"), ("02", "names"), ("02", "vectors"), ("03", "slots"), ("03", "vectors"),
+    }  # fmt: skip
+    assert [(each["sheet"], each["key"]) for each in told["unknown"]] == [
+        ("00", "traits"), ("02", "surface"), ("03", "adding"),
+    ]  # fmt: skip
+    begun.say("02", 'surface: "?"', 'surface: ["config"]')
+    begun.say("03", 'adding: "?"', 'adding: "track it and take a stream of its own name"')
+    text = begun.sheet("00").read_text("utf-8").replace('why: "?"', 'why: "it is a small example"')
+    begun.sheet("00").write_text(text, encoding="utf-8")
+    assert "04-snapshot-strategy.md" in begun.spec("add")
+    assert "locked 00, 01, 02, 03" in begun.spec("lock", code=1)
+    begun.spec("consolidate")
+
+    cited = begun.spec("show", "99", "--cite")
+
+    assert (
+        f"02@0.1.0#derivation  [02 derivation]({FOLDER}/99-determinism-and-replay-specification.md#02-derivation)"
+        in cited
+    )
+    assert '<a id="02-derivation"></a>' in begun.sheet("99").read_text("utf-8")
+    assert 'status: "draft"' in begun.sheet("99").read_text("utf-8")
+
+
+def test_filling_twice_changes_nothing(begun: Project) -> None:
+    begun.spec("fill", code=1)
+    once = begun.bytes()
+
+    assert "0 filled" in begun.spec("fill", code=1)
+    assert begun.bytes() == once
+
+
+def test_a_dry_run_writes_nothing(begun: Project) -> None:
+    begun.twice(
+        "record",
+        "swarm.py:main",
+        "--seed",
+        "42",
+        "--set",
+        "n=8",
+        "--set",
+        "ticks=4",
+        "-o",
+        "a.twice",
+    )
+    before = begun.bytes()
+
+    assert "nothing was written" in begun.spec("fill", "--record", "a.twice", "--dry-run", code=1)
+    assert begun.bytes() == before
+
+
+def test_a_value_of_another_kind_stops_everything_and_writes_nothing(begun: Project) -> None:
+    begun.say("02", 'vectors: "?"', 'vectors: "many"')
+    before = begun.bytes()
+
+    said = begun.spec("bump", "02", code=2)
+
+    assert "02-seed-governance-spec.md:" in said
+    assert "vectors is 'many'" in said
+    assert begun.bytes() == before
+
+
+def test_a_change_is_told_bumped_followed_and_paid(begun: Project) -> None:
+    begun.spec("bump", "02")
+    begun.spec("bump", "03")
+    begun.say("02", 'derivation: "?"', 'derivation: "rule 1"')
+
+    told = begun.spec("changed", "02", code=1)
+    assert "derivation: '?' -> 'rule 1'" in told
+    assert "re-emit 03: a slot for the new generator" in told
+    assert "twice spec bump 02 --major" in told
+    assert "too small" in begun.spec("bump", "02", "--minor", code=2)
+    assert "02: 0.1.0 -> 1.0.0, breaks the class" in begun.spec("bump", "02")
+    assert "03 owes a new version" in begun.spec("status", code=1)
+    assert "cannot be left as it is" in begun.spec(
+        "ack", "03", "--of", "02", "--reason", "x", code=2
+    )
+
+    begun.spec("bump", "03")
+
+    assert json.loads(begun.spec("changed", "02", "03", "--json"))["owed"] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("status",), ("changed",), ("fill",), ("lock",), ("tier",), ("add",), ("consolidate",)],
+)
+def test_without_sheets_every_action_says_how_to_begin(
+    project: Project, words: tuple[str, ...]
+) -> None:
+    assert "twice spec init" in project.spec(*words, code=2)
+
+
+def test_a_script_is_told_which_answers_are_missing(project: Project) -> None:
+    said = project.spec(*BEGIN, code=2)
+
+    assert "state, diverging, existing, replay" in said
+    assert not (project.folder / FOLDER).exists()
+
+
+def test_a_system_without_state_gets_one_page_that_says_no(project: Project) -> None:
+    said = project.spec(*BEGIN, "--no", "state", "--because", "it maps requests to answers")
+
+    page = project.folder / FOLDER / "no-replay.md"
+    assert "it maps requests to answers" in said
+    assert "it maps requests to answers" in page.read_text("utf-8")
+    assert [path.name for path in (project.folder / FOLDER).iterdir()] == ["no-replay.md"]
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "step"),
+    [
+        ("state,diverging", "", "twice diagnose"),
+        ("state,existing", "diverging,checked", "twice check swarm.py"),
+    ],
+)
+def test_what_comes_before_a_design_is_sent_there(
+    project: Project, yes: str, no: str, step: str
+) -> None:
+    said = project.spec(*BEGIN, "--yes", yes, *(("--no", no) if no else ()), code=1)
+
+    assert step in said
+    assert not (project.folder / FOLDER).exists()
+
+
+def test_a_contested_class_stops_after_01(project: Project) -> None:
+    answers = [each.replace(",contested", "") for each in MEDIUM]
+
+    project.spec(*BEGIN, *answers, "--yes", "contested")
+
+    assert sorted(path.name[:2] for path in (project.folder / FOLDER).glob("*.md")) == ["00", "01"]
+    assert "02 waits: 01 is contested" in project.spec("add", "02", code=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--yes", "statefulness"), "There is no question 'statefulness'"),
+        (("--yes", "gpu", "--no", "gpu"), "answered with yes and with no"),
+        ((*MEDIUM, "--tier", "S"), "--tier S is below M"),
+    ],
+)
+def test_wrong_answers_are_refused(project: Project, words: tuple[str, ...], what: str) -> None:
+    assert what in project.spec(*BEGIN, *words, code=2)
+    assert not (project.folder / FOLDER).exists()
+
+
+def test_a_second_beginning_is_refused(begun: Project) -> None:
+    before = begun.bytes()
+
+    assert "has 4 sheets already" in begun.spec(*BEGIN, *MEDIUM, code=2)
+    assert begun.bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("show", "77"), "There is no sheet '77'"),
+        (("bump", "02", "--answer", "x=maybe"), "neither yes nor no"),
+        (("changed", "--event", "99.nothing"), "There is no row '99.nothing'"),
+        (("ack", "05", "--of", "04", "--reason", " "), "The reason is empty"),
+        (("ack", "05", "--of", "04", "--reason", "x"), "Sheet 05 owes nothing to sheet 04"),
+        (("show", "07"), "has no sheet 07"),
+        (("status", "--project", "nowhere"), "nowhere is no folder"),
+        (("fill", "--record", "nothing.twice"), "nothing.twice"),
+    ],
+)
+def test_wrong_use_is_one_error_and_changes_nothing(
+    begun: Project, words: tuple[str, ...], what: str
+) -> None:
+    before = begun.bytes()
+
+    said = begun.spec(*words, code=2)
+
+    assert what in said
+    assert "Traceback" not in said
+    assert begun.bytes() == before
+
+
+def test_an_event_names_its_cause_and_its_checks(begun: Project) -> None:
+    said = begun.spec("changed", "--event", "12.counterexample", "--cause", "03", code=1)
+
+    assert "re-emit 03" in said
+    assert "twice gate --only 4,9,16" in said
+
+
+def test_a_tier_that_is_forced_is_promoted(begun: Project) -> None:
+    begun.say("01", 'scope: "?"', 'scope: "cross-host"')
+
+    assert "forced L" in begun.spec("tier", code=1)
+    begun.spec("tier", "--promote")
+
+    assert all('tier: "L"' in begun.sheet(number).read_text("utf-8") for number in ("00", "01"))
+
+
+def test_json_is_one_document(begun: Project) -> None:
+    for words, code in ((("status",), 1), (("changed",), 1), (("tier",), 0), (("show", "01"), 0)):
+        assert json.loads(begun.spec(*words, "--json", code=code))["format"] == "twice.spec/1"

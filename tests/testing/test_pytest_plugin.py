@@ -1,0 +1,187 @@
+"""Claims about the pytest plugin: records once, verifies after, and costs nothing until it is asked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from programs import environ
+from twice.testing.recorded import safe_name
+
+SWARM = Path(__file__).parents[2] / "examples" / "swarm.py"
+TESTS = """
+import pytest
+
+@pytest.mark.twice("swarm.py:main", seed=7, config={"n": 3, "ticks": 2}, cadence="tick")
+def test_marked(twice_run):
+    assert twice_run.record.ticks == 2
+    assert twice_run.results[-1].failure is None
+
+@pytest.mark.parametrize("name", ["a/b", ".."])
+def test_called(twice_run, name):
+    assert twice_run("swarm.py:main", seed=len(name), config={"n": 2, "ticks": 1}).ticks == 1
+
+class TestClass:
+    @pytest.mark.parametrize("n", [1, 2])
+    @pytest.mark.twice("swarm.py:main", seed=7, config=lambda n: {"n": n, "ticks": 1})
+    def test_by_parameters(self, n):
+        pass
+
+def test_without():
+    pass
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    shutil.copy(SWARM, tmp_path)
+    (tmp_path / "test_runs.py").write_text(TESTS, encoding="utf-8")
+    return tmp_path
+
+
+def run(project: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    given = {name: value for name, value in environ().items() if name != "CI"}
+    plugin = ["-p", "no:twice", "-p", "twice.testing.plugin", "-p", "no:cacheprovider"]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *plugin, *arguments],
+        cwd=project,
+        env={**given, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def kept(project: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((project / "__twice__").iterdir())}
+
+
+def test_the_first_run_records_and_later_ones_verify(project: Path) -> None:
+    first = run(project)
+    made = kept(project)
+    second = run(project, CI="1")
+    side_by_side = run(project, "-n", "2")
+
+    assert (first.returncode, second.returncode) == (0, 0), first.stdout + second.stdout
+    assert "twice: 5 recorded" in first.stdout
+    assert "twice: 5 verified" in second.stdout
+    assert "twice: 5 verified" in side_by_side.stdout, side_by_side.stdout
+    assert kept(project) == made
+    assert len(made) == 5
+    assert "test_runs.test_marked.twice" in made
+    assert max(map(len, made.values())) < 16 * 1024
+
+
+def test_a_missing_record_fails_where_records_are_required(project: Path) -> None:
+    required = run(project, "--twice-require", "-k", "marked")
+    in_ci = run(project, "-k", "marked", CI="true")
+
+    assert (required.returncode, in_ci.returncode) == (1, 1)
+    assert "there is no record at __twice__/test_runs.test_marked.twice" in required.stdout
+    assert "pytest test_runs.py::test_marked --twice-update" in in_ci.stdout
+    assert not (project / "__twice__").exists()
+
+
+def test_an_edit_that_changes_nothing_passes_and_one_that_does_says_what(project: Path) -> None:
+    run(project, "-k", "marked")
+    source = (project / "swarm.py").read_text("utf-8")
+    (project / "swarm.py").write_text(source + "\n# a comment\n", encoding="utf-8")
+    harmless = run(project, "-k", "marked")
+    (project / "swarm.py").write_text(source.replace("0.01 *", "0.02 *"), encoding="utf-8")
+    changed = run(project, "-k", "marked")
+    updated = run(project, "-k", "marked", "--twice-update")
+    after = run(project, "-k", "marked")
+
+    assert harmless.returncode == 0, harmless.stdout
+    assert changed.returncode == 1
+    assert "compare-point 2, tick 0, tick: swarm" in changed.stdout
+    assert "field: swarm.position[" in changed.stdout
+    assert "swarm.py differs from the recorded program" in changed.stdout
+    assert "1 failed" in changed.stdout
+    assert (updated.returncode, after.returncode) == (0, 0)
+
+
+def test_a_run_that_does_not_repeat_itself_is_not_kept(project: Path) -> None:
+    program = """
+from time import time_ns
+real = time_ns
+def main(run):
+    held = run.track("held", {"at": 0})
+    for _ in run.ticks(1):
+        held["at"] = id(object()) + hash(object())
+"""
+    (project / "odd.py").write_text(program, encoding="utf-8")
+    (project / "test_runs.py").write_text(
+        "def test_odd(twice_run):\n    twice_run('odd.py:main', seed=1)\n", encoding="utf-8"
+    )
+
+    ran = run(project)
+
+    assert ran.returncode == 1, ran.stdout
+    assert "odd.py:7" in ran.stdout
+    assert "channel:" in ran.stdout
+    assert "a run that does not repeat itself is no record" in ran.stdout
+    assert not kept(project)
+
+
+def test_a_record_of_another_run_is_refused(project: Path) -> None:
+    run(project, "-k", "marked")
+    text = (project / "test_runs.py").read_text("utf-8")
+    (project / "test_runs.py").write_text(text.replace('"n": 3', '"n": 4'), encoding="utf-8")
+
+    ran = run(project, "-k", "marked")
+
+    assert ran.returncode == 1
+    assert "is the record of another run" in ran.stdout
+    assert "its config is {'n': 3, 'ticks': 2}" in ran.stdout
+
+
+def test_a_program_that_raises_leaves_no_record(project: Path) -> None:
+    (project / "raises.py").write_text("def main(run):\n    raise OSError(5)\n", encoding="utf-8")
+    (project / "test_runs.py").write_text(
+        "def test_raises(twice_run):\n    twice_run('raises.py:main', seed=1)\n", encoding="utf-8"
+    )
+
+    ran = run(project)
+
+    assert ran.returncode == 1
+    assert "the program raised builtins.OSError: 5" in ran.stdout
+    assert not kept(project)
+
+
+def test_nothing_is_imported_until_a_test_asks(project: Path) -> None:
+    (project / "test_runs.py").write_text(
+        "import json, sys\ndef test_nothing():\n    names = sorted(sys.modules)\n"
+        "    open('modules.json', 'w').write(json.dumps(names))\n",
+        encoding="utf-8",
+    )
+
+    ran = run(project, "-p", "no:hypothesispytest")
+
+    assert ran.returncode == 0, ran.stdout
+    loaded = json.loads((project / "modules.json").read_text("utf-8"))
+    front_door = {
+        "twice", "twice.errors", "twice.recording", "twice.recording.inline", "twice.testing",
+        "twice.testing.plugin",
+    }  # fmt: skip
+    ours = {name for name in loaded if name.split(".")[0] == "twice"}
+    assert {name for name in ours if not name.startswith("twice.errors.")} <= front_door
+    assert not {"numpy", "blake3", "yaml", "zstandard"} & {*loaded}
+
+
+@pytest.mark.parametrize(
+    "name", ["test[a/b]", "test[..]", "test[\ud800]", "test[" + "q" * 300 + "]", "test[A]", "é"]
+)
+def test_a_file_name_is_safe_and_its_own(name: str) -> None:
+    safe = safe_name(name)
+
+    assert safe.isascii()
+    assert not {"/", "[", "]", "\\"} & {*safe}
+    assert len(safe) < 140
+    assert safe != safe_name(name + "x")
+    assert safe_name("test_a.test_b") == "test_a.test_b"

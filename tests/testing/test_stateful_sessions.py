@@ -1,0 +1,27 @@
+"""Claims about sessions in any order: sound systems stay true to their record, others are caught."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis.stateful import run_state_machine_as_test
+
+from twice.errors import RestoreRefused
+from twice.testing.machine import machine
+
+
+@pytest.mark.slow
+def test_a_sound_system_stays_true_in_any_order() -> None:
+    made = machine("examples/swarm.py:main", {"n": 2, "ticks": 3}, 7, examples=3, steps=8)
+
+    run_state_machine_as_test(made)
+
+    assert {"step", "snapshot", "restore", "roll_back", "branch"} <= set(dir(made))
+
+
+def test_a_system_that_restores_something_else_is_caught() -> None:
+    made = machine(
+        "tests/testing/tested_systems.py:Forgetful", {"ticks": 2}, 7, examples=2, steps=4
+    )
+
+    with pytest.raises(RestoreRefused, match="came back different"):
+        run_state_machine_as_test(made)
