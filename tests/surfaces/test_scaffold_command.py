@@ -36,7 +36,7 @@ def test_a_plan_changes_nothing(project: Path) -> None:
 
 
 def test_once_and_again_from_a_folder_below(project: Path) -> None:
-    assert "laid down: 20 create; next: python -m pytest\n" in scaffold(project)
+    assert "laid down: 21 create; next: python -m pytest\n" in scaffold(project)
     before = tree(project)
 
     said = scaffold(project / "swarm")
@@ -95,7 +95,7 @@ def test_a_review_stops_the_layer_of_a_high_finding(project: Path) -> None:
 
 
 def test_a_review_that_finds_nothing_high_stops_nothing(project: Path) -> None:
-    assert "laid down: 20 create" in scaffold(project, "--review")
+    assert "laid down: 21 create" in scaffold(project, "--review")
 
 
 def test_an_incomplete_specification_is_refused_layer_by_layer(project: Path) -> None:
