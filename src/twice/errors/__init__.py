@@ -55,6 +55,15 @@ from twice.errors.replays import (
     SessionMisuse,
     TraceRefused,
 )
+from twice.errors.scenes import (
+    SceneArgumentRefused,
+    SceneFailed,
+    SceneNameTaken,
+    SceneNotFound,
+    SceneStateForeign,
+    SceneUnable,
+    SceneValueRefused,
+)
 from twice.errors.specifications import (
     BumpRefused,
     GateUnfinished,
@@ -123,6 +132,13 @@ __all__ = [
     "SampleMissing",
     "SampleUndecided",
     "ScaffoldUnfinished",
+    "SceneArgumentRefused",
+    "SceneFailed",
+    "SceneNameTaken",
+    "SceneNotFound",
+    "SceneStateForeign",
+    "SceneUnable",
+    "SceneValueRefused",
     "SealBroken",
     "SeedMissing",
     "SeedNameRefused",
