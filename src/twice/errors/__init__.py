@@ -75,6 +75,7 @@ from twice.errors.specifications import (
     WorkspaceRefused,
 )
 from twice.errors.tests import ExamplesDamaged, FaultMisplaced, NothingJudged, PropertyBroken
+from twice.errors.tools import CallRefused, RegistryRefused, ToolRefused
 from twice.errors.values import (
     ClassRefused,
     DecodingRefused,
@@ -90,6 +91,7 @@ from twice.errors.values import (
 __all__ = [
     "BranchLimit",
     "BumpRefused",
+    "CallRefused",
     "ClassRefused",
     "ComponentRefused",
     "ComponentTaken",
@@ -126,6 +128,7 @@ __all__ = [
     "RecordVersion",
     "RedactionNeeded",
     "RedactionRefused",
+    "RegistryRefused",
     "ReplayRefused",
     "RestoreRefused",
     "RollbackRefused",
@@ -157,6 +160,7 @@ __all__ = [
     "StreamTaken",
     "SurroundingsRefused",
     "TickMisuse",
+    "ToolRefused",
     "TraceRefused",
     "TwiceError",
     "TypeNameTaken",
