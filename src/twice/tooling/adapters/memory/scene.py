@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,17 +52,16 @@ class MemoryScene:
     name = "memory"
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._given = folder
+        if folder is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="twice-scene-")
+        self._folder = folder or Path(self._temporary.name)
         self._sections: Sections = {}
         self.reset()
 
-    @cached_property
+    @property
     def folder(self) -> Path:
         """Where files of the session lie."""
-        if self._given is not None:
-            return self._given
-        self._temporary = tempfile.TemporaryDirectory(prefix="twice-scene-")
-        return Path(self._temporary.name)
+        return self._folder
 
     def profile(self) -> Mapping[str, str]:
         """What results depend on: the rules of this module alone."""
@@ -345,6 +343,8 @@ class MemoryScene:
 def _block(section: str, name: str, value: Mapping[str, Any]) -> Block:
     inner = {key: inner for key, inner in value.items() if key != "type"}
     kind = "SCENE" if section == "collections" and name == ROOT else _TYPES[section]
+    if section == "lights":
+        kind = value["kind"]
     return Block(value.get("type", kind), name, "", _copied(inner))
 
 

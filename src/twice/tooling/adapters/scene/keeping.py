@@ -33,9 +33,9 @@ def read_state(path: Path) -> SceneState:
         SceneArgumentRefused: E-SCENE-005, there is no such file, or it is larger than 1 GiB.
         SceneStateForeign: E-SCENE-007, the file holds something else.
     """
-    data = read_file(path)
+    check_file(path)
     try:
-        document = decode(data)
+        document = decode(path.read_bytes())
     except DecodingRefused as error:
         raise SceneStateForeign(
             f"{path.name} is not a scene state: {error.happened}",
@@ -45,8 +45,8 @@ def read_state(path: Path) -> SceneState:
     return from_plain(document)
 
 
-def read_file(path: Path) -> bytes:
-    """The bytes of a file that a scene reads.
+def check_file(path: Path) -> None:
+    """Looks at a file before a scene reads it.
 
     Raises:
         SceneArgumentRefused: E-SCENE-005, there is no such file, or it is larger than 1 GiB.
@@ -54,7 +54,7 @@ def read_file(path: Path) -> bytes:
     try:
         size = path.stat().st_size
         if path.is_file() and size <= _FILE_BYTES_MAX:
-            return path.read_bytes()
+            return
         why = f"has {size} bytes" if path.is_file() else "is not a file"
     except OSError as error:
         why = f"cannot be read: {error.strerror or error}"

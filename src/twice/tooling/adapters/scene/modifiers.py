@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, 
+from typing import Any, Final
+
 from twice.errors import SceneArgumentRefused
 
 
@@ -26,7 +27,7 @@ class Setting:
         most: the largest allowed.
     """
 
-    kind: type[int] | type[float]
+    kind: type[int | float]
     default: float
     least: float
     most: float

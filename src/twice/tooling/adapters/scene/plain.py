@@ -138,7 +138,7 @@ def _array(written: Mapping[str, Any]) -> Value:
     dtype, shape, data = written["array"], written["shape"], written["bytes"]
     if dtype not in DTYPES or not isinstance(data, bytes) or not isinstance(shape, list):
         raise _foreign("an array has no known type, shape or bytes")
-    if not all(type(side) is int and 0 <= side <= len(data) + 1 for side in shape):
+    if not all(type(side) is int and 0 <= side < 2**31 for side in shape):
         raise _foreign(f"an array has the shape {shape!r}")
     if len(shape) > 4 or math.prod(shape) * np.dtype(dtype).itemsize != len(data):
         raise _foreign(f"an array of shape {shape!r} has {len(data)} bytes")
@@ -146,9 +146,7 @@ def _array(written: Mapping[str, Any]) -> Value:
 
 
 def _texts(value: Mapping[object, object]) -> bool:
-    return all(
-        isinstance(key, str) and isinstance(text, str) for key, text in value.items()
-    )
+    return all(isinstance(key, str) and isinstance(text, str) for key, text in value.items())
 
 
 def _foreign(why: str) -> SceneStateForeign:

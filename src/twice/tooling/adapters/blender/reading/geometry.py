@@ -88,6 +88,6 @@ def _attribute(each: Any) -> dict[str, Value]:
 
 
 def _bulk(items: Any, name: str, width: int, dtype: type) -> Array:
-    values = np.empty(len(items) * width, dtype=dtype)
+    values: Array = np.empty(len(items) * width, dtype=dtype)
     items.foreach_get(name, values)
     return values

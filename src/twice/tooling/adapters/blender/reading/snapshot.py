@@ -66,9 +66,7 @@ class _Reading:
             and not self._excluded.excludes("BlendData", prop.identifier)
         )
         self._kinds = {
-            data[0].id_type: name
-            for name in self.sections
-            if len(data := getattr(bpy.data, name))
+            data[0].id_type: name for name in self.sections if len(data := getattr(bpy.data, name))
         }
         self._structs = Structs(bpy.types.ID, self._reference, self._excluded)
         self._grouped = {

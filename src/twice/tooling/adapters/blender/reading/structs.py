@@ -12,7 +12,7 @@ Invariant: reading changes nothing in the scene.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final
@@ -73,7 +73,7 @@ class Structs:
         exclusions: what is not read.
     """
 
-    def __init__(self, id_type: type, reference: IdReference, exclusions: Exclusions) -> None:
+    def __init__(self, id_type: Any, reference: IdReference, exclusions: Exclusions) -> None:
         self._id = id_type
         self._reference = reference
         self._exclusions = exclusions
@@ -196,11 +196,11 @@ class Structs:
         return [
             [name, *custom_value(struct[name], self._id, self._reference)]
             for name in sorted(names)
-            if name not in plan.registered
+            if name not in plan.registered and not self._exclusions.excludes(plan.kind, name)
         ]
 
 
-def custom_value(value: Any, id_type: type, reference: IdReference) -> list[Value]:
+def custom_value(value: Any, id_type: Any, reference: IdReference) -> list[Value]:
     """A custom property with its type; whole numbers as text, for they have 64 bits."""
     if isinstance(value, bool):
         return ["bool", value]
@@ -270,4 +270,6 @@ def _called(target: Any) -> list[str]:
 
 
 def _name_first(value: Value) -> tuple[str, str]:
-    return (str(value.get("name", "")), repr(value)) if isinstance(value, dict) else ("", repr(value))
+    return (
+        (str(value.get("name", "")), repr(value)) if isinstance(value, dict) else ("", repr(value))
+    )
