@@ -44,7 +44,13 @@ class SceneDifference:
             "type": self.type,
             "name": self.name,
             "id": self.id,
-            **self.field.to_json(),
+            "path": self.field.path,
+            "kind": self.field.kind,
+            "a": self.field.a,
+            "b": self.field.b,
+            "distance": self.field.magnitude,
+            "differing": self.field.differing,
+            "of": self.field.of,
         }
 
 

@@ -103,7 +103,7 @@ class Structs:
         parts: list[Any] = []
         for name, owned in plan.pointers:
             target = getattr(struct, name)
-            parts.append(None if target is None else self._target(target, depth, owned=owned))
+            parts.append(self._target(target, depth, owned=owned))
         for name, ordered in plan.collections:
             items = [self._target(item, depth, owned=True) for item in getattr(struct, name)]
             parts.append(self._one(_names(items, ordered=ordered)))
@@ -140,6 +140,8 @@ class Structs:
         return value
 
     def _target(self, target: Any, depth: int, *, owned: bool) -> Value:
+        if target is None:
+            return None
         if isinstance(target, self._id):
             if not (owned and target.is_embedded_data):
                 return self._one(tuple(self._reference(target)))
@@ -171,10 +173,10 @@ class Structs:
                 collections.append((name, not _listed(SORTED, kind, name)))
             elif prop.is_readonly and name not in _TELLING:
                 continue
-            elif getattr(prop, "is_array", False):
+            elif getattr(prop, "is_array", False) or (prop.type == "ENUM" and prop.is_enum_flag):
                 arrays.append(name)
             else:
-                plain.append((name, _conversion(prop)))
+                plain.append((name, float32 if prop.type == "FLOAT" else None))
         names = tuple(name for name, _ in plain)
         return _Plan(
             kind,
@@ -193,8 +195,10 @@ class Structs:
             names = struct.keys()
         except (AttributeError, TypeError):  # this kind of struct has no custom properties
             return []
+        # Saving writes the switches of geometry nodes as whole numbers, and loading leaves them so.
+        switched = plan.kind == "NodesModifier"
         return [
-            [name, *custom_value(struct[name], self._id, self._reference)]
+            [name, *custom_value(_number(struct[name], switched), self._id, self._reference)]
             for name in sorted(names)
             if name not in plan.registered and not self._exclusions.excludes(plan.kind, name)
         ]
@@ -222,6 +226,10 @@ def custom_value(value: Any, id_type: Any, reference: IdReference) -> list[Value
     return ["list", [custom_value(item, id_type, reference) for item in value]]
 
 
+def _number(value: Any, switched: bool) -> Any:
+    return int(value) if switched and isinstance(value, bool) else value
+
+
 def _owned(prop: Any, kind: str) -> bool:
     """Whether a pointer leads to a part of its struct, which is where it is read."""
     owned = prop.is_readonly or (kind, prop.identifier) == ("GreasePencilFrame", "drawing")
@@ -237,20 +245,10 @@ def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda struct: (only(struct),)
 
 
-def _conversion(prop: Any) -> Callable[[Any], Value] | None:
-    if prop.type == "FLOAT":
-        return float32
-    return _flags if prop.type == "ENUM" and prop.is_enum_flag else None
-
-
-def _flags(names: frozenset[str]) -> list[Value]:
-    return sorted(names)
-
-
 def _row(values: Any) -> tuple[Any, ...]:
-    """Numbers in one row, whatever the sides of their matrix."""
-    row = tuple(values)
-    if row and hasattr(row[0], "__len__"):
+    """Numbers in one row, whatever the sides of their matrix; the names of flags in order."""
+    row = tuple(sorted(values) if isinstance(values, set | frozenset) else values)
+    if row and not isinstance(row[0], str) and hasattr(row[0], "__len__"):
         return tuple(inner for part in row for inner in _row(part))
     return row
 
