@@ -51,7 +51,10 @@ def test_thirty_calls_end_as_they_should(session: Any) -> None:
     refused = [code for code in session["codes"] if code != "ok"]
 
     assert len(session["codes"]) >= 30
-    assert refused == ["invalid_arguments", "conflict"]  # a parent below itself, a name that is taken
+    assert refused == [
+        "invalid_arguments",
+        "conflict",
+    ]  # a parent below itself, a name that is taken
 
 
 def test_two_sessions_in_other_surroundings_and_order_are_equal(

@@ -16,9 +16,16 @@ from twice.errors import SceneArgumentRefused, SceneStateForeign, SceneValueRefu
 from twice.foundation.encoding import decode, encode
 from twice.foundation.equivalence import Abs
 from twice.tooling.adapters.scene import (
-    Block, SceneState, compare, from_plain, scene_differences, scene_state, summary, to_plain
+    Block,
+    SceneState,
+    compare,
+    from_plain,
+    scene_differences,
+    scene_state,
+    summary,
+    to_plain,
 )  # fmt: skip
-from twice.tooling.adapters.scene.keeping import read_state, write_state
+from twice.tooling.adapters.scene.keeping import read_state, state_bytes
 from twice.tooling.adapters.scene.values import array, float32
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False, width=32)
@@ -223,7 +230,7 @@ def test_a_document_that_is_no_state_is_refused_with_the_reason(document: Any, w
 
 def test_a_kept_state_is_the_one_that_is_read(tmp_path: Any) -> None:
     known = state(box(positions=array(np.zeros((0, 3)), "<f4")))
-    write_state(tmp_path / "a.scene", known)
+    (tmp_path / "a.scene").write_bytes(state_bytes(known))
 
     assert read_state(tmp_path / "a.scene").fingerprint == known.fingerprint
 

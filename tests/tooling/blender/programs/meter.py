@@ -6,7 +6,6 @@ A change counts as seen when the digest of its own block moves, or else the fing
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -119,9 +118,11 @@ def other(struct: Any, prop: Any) -> Iterator[Any]:
         flat = [list(x) if hasattr(x, "__len__") else x for x in old]
         first = flat[0] if not isinstance(flat[0], list) else flat[0][0]
         for new in _numbers(first, prop):
-            yield [new, *flat[1:]] if not isinstance(flat[0], list) else [
-                [new, *flat[0][1:]], *flat[1:]
-            ]
+            yield (
+                [new, *flat[1:]]
+                if not isinstance(flat[0], list)
+                else [[new, *flat[0][1:]], *flat[1:]]
+            )
     elif prop.type in ("BOOLEAN", "INT", "FLOAT"):
         yield from _numbers(old, prop)
     elif prop.type == "ENUM":
@@ -131,6 +132,13 @@ def other(struct: Any, prop: Any) -> Iterator[Any]:
             yield from (item.identifier for item in prop.enum_items if item.identifier != old)
     else:
         yield f"{old}x"
+
+
+def _declaring(rna: Any, name: str) -> str:
+    """The struct that a property is inherited from: tried once, not once for each kind of node."""
+    while rna.base is not None and name in rna.base.properties:
+        rna = rna.base
+    return str(rna.identifier)
 
 
 def _lost(path: Path) -> bool:
@@ -209,6 +217,8 @@ class Meter:
     def try_one(self, path: Path, name: str) -> str:
         """``seen``, ``unseen`` or ``unchanged``."""
         struct = found(path)
+        if name not in struct.bl_rna.properties:
+            return "lost"
         prop = struct.bl_rna.properties[name]
         old = _plain(getattr(struct, name))
         if name == "name" and len(path) == 2:  # the path itself: data stays where it is
@@ -255,17 +265,20 @@ def _plain(value: Any) -> Any:
 scene = rich.build()
 everything(scene)
 bpy.context.view_layer.update()
-meter, counted, unseen, covered = Meter(), {}, [], {"seen": 0, "unseen": 0, "unchanged": 0}
+meter, unseen, covered, tried = Meter(), [], {}, set()
 for kind, path in sorted(targets().items()):
     for name in sorted(prop.identifier for prop in settable(found(path))):
-        if _lost(path):
+        declared = (_declaring(found(path).bl_rna, name), name) if not _lost(path) else None
+        if declared is None:
             verdict = "lost"
+        elif declared in tried:
+            verdict = "inherited"
         elif exclusions().excludes(kind, name, found(path).bl_rna):
             verdict = "listed"
         else:
-            print(kind, name, file=sys.stderr)
             verdict = meter.try_one(path, name)
+        tried.add(declared)
         covered[verdict] = covered.get(verdict, 0) + 1
         if verdict == "unseen":
             unseen.append(f"{kind}.{name}")
-answer({"kinds": len(targets()), "unseen": unseen, **{"counts": covered}})
+answer({"kinds": len(targets()), "unseen": unseen, "counts": covered})

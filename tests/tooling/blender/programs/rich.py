@@ -7,7 +7,9 @@ from typing import Any
 
 import bpy
 
-KINDS = "boxes curve camera light particles nodes keys points text meta lattice bones action".split()
+KINDS = (
+    "boxes curve camera light particles nodes keys points text meta lattice bones action".split()
+)
 
 
 def build(order: list[int] | None = None) -> Any:

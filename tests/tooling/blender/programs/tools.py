@@ -25,7 +25,9 @@ makers = [
     lambda: call("mesh.primitive", kind="sphere", name="Ball", size=2.5, segments=16, rings=8),
     lambda: call("mesh.primitive", kind="cylinder", name="Post", segments=12),
     lambda: call("mesh.primitive", kind="grid", name="Ground", size=20, segments=40, rings=40),
-    lambda: call("mesh.from_data", name="Tri", vertices=[[0, 0, 0], [1, 0, 0], [0, 1, 0]], faces=[[0, 1, 2]]),
+    lambda: call(
+        "mesh.from_data", name="Tri", vertices=[[0, 0, 0], [1, 0, 0], [0, 1, 0]], faces=[[0, 1, 2]]
+    ),
     lambda: call("object.create", name="Root"),
     lambda: call("material.create", name="Red", color=[0.8, 0.1, 0.1], roughness=0.3),
     lambda: call("material.create", name="Steel", metallic=1.0),
@@ -45,13 +47,22 @@ call("object.parent", name="Root", parent="Box")
 call("collection.link", name="Box", collection="Props")
 call("material.assign", name="Box", material="Red")
 call("material.assign", name="Ball", material="Steel")
-call("modifier.add", name="Post", kind="BEVEL", modifier="edges", settings={"width": 0.1, "segments": 2})
+call(
+    "modifier.add",
+    name="Post",
+    kind="BEVEL",
+    modifier="edges",
+    settings={"width": 0.1, "segments": 2},
+)
 call("modifier.add", name="Ball", kind="SUBSURF", modifier="smooth", settings={"levels": 1})
 call("scatter.points", target="Ground", count=12, name="stone", instance_of="Tri", seed=11)
 call("mesh.primitive", kind="cube", name="Box")
 call("scene.keep", file="before.scene", evaluated=True)
 built = call("scene.snapshot", evaluated=True)
-pixels = [call("render.pixels", camera="Camera", width=48, height=32, samples=4, sampling_seed=s) for s in (0, 0, 1)]
+pixels = [
+    call("render.pixels", camera="Camera", width=48, height=32, samples=4, sampling_seed=s)
+    for s in (0, 0, 1)
+]
 unmoved = call("scene.diff", before="before.scene")
 call("object.transform", name="Ball", location=[3.000001, 0, 1])
 moved = call("scene.diff", before="before.scene")

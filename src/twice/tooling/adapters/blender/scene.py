@@ -9,7 +9,6 @@ Invariant: the canonical state is that of a saved and loaded file, and a checkpo
 from __future__ import annotations
 
 import platform
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from twice.tooling.adapters.blender.library import blender
 from twice.tooling.adapters.blender.reading import snapshot
 from twice.tooling.adapters.blender.reading.geometry import mesh_arrays
 from twice.tooling.adapters.blender.rendering import THREADS, kernel, picture
+from twice.tooling.adapters.scene.folders import SessionFiles, private_folder
 from twice.tooling.adapters.scene.keeping import check_file
 from twice.tooling.adapters.scene.meshes import MeshData
 from twice.tooling.adapters.scene.modifiers import settings
@@ -42,7 +42,7 @@ class _Checkpoint:
         weakref.finalize(self, path.unlink, missing_ok=True)
 
 
-class BlenderScene:
+class BlenderScene(SessionFiles):
     """Blender, started in this process and brought to its factory settings.
 
     Args:
@@ -56,17 +56,10 @@ class BlenderScene:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._bpy = blender()
-        self._temporary = tempfile.TemporaryDirectory(prefix="twice-blender-")
-        self._private = Path(self._temporary.name)
-        self._folder = folder or self._private / "files"
-        self._folder.mkdir(parents=True, exist_ok=True)
+        super().__init__(folder, self.name)
+        self._private = private_folder(f"{self.name}-own")
         self._saved = 0
         self.reset()
-
-    @property
-    def folder(self) -> Path:
-        """Where files of the session lie."""
-        return self._folder
 
     def profile(self) -> Mapping[str, str]:
         """What results depend on beside the scene."""

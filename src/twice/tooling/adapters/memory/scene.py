@@ -7,7 +7,6 @@ Invariant: ``restore(state())`` gives a scene of the same fingerprint, in any pr
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +15,8 @@ from twice.errors import SceneArgumentRefused, SceneStateForeign, SceneUnable
 from twice.tooling.adapters.memory.drawing import drawn
 from twice.tooling.adapters.memory.evaluating import evaluated_mesh, world_matrices
 from twice.tooling.adapters.memory.reading import ROOT, read_sections
-from twice.tooling.adapters.scene.keeping import read_state, write_state
+from twice.tooling.adapters.scene.folders import SessionFiles
+from twice.tooling.adapters.scene.keeping import read_state, state_bytes
 from twice.tooling.adapters.scene.meshes import MeshData
 from twice.tooling.adapters.scene.modifiers import settings
 from twice.tooling.adapters.scene.naming import check_name, missing, taken
@@ -26,6 +26,7 @@ from twice.tooling.adapters.scene.protocol import Lamp, Lens, Operation, Shot, S
 from twice.tooling.adapters.scene.state import Block, SceneState, scene_state
 from twice.tooling.adapters.scene.transforms import Transform
 from twice.tooling.adapters.scene.values import array, float32, floats32
+from twice.writing import write
 
 _TYPES: Final = {
     "cameras": "CAMERA",
@@ -42,7 +43,7 @@ _IDENTITY: Final = [float(i % 5 == 0) for i in range(16)]
 Sections = dict[str, dict[str, dict[str, Any]]]
 
 
-class MemoryScene:
+class MemoryScene(SessionFiles):
     """A scene that lives in this process and needs no other program.
 
     Args:
@@ -52,16 +53,9 @@ class MemoryScene:
     name = "memory"
 
     def __init__(self, folder: Path | None = None) -> None:
-        if folder is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="twice-scene-")
-        self._folder = folder or Path(self._temporary.name)
+        super().__init__(folder, self.name)
         self._sections: Sections = {}
         self.reset()
-
-    @property
-    def folder(self) -> Path:
-        """Where files of the session lie."""
-        return self._folder
 
     def profile(self) -> Mapping[str, str]:
         """What results depend on: the rules of this module alone."""
@@ -285,7 +279,7 @@ class MemoryScene:
 
     def save(self, path: Path) -> None:
         """Writes the canonical form of the state."""
-        write_state(path, self.snapshot())
+        write(path, state_bytes(self.snapshot()))
 
     def load(self, path: Path) -> None:
         """Takes over a scene that ``save`` wrote.

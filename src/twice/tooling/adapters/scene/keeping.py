@@ -12,18 +12,13 @@ from twice.errors import DecodingRefused, SceneArgumentRefused, SceneStateForeig
 from twice.foundation.encoding import decode, encode
 from twice.tooling.adapters.scene.plain import from_plain, to_plain
 from twice.tooling.adapters.scene.state import SceneState
-from twice.writing import write
 
 _FILE_BYTES_MAX: Final = 1 << 30
 
 
-def write_state(path: Path, state: SceneState) -> None:
-    """Writes a state to a file, whole or not at all.
-
-    Raises:
-        OutputUnwritable: E-OUTPUT-002, the folder or the disk does not take it.
-    """
-    write(path, encode(to_plain(state)))
+def state_bytes(state: SceneState) -> bytes:
+    """What a file holds that keeps a state."""
+    return encode(to_plain(state))
 
 
 def read_state(path: Path) -> SceneState:

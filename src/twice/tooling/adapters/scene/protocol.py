@@ -80,6 +80,9 @@ class Scene(Backend, Protocol):
     def folder(self) -> Path:
         """Where files of the session lie."""
 
+    def put(self, name: str, data: bytes) -> None:
+        """Writes a file in that folder."""
+
     def snapshot(self, *, evaluated: bool = False) -> SceneState:
         """Everything that the scene holds; with geometry after modifiers when asked."""
 

@@ -33,7 +33,6 @@ from twice.tooling.adapters.scene.tools.arguments import (
 from twice.tooling.adapters.scene.transforms import Transform
 from twice.tooling.context import Context
 from twice.tooling.declaring import tool
-from twice.writing import write
 
 Pixel = Annotated[int, Field(ge=1, le=4096)]
 _ORIGIN = (0.0, 0.0, 0.0)
@@ -110,12 +109,13 @@ def render(
 ) -> dict[str, Any]:
     """Render to pixels: their fingerprint, how many are covered, and, if wanted, a .npy file."""
     scene: Scene = context.backend
-    path = None if file is None else inside(scene.folder, file)
+    if file is not None:
+        inside(scene.folder, file)
     picture = scene.render(Shot(camera, width, height, samples, sampling_seed))
-    if path is not None:
+    if file is not None:
         written = BytesIO()
         np.save(written, picture.values, allow_pickle=False)
-        write(path, written.getvalue())
+        scene.put(file, written.getvalue())
     return {
         "pixels": picture.fingerprint,
         "width": width,

@@ -12,7 +12,7 @@ from pydantic import Field
 from twice.foundation.equivalence import Abs
 from twice.tooling.adapters.scene import comparing, differing
 from twice.tooling.adapters.scene.folders import inside
-from twice.tooling.adapters.scene.keeping import read_state, write_state
+from twice.tooling.adapters.scene.keeping import read_state, state_bytes
 from twice.tooling.adapters.scene.plain import summary
 from twice.tooling.adapters.scene.protocol import Scene
 from twice.tooling.adapters.scene.state import SceneState
@@ -36,7 +36,7 @@ def keep(context: Context, file: File, evaluated: bool = False) -> dict[str, Any
     """Write the scene's state to a file, for scene.diff and scene.compare."""
     scene: Scene = context.backend
     state = scene.snapshot(evaluated=evaluated)
-    write_state(inside(scene.folder, file), state)
+    scene.put(file, state_bytes(state))
     return {"file": file, "fingerprint": state.fingerprint}
 
 
