@@ -8,7 +8,9 @@ Invariant: the scene is brought up to date first, and is not changed by being re
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from twice.tooling.adapters.blender.reading.exclusions import exclusions
@@ -46,11 +48,24 @@ def snapshot(bpy: Any, profile: dict[str, str], *, evaluated: bool) -> SceneStat
     """
     bpy.context.view_layer.update()
     reading = _Reading(bpy)
-    sections = {name: list(reading.blocks(name)) for name in reading.sections}
-    sections["collections"] += reading.scene_collections()
-    if evaluated:
-        sections["evaluated"] = list(reading.evaluated())
-    return scene_state(profile, sections)
+    with _uncollected():
+        sections = {name: list(reading.blocks(name)) for name in reading.sections}
+        sections["collections"] += reading.scene_collections()
+        if evaluated:
+            sections["evaluated"] = list(reading.evaluated())
+        return scene_state(profile, sections)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keeps the garbage collector from looking again and again at values that all stay."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 class _Reading:
