@@ -192,9 +192,10 @@ JUNK = st.recursive(
 def test_a_strangers_document_is_read_or_refused(document: Any, sections: Any) -> None:
     for strange in (document, {"format": "scene-state-1", "profile": {}, "sections": sections}):
         try:
-            from_plain(strange)
+            state = from_plain(strange)
         except TwiceError:
             continue
+        assert state.fingerprint.startswith("sha256:")
 
 
 @pytest.mark.parametrize(

@@ -270,8 +270,7 @@ def unknown() -> list[str]:
         f"{kind}.{name}"
         for kind, names in exclusions().reasons.items()
         for name in names
-        if kind != "*"
-        and (kinds[kind] is None or name not in kinds[kind].bl_rna.properties)
+        if kind != "*" and (kinds[kind] is None or name not in kinds[kind].bl_rna.properties)
     ]
 
 
