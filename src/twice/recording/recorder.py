@@ -131,7 +131,7 @@ def record_program(
     *,
     force: bool = False,
     show: bool = False,
-    stdin: bool = False,
+    stdin: bool | int = False,
     parent: Mapping[str, object] | None = None,
     progress: Progress | None = None,
     python: str = "",
