@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +11,10 @@ from sheets_written import NOTHING, artifact
 
 from twice.errors import SheetRefused, SheetVersion
 from twice.specifying.artifact import deciding_text, decoded, read_artifact
-from twice.specifying.schema import COMMON, UNKNOWN
+from twice.specifying.kinds import UNKNOWN, Rows, is_closed
+from twice.specifying.schema import COMMON, Fault, Item, Sheet, faults
 from twice.specifying.sheets import SHEETS
+from twice.specifying.sheets.snapshots import StateKind
 from twice.specifying.templates import template
 from twice.specifying.tiers import REQUIRED, Situation, Tier, Trait, required
 
@@ -186,3 +190,64 @@ def test_question_marks_are_never_an_answer() -> None:
     assert sheet.said("tier") == ""
     assert sheet.listed("goals") == ["one"]
     assert {"tier", "goals"} <= {gap.key for gap in sheet.gaps(NOTHING)}
+
+
+ITEMS = [(sheet, item) for sheet in SHEETS.values() for item in (*COMMON, *sheet.items)]
+
+
+@pytest.mark.parametrize(
+    ("sheet", "item"), ITEMS, ids=lambda each: getattr(each, "key", None) or each.number
+)
+def test_every_key_has_an_example_that_it_takes(sheet: Sheet, item: Item) -> None:
+    # A list that has to name every kind is shown by one of its items.
+    every = {
+        "traits": [{"name": each.value, "here": True, "why": "x"} for each in Trait],
+        "state": [{"kind": each.value, "answer": "absent", "how": "x"} for each in StateKind],
+    }
+
+    assert list(faults(item, every.get(item.key, item.example))) == []
+    assert faults_of_one_row(item) == []
+
+
+def faults_of_one_row(item: Item) -> list[Fault]:
+    if not isinstance(item.kind, Rows):
+        return []
+    return list(faults(replace(item, kind=replace(item.kind, least=1)), item.example))
+
+
+@pytest.mark.parametrize("number", SHEETS)
+def test_a_template_tells_every_word_that_a_key_takes(number: str) -> None:
+    told = " ".join(
+        line.removeprefix("#").strip()
+        for line in template(SHEETS[number], "swarm", NOTHING, {}, every=True).split("\n")
+        if line.startswith("#")
+    )
+
+    for item in SHEETS[number].items:
+        assert item.says in told
+        if is_closed(item.kind):
+            assert f"takes {item.kind.expected} for example: {item.key}: " in told
+
+
+def test_everything_wrong_in_a_sheet_is_told_at_once_with_its_lines() -> None:
+    source = artifact("02").source
+    for old, new in (
+        ('surface: "?"', 'surface: ["keyboard"]'),
+        ('derivation: "?"', "derivation: rule 1"),
+        ('audit: "?"', 'audits: ["src"]'),
+        ('names: "?"', 'names:\n  - stream: "a"\n  - stream: "a"\n    component: 3'),
+    ):
+        source = source.replace(f"\n{old}\n", f"\n{new}\n")
+
+    with pytest.raises(SheetRefused) as caught:
+        read_artifact(source, SHEETS["02"], "02.md")
+
+    places = caught.value.fields["places"]
+    lines = source.split("\n")
+    assert [lines[each["line"] - 1] for each in places] == [  # type: ignore[attr-defined]
+        'surface: ["keyboard"]', "derivation: rule 1", '  - stream: "a"', '  - stream: "a"',
+        "    component: 3", 'audits: ["src"]',
+    ]  # fmt: skip
+    assert 'each one of "config", "flag", "environment"; for example ["config"]' in str(
+        caught.value
+    )

@@ -54,8 +54,8 @@ class Project:
     def say(self, number: str, old: str, new: str) -> None:
         path = self.sheet(number)
         text = path.read_text("utf-8")
-        assert old in text, text
-        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        assert f"\n{old}" in text, text
+        path.write_text(text.replace(f"\n{old}", f"\n{new}", 1), encoding="utf-8")
 
     def bytes(self) -> dict[str, bytes]:
         return {
@@ -143,6 +143,25 @@ def test_a_value_of_another_kind_stops_everything_and_writes_nothing(begun: Proj
     assert "02-seed-governance-spec.md:" in said
     assert "vectors is 'many'" in said
     assert begun.bytes() == before
+
+
+@pytest.mark.parametrize(
+    "words", [("spec", "status"), ("spec", "fill"), ("scaffold", "swarm"), ("gate",)]
+)
+def test_every_wrong_value_of_every_sheet_is_told_at_once(
+    begun: Project, words: tuple[str, ...]
+) -> None:
+    begun.say("02", 'surface: "?"', 'surface: ["keyboard"]')
+    begun.say("03", 'adding: "?"', "adding: by name")
+    begun.say("01", 'class: "bit-exact"', 'class: "exact"')
+
+    said = begun.twice(*words, code=2)
+
+    assert "3 lines of the sheets cannot be taken" in said
+    for number, key in (("01", "class"), ("02", "surface"), ("03", "adding")):
+        lines = begun.sheet(number).read_text("utf-8").split("\n")
+        at = next(at for at, line in enumerate(lines, 1) if line.startswith(f"{key}: "))
+        assert f"{FOLDER}/{begun.sheet(number).name}:{at}: " in said
 
 
 def test_a_change_is_told_bumped_followed_and_paid(begun: Project) -> None:

@@ -14,7 +14,8 @@ from typing import Final
 
 from twice.specifying.artifact import SCHEMA, Artifact, read_artifact
 from twice.specifying.frontmatter import Row, Value, written
-from twice.specifying.schema import COMMON, UNKNOWN
+from twice.specifying.kinds import UNKNOWN
+from twice.specifying.schema import COMMON
 from twice.specifying.sheets import SHEETS
 from twice.specifying.templates import FIRST_VERSION
 from twice.specifying.versions import Step, Version

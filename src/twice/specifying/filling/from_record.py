@@ -11,7 +11,7 @@ from typing import Any, Final
 from twice.foundation.classes import Predicate
 from twice.recording.runrecord import RunRecord
 from twice.specifying.filling.proposal import Proposal, rows
-from twice.specifying.schema import UNKNOWN
+from twice.specifying.kinds import UNKNOWN
 from twice.specifying.sheets.snapshots import StateKind
 from twice.specifying.vector import vector_digest
 
