@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -279,6 +280,33 @@ def test_wrong_use_is_one_error_and_changes_nothing(
     assert what in said
     assert "Traceback" not in said
     assert begun.bytes() == before
+
+
+def test_locking_tells_which_sheets_changed_since(begun: Project) -> None:
+    begun.spec("bump", "02")
+    begun.say("02", 'derivation: "?"', 'derivation: "rule 1"')
+    before = begun.bytes()
+
+    said = begun.spec("lock", "02", code=1)
+
+    assert "02 changed since it was locked: derivation" in said
+    assert "twice spec bump 02" in said
+    assert begun.bytes() == before
+
+
+def test_a_next_step_is_one_that_does_something(begun: Project) -> None:
+    """Before a record is there, nothing can be filled, and later sheets wait for the first."""
+    steps = json.loads(begun.spec("status", "--json", code=1))["next"]
+
+    assert steps == [
+        f"twice record swarm.py:main --seed 42 --set n=8 --set ticks=4 -o {FOLDER}/evidence/vector.twice",
+        f"twice spec fill --record {FOLDER}/evidence/vector.twice",
+        "write what is open: twice spec status --open",
+    ]
+    begun.twice(*shlex.split(steps[0])[1:])
+    begun.twice(*shlex.split(steps[1])[1:], code=1)
+    assert json.loads(begun.spec("status", "--json", code=1))["next"] == [steps[2]]
+    assert "wrote nothing" in begun.spec("add", code=1)
 
 
 def test_an_event_names_its_cause_and_its_checks(begun: Project) -> None:

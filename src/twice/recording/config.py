@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import copysign
 from pathlib import Path
 from typing import Any
 
@@ -74,33 +75,51 @@ class Config(Mapping[str, Any]):
         return sorted(set(self._values) - set(self._read))
 
 
-def whole_floats(values: object, place: tuple[str | int, ...] = ()) -> list[list[str | int]]:
+def whole_floats(values: object) -> list[list[str | int]]:
     """Places of floats without a fraction: RFC 8785 writes 1.0 as 1, and nobody could tell after."""
-    if isinstance(values, float) and values.is_integer():
+    return _places(values, float.is_integer)
+
+
+def negative_zeros(values: object) -> list[list[str | int]]:
+    """Places of -0.0, which RFC 8785 writes as 0 too."""
+    return _places(values, lambda each: each == 0 and copysign(1, each) < 0)
+
+
+def _places(
+    values: object, holds: Callable[[float], bool], place: tuple[str | int, ...] = ()
+) -> list[list[str | int]]:
+    if isinstance(values, float) and holds(values):
         return [[*place]]
     inner: Iterable[tuple[str | int, object]] = ()
     if isinstance(values, Mapping):
         inner = values.items()
     elif isinstance(values, list | tuple):
         inner = enumerate(values)
-    return [found for key, value in inner for found in whole_floats(value, (*place, key))]
+    return [found for key, value in inner for found in _places(value, holds, (*place, key))]
 
 
-def with_floats(values: Any, places: Iterable[list[str | int]]) -> Any:
-    """The same values with floats at those places."""
+def with_floats(
+    values: Any,
+    places: Iterable[list[str | int]],
+    negative: Iterable[list[str | int]] = (),
+) -> Any:
+    """The same values with floats at those places, and -0.0 at the negative ones among them."""
     for place in places:
-        values = _as_float(values, place)
+        values = _as_float(values, place, 1)
+    for place in negative:
+        values = _as_float(values, place, -1)
     return values
 
 
-def _as_float(values: Any, place: list[str | int]) -> Any:
+def _as_float(values: Any, place: list[str | int], sign: int) -> Any:
     if not place:
-        return float(values) if isinstance(values, int) else values  # stars may stand there
+        # Stars may stand there.
+        return sign * float(values) if isinstance(values, int | float) else values
     key, *rest = place
     if isinstance(values, Mapping) and key in values:
-        return {**values, str(key): _as_float(values[key], rest)}
+        return {**values, str(key): _as_float(values[key], rest, sign)}
     if isinstance(values, list) and isinstance(key, int) and key < len(values):
-        return [*values[:key], _as_float(values[key], rest), *values[key + 1 :]]
+        return [*values[:key], _as_float(values[key], rest, sign), *values[key + 1 :]]
     return values
 
 

@@ -55,7 +55,7 @@ class Workspace:
             raise WorkspaceRefused(
                 f"{FOLDER} has no sheet {number} ({SHEETS[number].title}).",
                 f"Expected it, because {why}.",
-                f"Lay it down: twice spec init --add {number}",
+                f"Lay it down: twice spec add {number}",
                 sheet=number,
             )
         return found

@@ -17,6 +17,7 @@ from twice.specifying.gate.checks import CHECKS
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.judging import judge
 from twice.specifying.gate.outcome import Outcome
+from twice.specifying.lock import Lock
 
 BY_NUMBER = {each.id: each for each in CHECKS}
 HERE = seen.Place("src/herd.py", 3, "random.random()", "jitter")
@@ -202,6 +203,54 @@ def test_an_absence_that_nothing_speaks_against_is_na_with_its_reason(tmp_path: 
 
     assert judged.outcome is Outcome.NA
     assert judged.reason == "by sheet 00 the system has no concurrency: looked at: concurrency"
+
+
+@pytest.mark.parametrize("number", [11, 12, 13, 14, 15])
+def test_an_absence_without_a_reason_is_never_na(tmp_path: Path, number: int) -> None:
+    heads = good_heads("S")
+    heads["00"]["tier"] = heads["01"]["tier"] = "L"
+    for row in heads["00"]["traits"]:
+        row.update(here=False, why="?")
+    known = facts(tmp_path, "L", heads=heads)
+
+    judged = judge(BY_NUMBER[number], known)
+
+    assert judged.outcome is not Outcome.NA
+    assert "?" not in judged.reason
+    if judged.outcome is Outcome.BLOCKED:
+        assert "without a reason" in judged.reason
+
+
+def test_sheets_that_are_not_there_are_needed_or_not_and_never_both(tmp_path: Path) -> None:
+    heads = good_heads("M")
+    for number in ("06", "12"):
+        del heads[number]
+
+    judged = judge(BY_NUMBER[1], facts(tmp_path, "M", heads=heads))
+
+    missing = {fault.split()[1] for fault in judged.faults if fault.startswith("sheet ")}
+    unneeded = {seen.split()[0] for seen in judged.evidence if " is not needed: " in seen}
+    assert missing == {"06", "12"}
+    assert unneeded == {"07", "08", "09"}
+    assert "sheet 06 (Replay infrastructure) is not there, and every tier needs it" in judged.faults
+
+
+def test_a_sheet_in_no_lock_is_told_with_the_command(tmp_path: Path) -> None:
+    known = replace(facts(tmp_path, "M"), lock=Lock())
+
+    judged = judge(BY_NUMBER[9], known)
+
+    assert all(fault.endswith("it is in no lock yet: twice spec lock") for fault in judged.faults)
+    assert judged.evidence == ()
+
+
+def test_no_finding_is_said_as_nothing(tmp_path: Path) -> None:
+    evidence = good_evidence(good_heads("M"))
+    evidence["code"] = replace(evidence["code"], reported=())
+
+    judged = judge(BY_NUMBER[8], facts(tmp_path, "M", **evidence))
+
+    assert judged.evidence[-1] == "twice check reports nothing in src"
 
 
 def test_one_page_does_at_tier_xs(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.specifying.artifact import Artifact
-from twice.specifying.gate.check import Check, absent, gaps, place
+from twice.specifying.gate.check import Check, absent, gaps, place, unexplained
 from twice.specifying.gate.facts import Facts, Unavailable, there
 from twice.specifying.gate.outcome import Found
 from twice.specifying.tiers import Tier, Trait
@@ -29,7 +29,7 @@ def _precondition(facts: Facts) -> str:
 
 def _said(facts: Facts) -> Found:
     if facts.situation.traits.get(Trait.CONCURRENCY) is False:
-        return Found()
+        return unexplained(facts, Trait.CONCURRENCY)
     found, sheet = gaps(facts, "07"), facts.sheet("07")
     if sheet is None or found.faults:
         return found
@@ -52,6 +52,8 @@ def _wrong(facts: Facts, sheet: Artifact) -> Iterator[str]:
 def _shown(facts: Facts) -> Found:
     actors = there(facts.trial).actors
     if facts.situation.traits.get(Trait.CONCURRENCY) is False:
+        if not actors:
+            return Found((), ("no actor beside the main program in the trial",))
         said = f"by sheet 00 nothing runs at once, and {actors} actors beside the main program asked the world"
         return Found((f"{place(facts, '00', 'traits')}: {said}",))
     return Found((), (f"{actors} actors beside the main program in the trial",), (_OPEN,))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.specifying.artifact import Artifact
-from twice.specifying.gate.check import Check, absent, gaps, outside, place, within
+from twice.specifying.gate.check import Check, absent, gaps, outside, place, unexplained, within
 from twice.specifying.gate.facts import Facts, Unavailable, there
 from twice.specifying.gate.outcome import Found
 from twice.specifying.tiers import Tier, Trait, required
@@ -31,7 +31,7 @@ def _asked(facts: Facts) -> tuple[str, ...]:
 
 def _said(facts: Facts) -> Found:
     sheet = facts.sheet("10")
-    found = Found(tuple(_cap(facts)), firm=True)
+    found = Found(tuple(_cap(facts)), firm=True) + unexplained(facts, Trait.EXTERNAL_EFFECTS)
     if sheet is None:
         if "10" in required(facts.situation):
             return found + gaps(facts, "10")

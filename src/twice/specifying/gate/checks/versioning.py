@@ -15,11 +15,13 @@ _WHOLE: Final = "99"  # made from the others when it is consolidated, not writte
 
 def _said(facts: Facts) -> Found:
     faults = (*_sheets(facts), *_owed(facts), *_whole(facts))
-    numbers = [number for number in facts.workspace.artifacts if number != _WHOLE]
-    versions = ", ".join(
-        f"{number} {facts.workspace.artifacts[number].version}" for number in numbers
+    same = ", ".join(
+        f"{number} {sheet.version}"
+        for number, sheet in facts.workspace.artifacts.items()
+        if number != _WHOLE and changed(facts.workspace, facts.lock, number).state == "same"
     )
-    return Found(faults, (f"as they were when their versions moved: {versions}",), firm=True)
+    evidence = (f"as they were when their versions moved: {same}",) if same else ()
+    return Found(faults, evidence, firm=True)
 
 
 def _sheets(facts: Facts) -> Iterator[str]:
@@ -32,11 +34,11 @@ def _sheets(facts: Facts) -> Iterator[str]:
         where = f"sheet {number}" if sheet is None else f"{sheet.path}:{sheet.line_of('version')}"
         keys = ", ".join(dict.fromkeys(each.key for each in told.found))
         if told.state == "new":
-            yield f"{where}: it is in no lock yet"
+            yield f"{where}: it is in no lock yet: twice spec lock"
         elif told.state == "gone":
             yield f"{where}: it is gone since version {told.locked}"
         elif told.state == "changed":
-            yield f"{where}: {keys} changed, and the version is still {told.version}"
+            yield f"{where}: {keys} changed, and the version is still {told.version}: twice spec bump {number}"
         elif told.state == "bumped":
             step = "is too small a step" if not told.is_honest else "is not in the lock"
             yield f"{where}: {keys} changed, and {told.locked} to {told.version} {step}; needed is a {told.needed.word} one"

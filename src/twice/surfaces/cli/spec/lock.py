@@ -3,16 +3,25 @@
   twice spec lock
   twice spec lock 04
 
-A sheet that leaves something open is not locked. Exit code 0 when all that were meant are locked, 1 otherwise.
+A sheet that leaves something open is not locked, and one that changed since it was locked is told, with the command
+that moves its version. Exit code 0 when all that were meant are locked as they are, 1 otherwise.
 """
 
 from __future__ import annotations
 
 import argparse
 
-from twice.specifying.changing import locked_as
+from twice.specifying.changing import changed, locked_as
 from twice.surfaces.cli.showing import add_json, print_json
-from twice.surfaces.cli.spec.opening import FORMAT, add_project, number_of, opened, save_lock
+from twice.surfaces.cli.spec.opening import (
+    FORMAT,
+    add_project,
+    number_of,
+    opened,
+    print_next,
+    save_lock,
+)
+from twice.surfaces.cli.spec.stepping import completing
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -27,10 +36,13 @@ def run(options: argparse.Namespace) -> int:
     workspace, before = opened(options)
     situation = workspace.situation()
     meant = [number_of(each) for each in options.sheets] or list(workspace.artifacts)
-    lock, done, held = before, [], {}
+    lock, done, held, moved = before, [], {}, {}
     for number in meant:
         sheet = workspace.need(number, "it is to be locked")
         if number in lock.sheets:
+            told = changed(workspace, before, number)
+            if told.state != "same":
+                moved[number] = [*dict.fromkeys(each.key for each in told.found)]
             continue
         gaps = [gap.key for gap in sheet.gaps(situation)]
         if gaps:
@@ -40,10 +52,13 @@ def run(options: argparse.Namespace) -> int:
             done.append(number)
     save_lock(workspace, before, lock)
     if options.json:
-        print_json({"format": FORMAT, "locked": done, "open": held})
+        print_json({"format": FORMAT, "locked": done, "open": held, "changed": moved})
     else:
         print(f"locked {', '.join(done)}" if done else "nothing was locked")
         for number, keys in held.items():
             print(f"{number} leaves open: {', '.join(keys)}")
-        print("next: twice spec fill" if held else "next: twice gate")
-    return 1 if held else 0
+        for number, keys in moved.items():
+            print(f"{number} changed since it was locked: {', '.join(keys)}")
+        steps = [f"twice spec bump {number}" for number in moved]
+        print_next([*completing(workspace), *steps] or ["twice gate"])
+    return 1 if held or moved else 0
