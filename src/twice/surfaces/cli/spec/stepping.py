@@ -49,12 +49,14 @@ def may_fill(workspace: Workspace) -> bool:
 
 
 def _recording(workspace: Workspace) -> Iterator[str]:
-    scope = workspace.get("00")
+    scope, promise = workspace.get("00"), workspace.get("01")
     program, seed = (scope.said("program"), scope.get("seed")) if scope else ("", None)
     if scope is None or not program or seed is None:
         yield "say program and seed in 00, from which a record is made"
         return
     settings = [word for each in scope.listed("config") for word in ("--set", each)]
-    words = ["twice", "record", program, "--seed", str(seed), *settings, "-o", _VECTOR]
+    said = [(key, promise.said(key)) for key in ("class", "scope")] if promise else []
+    promised = [word for key, value in said if value for word in (f"--{key}", value)]
+    words = ["twice", "record", program, "--seed", str(seed), *settings, *promised, "-o", _VECTOR]
     yield shlex.join(words)
     yield f"twice spec fill --record {_VECTOR}"
