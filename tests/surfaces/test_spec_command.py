@@ -299,8 +299,10 @@ def test_a_next_step_is_one_that_does_something(begun: Project) -> None:
     steps = json.loads(begun.spec("status", "--json", code=1))["next"]
 
     assert steps == [
-        f"twice record swarm.py:main --seed 42 --set n=8 --set ticks=4 --class bit-exact "
-        f"-o {FOLDER}/evidence/vector.twice",
+        (
+            f"twice record swarm.py:main --seed 42 --set n=8 --set ticks=4 --class bit-exact "
+            f"-o {FOLDER}/evidence/vector.twice"
+        ),
         f"twice spec fill --record {FOLDER}/evidence/vector.twice",
         "write what is open: twice spec status --open",
     ]

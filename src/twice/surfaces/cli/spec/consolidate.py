@@ -17,7 +17,14 @@ from twice.specifying.gate.gate import last_report, report_path
 from twice.specifying.gate.report import Result
 from twice.specifying.workspace import Workspace, save
 from twice.surfaces.cli.showing import add_json, print_json
-from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened, save_lock, shown
+from twice.surfaces.cli.spec.opening import (
+    FORMAT,
+    add_project,
+    opened,
+    print_next,
+    save_lock,
+    shown,
+)
 from twice.surfaces.cli.spec.reading_code import findings_by_sheet
 
 
@@ -46,6 +53,8 @@ def run(options: argparse.Namespace) -> int:
         print_json(told)
     else:
         print(f"{told['path']}: {sheet.version}, {told['status']}: {why}")
+        if passed is None:
+            print_next(["twice gate", "twice spec consolidate"])
     return 0
 
 
@@ -53,11 +62,11 @@ def passed_gate(workspace: Workspace) -> tuple[Passed | None, str]:
     """Give the gate that passed on the sheets as they are, or why there is none."""
     path = report_path(workspace)
     if not path.is_file():
-        return None, "no gate has run: twice gate"
+        return None, "no gate has run"
     report = last_report(workspace.project)
     if report.result is not Result.PASS:
-        return None, f"the last gate said {report.result.value}: twice gate"
+        return None, f"the last gate said {report.result.value}"
     if report.moved:
-        return None, f"the last gate is stale ({', '.join(report.moved)} moved): twice gate"
+        return None, f"the last gate is stale ({', '.join(report.moved)} moved)"
     shown = path.relative_to(workspace.project).as_posix()
     return Passed(shown, str(digest_bytes(path.read_bytes()))), "a gate has passed on these sheets"

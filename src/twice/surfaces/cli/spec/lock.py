@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 
 from twice.specifying.changing import changed, locked_as
+from twice.specifying.consolidating import CONSOLIDATION
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import (
     FORMAT,
@@ -60,5 +61,6 @@ def run(options: argparse.Namespace) -> int:
         for number, keys in moved.items():
             print(f"{number} changed since it was locked: {', '.join(keys)}")
         steps = [f"twice spec bump {number}" for number in moved]
-        print_next([*completing(workspace), *steps] or ["twice gate"])
+        after = "twice gate" if workspace.get(CONSOLIDATION) else "twice spec consolidate"
+        print_next([*completing(workspace), *steps] or [after])
     return 1 if held or moved else 0

@@ -13,6 +13,7 @@ from twice.specifying.consolidating import CONSOLIDATION
 from twice.specifying.filling.filling import unknown
 from twice.specifying.gate.gate import EVIDENCE
 from twice.specifying.laying import waits
+from twice.specifying.scaffolding.lock import NAME as SCAFFOLDED
 from twice.specifying.workspace import FOLDER, Workspace
 from twice.surfaces.cli.spec.proposing import proposed
 
@@ -22,11 +23,13 @@ _RECORDED = frozenset({("01", "vector"), ("01", "vector_digest")})
 
 
 def completing(workspace: Workspace) -> Iterator[str]:
-    """Give what is done next until every sheet is there and says what it has to; nothing when that is so."""
+    """Give what is done next until every sheet is there and says what it has to, and code is laid down from them."""
     absent = [each for each in workspace.missing() if each != CONSOLIDATION]
     if any(waits(workspace, each) is None for each in absent):
         yield "twice spec add"
     opened = {(number, key) for number, key, _ in unknown(workspace)}
+    if not absent and not opened - _MEASURED and not (workspace.folder / SCAFFOLDED).exists():
+        yield shlex.join(["twice", "scaffold", workspace.component()])
     if not opened:
         return
     fills = may_fill(workspace)
@@ -34,10 +37,17 @@ def completing(workspace: Workspace) -> Iterator[str]:
         yield "twice spec fill"
     if opened & _RECORDED and not fills:
         yield from _recording(workspace)
-    if opened & _MEASURED and not opened & _RECORDED:
+    unmeasured = {each for each in opened & _MEASURED if _is_unsaid(workspace, *each)}
+    if unmeasured and not opened & _RECORDED:
         yield "twice cost --write"
-    if opened - _MEASURED - _RECORDED:
+    if opened - unmeasured - _RECORDED:
         yield "write what is open: twice spec status --open"
+
+
+def _is_unsaid(workspace: Workspace, number: str, key: str) -> bool:
+    """Whether nothing at all is said of a key; cells that are open in a list are for people."""
+    sheet = workspace.get(number)
+    return sheet is not None and sheet.get(key) is None
 
 
 def may_fill(workspace: Workspace) -> bool:
