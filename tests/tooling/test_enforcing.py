@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import gc
 import logging
 import os
@@ -50,9 +50,9 @@ LIES: dict[str, tuple[str, Callable[[], object]]] = {
     "clock": ("clock", lambda: time.time()),
     "clock, bound early": ("clock", lambda: bound_early()),
     "monotonic": ("clock", lambda: time.monotonic_ns()),
-    "now": ("clock", lambda: datetime.datetime.now()),
-    "now with a zone": ("clock", lambda: datetime.datetime.now(datetime.UTC)),
-    "today": ("clock", lambda: datetime.date.today()),
+    "now": ("clock", lambda: dt.datetime.now()),
+    "now with a zone": ("clock", lambda: dt.datetime.now(dt.UTC)),
+    "today": ("clock", lambda: dt.date.today()),
     "strftime": ("clock", lambda: time.strftime("%Y")),
     "localtime": ("clock", lambda: time.localtime()),
     "swallowed": ("clock", swallowed),
@@ -91,7 +91,7 @@ HONEST: dict[str, Callable[[], object]] = {
     "random.Random(3)": lambda: random.Random(3).random(),
     "default_rng(3)": lambda: np.random.default_rng(3).random(),
     "a given moment": lambda: time.strftime("%Y", time.gmtime(0)),
-    "a moment of the past": lambda: datetime.datetime(2020, 1, 1).isoformat(),
+    "a moment of the past": lambda: dt.datetime(2020, 1, 1).isoformat(),
     "a log line": lambda: logging.getLogger("test").info("hello"),
     "a lazy import": lambda: __import__("colorsys").rgb_to_hls(0.1, 0.2, 0.3),
     "a method called time": lambda: type("T", (), {"time": lambda self: 3})().time(),
@@ -174,7 +174,9 @@ def test_a_tool_that_promises_nothing_may_read(need: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["socket", "subprocess"])
-def test_what_leaves_the_process_is_declared_even_by_a_tool_that_promises_nothing(name: str) -> None:
+def test_what_leaves_the_process_is_declared_even_by_a_tool_that_promises_nothing(
+    name: str,
+) -> None:
     need, act = LIES[name]
     silent, _ = called(wrapped(act, determinism="nondeterministic"), nondeterministic=True)
     declared = wrapped(act, determinism="nondeterministic", needs=Needs(**{need: True}))

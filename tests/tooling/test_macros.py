@@ -67,7 +67,9 @@ def called(made: Tool, arguments: dict[str, Any], backend: Any = None) -> Any:
     backend = Tables() if backend is None else backend
     registry = Registry([made])
     offer = {"session_seed": 3, "permissions": {"nondeterministic": True}}
-    return Session(registry, backend, negotiate(offer, registry, backend)).call(made.name, arguments)
+    return Session(registry, backend, negotiate(offer, registry, backend)).call(
+        made.name, arguments
+    )
 
 
 def test_references_reach_parameters_defaults_and_earlier_results() -> None:

@@ -136,7 +136,8 @@ def test_a_seed_in_range_is_echoed_unharmed(seed: int | str) -> None:
 
 
 @pytest.mark.parametrize(
-    "seed", [-1, 2**53, 2**256, str(2**256), "-1", "1.0", "0x2a", "01", "", 1.0, True, [1], "9" * 90]
+    "seed",
+    [-1, 2**53, 2**256, str(2**256), "-1", "1.0", "0x2a", "01", "", 1.0, True, [1], "9" * 90],
 )
 def test_a_seed_out_of_range_is_refused(seed: Any) -> None:
     found = session("session").call("draw", {"seed": seed})

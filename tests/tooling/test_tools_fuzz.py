@@ -53,7 +53,9 @@ def check_envelope(found: dict[str, Any]) -> None:
 
 
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(st.one_of(st.sampled_from(registry.names), st.text(max_size=9)), st.one_of(ARGUMENTS, VALUES))
+@given(
+    st.one_of(st.sampled_from(registry.names), st.text(max_size=9)), st.one_of(ARGUMENTS, VALUES)
+)
 def test_whatever_is_given_the_answer_is_an_envelope(name: str, arguments: Any) -> None:
     one = session()
     before = one.backend.fingerprint()  # type: ignore[union-attr]
@@ -81,8 +83,7 @@ def test_what_is_accepted_fits_the_schema(name: str, arguments: Any) -> None:
 def test_a_plain_value_has_one_form_and_reads_back(value: Any) -> None:
     try:
         found = plain(value)
-    except NotPlain as error:
-        assert error.why
+    except NotPlain:
         return
     read = json.loads(canonical(found), parse_int=float)
     assert read == found

@@ -69,7 +69,9 @@ class Condition:
         return [*paths_in(self.left), *paths_in(self.right)]
 
     def _expected(self, right: Any) -> str:
-        return self.relation if self.relation in ("held", "free") else f"{self.relation} {right!r:.80}"
+        return (
+            self.relation if self.relation in ("held", "free") else f"{self.relation} {right!r:.80}"
+        )
 
     def check(self, scope: Mapping[str, Any], holds: Callable[[str], bool], code: str) -> None:
         """Refuse when it does not hold.
