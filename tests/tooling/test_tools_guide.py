@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,10 @@ BLOCKS = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
 
 @pytest.mark.parametrize("block", BLOCKS, ids=["declaring", "macros"])
 def test_a_block_of_the_guide_runs(block: str) -> None:
-    exec(compile(block, "guide", "exec"), {"__name__": "guide"})
+    shown: dict[str, Any] = {"__name__": "guide"}
+    exec(compile(block, "guide", "exec"), shown)
+
+    assert shown["session"].calls > 0
 
 
 def test_the_commands_of_the_guide_work(tmp_path: Path) -> None:
