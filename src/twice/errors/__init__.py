@@ -66,6 +66,7 @@ from twice.errors.specifications import (
     WorkspaceRefused,
 )
 from twice.errors.tests import ExamplesDamaged, FaultMisplaced, NothingJudged, PropertyBroken
+from twice.errors.tools import CallRefused, RegistryRefused, ToolRefused
 from twice.errors.values import (
     ClassRefused,
     DecodingRefused,
@@ -81,6 +82,7 @@ from twice.errors.values import (
 __all__ = [
     "BranchLimit",
     "BumpRefused",
+    "CallRefused",
     "ClassRefused",
     "ComponentRefused",
     "ComponentTaken",
@@ -117,6 +119,7 @@ __all__ = [
     "RecordVersion",
     "RedactionNeeded",
     "RedactionRefused",
+    "RegistryRefused",
     "ReplayRefused",
     "RestoreRefused",
     "RollbackRefused",
@@ -141,6 +144,7 @@ __all__ = [
     "StreamTaken",
     "SurroundingsRefused",
     "TickMisuse",
+    "ToolRefused",
     "TraceRefused",
     "TwiceError",
     "TypeNameTaken",

@@ -13,7 +13,7 @@ Rule 1, frozen in tests/vectors/seeds.json::
 
 A path is one step per segment, so ``derive(derive(s, "env"), "3")`` is ``derive(s, "env/3")``: a
 worker that was handed the seed of ``env`` derives what the whole run would have derived for it.
-Ranks, sweeps, leagues and arms are steps in domains of their own.
+Ranks, sweeps, leagues, arms and the draws of tools are steps in domains of their own.
 
 Invariant: two different (parent, domain, fields) never give the same message.
 """
@@ -180,6 +180,30 @@ def arm_seed(experiment: Seed, arm: str, unit: str | int, *, rule: int = RULE) -
     """
     member = unit if isinstance(unit, str) else _number(unit, "unit")
     return _step(experiment, "arm", (arm, member), rule)
+
+
+def call_seed(seed: Seed, call_key: str, *, rule: int = RULE) -> Seed:
+    """Derive the seed of one call among calls that are equal but for the key their caller gives.
+
+    Raises:
+        SeedNameRefused: E-SEED-002, when the key is empty, too long, or not Unicode text.
+    """
+    return _step(seed, "call", (call_key,), rule)
+
+
+def tool_seed(seed: Seed, tool: str, path: str, *, rule: int = RULE) -> Seed:
+    """Derive the seed of one step inside a tool: two tools' steps of one name share nothing.
+
+    Args:
+        seed: the seed that the call has.
+        tool: the tool's name.
+        path: segments joined by ``/``, as in ``derive``.
+        rule: the derivation rule that the record names.
+
+    Raises:
+        SeedNameRefused: E-SEED-002, for an unusable name or path.
+    """
+    return _step(seed, "tool", (tool, *path_segments(path)), rule)
 
 
 class SeedLedger:

@@ -44,6 +44,7 @@ COMMANDS: dict[str, str] = {
     "gate": "check a specification against evidence that is made by running",
     "cost": "measure what each rule of determinism costs on a program",
     "scaffold": "lay down the code that wires a component to its specification",
+    "tools": "list and call tools that declare what they promise",
     "report": "write one or two records as a page to look at",
     "demo": "see it happen: record, verify, diverge, diagnose",
 }

@@ -1,0 +1,43 @@
+"""Tools that declare what they promise: look at a registry, call a tool under a contract.
+
+  twice tools list tables
+  twice tools call tables table.create --args '{"name": "t", "columns": ["x"]}'
+  twice tools call my/tools.py:registry scatter.points --args @points.json --seed 42 --json
+
+REGISTRY is a built-in one (tables), module:name, or file.py:name; its module is imported, which
+runs its code. Exit code 0 it worked, 1 the call was refused or failed, 2 wrong use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from typing import Final
+
+ACTIONS: Final[dict[str, str]] = {
+    "list": "list the tools of a registry, with what each promises",
+    "call": "call one tool, from an empty state",
+}
+
+
+def arrange(parser: argparse.ArgumentParser) -> None:
+    """Declare the actions and their options."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, summary in ACTIONS.items():
+        module = importlib.import_module(f"twice.surfaces.cli.tools.{name}")
+        own = actions.add_parser(
+            name,
+            help=summary,
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        module.arrange(own)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run one action."""
+    module = importlib.import_module(f"twice.surfaces.cli.tools.{options.action}")
+    code = module.run(options)
+    assert isinstance(code, int), "an action returns its exit code"
+    return code

@@ -1,0 +1,136 @@
+"""Call one tool of a registry, from an empty state, and print what came of it.
+
+  twice tools call tables table.create --args '{"name": "t", "columns": ["x"]}'
+  twice tools call tables table.list --json
+  twice tools call my/tools.py:registry scatter.points --args @points.json --seed 42
+
+--json prints the envelope: {"ok": true, "result": …} or {"ok": false, "error": …}. Exit code 0 the
+tool gave a result, 1 it was refused or failed, 2 wrong use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from twice.errors import UsageError
+from twice.foundation.printable import printable
+from twice.surfaces.cli.showing import add_json, print_json
+
+
+def arrange(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("registry", metavar="REGISTRY", help="built-in name or module:name")
+    parser.add_argument("tool", metavar="TOOL", help="name of the tool")
+    parser.add_argument(
+        "--args", default="{}", metavar="JSON|@FILE", help="arguments, as one JSON object"
+    )
+    parser.add_argument("--seed", metavar="N", help="the call's seed, as among the arguments")
+    parser.add_argument("--call-key", metavar="TEXT", help="the call's key, as among the arguments")
+    parser.add_argument("--session-seed", metavar="N", help="the seed of the contract")
+    parser.add_argument(
+        "--require", metavar="CLASS", help="deterministic, seeded or nondeterministic"
+    )
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        choices=("network", "ui", "nondeterministic"),
+        help="a permission of the contract; repeatable",
+    )
+    parser.add_argument(
+        "--contract", metavar="JSON|@FILE", help="an offer for the whole session contract"
+    )
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Negotiate, call, print."""
+    from twice.errors import CallRefused
+    from twice.tooling import Session, negotiate
+    from twice.tooling.envelope import failure
+    from twice.tooling.finding import find_registry
+
+    registry = find_registry(options.registry)
+    backend = registry.open_backend()
+    arguments = _arguments(options)
+    try:
+        contract = negotiate(_offer(options), registry, backend)
+    except CallRefused as refusal:
+        envelope = failure(refusal)
+    else:
+        session = Session(registry, backend, contract)
+        envelope = session.call(options.tool, arguments, require=options.require)
+    if options.json:
+        print_json(envelope)
+    else:
+        print(*_lines(envelope), sep="\n")
+    return 0 if envelope["ok"] else 1
+
+
+def _arguments(options: argparse.Namespace) -> dict[str, Any]:
+    found = _read(options.args, "--args")
+    for option, name in (("seed", "seed"), ("call_key", "call_key")):
+        value = getattr(options, option)
+        if value is None:
+            continue
+        if name in found:
+            raise UsageError(
+                f"The {name} is given twice: by --{name.replace('_', '-')} and in --args.",
+                "Expected it once.",
+                "Leave one of them out.",
+            )
+        found[name] = value
+    return found
+
+
+def _offer(options: argparse.Namespace) -> dict[str, Any]:
+    offer = {} if options.contract is None else _read(options.contract, "--contract")
+    if options.session_seed is not None:
+        offer["session_seed"] = options.session_seed
+    if options.allow:
+        given = offer.get("permissions") or {}
+        allowed = dict.fromkeys(sorted(options.allow), True)
+        offer["permissions"] = {**given, **allowed} if isinstance(given, dict) else given
+    return offer
+
+
+def _read(text: str, option: str) -> dict[str, Any]:
+    """A JSON object from the command line or a file; a key that stands twice is refused."""
+    try:
+        if text.startswith("@"):
+            text = Path(text[1:]).read_text(encoding="utf-8")
+        found = json.loads(text, object_pairs_hook=_once)
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{option} cannot be read: {error}.",
+            "Expected one JSON object, or @ and a file that holds one.",
+            f"For example: {option} '{{\"n\": 3}}'",
+        ) from error
+    if not isinstance(found, dict):
+        raise UsageError(
+            f"{option} is a {type(found).__name__}.",
+            "Expected one JSON object: values by name.",
+            f"For example: {option} '{{\"n\": 3}}'",
+        )
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found
+
+
+def _lines(envelope: dict[str, Any]) -> list[str]:
+    if not envelope["ok"]:
+        error = envelope["error"]
+        return [f"{error['code']}: {printable(error['message'])}"]
+    told = envelope["determinism"]
+    seed = "" if told["seed"] is None else f", seed {told['seed']} ({told['seed_source']})"
+    key = "" if told["call_key"] is None else f", call key {printable(told['call_key'])}"
+    claim = envelope["fingerprint"] or "equal within a tolerance"
+    return [json.dumps(envelope["result"], indent=2), f"{told['class']}{seed}{key}; {claim}"]

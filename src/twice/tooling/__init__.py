@@ -1,0 +1,44 @@
+"""TOOLS UNDER CONTRACT. Functions that declare what they promise, and a runtime that holds them to it.
+
+Here lives how a tool is declared, what a session contract allows, how a call is carried out and
+what comes back. What a tool changes is a backend's business; hosts and processes are ``adapters``.
+
+Invariant: every outcome of a call, whatever was asked, is one envelope.
+"""
+
+from twice.errors import ExtraMissing
+
+try:
+    import pydantic as _pydantic  # noqa: F401  (asked for here, so that the error names the extra)
+except ImportError as error:
+    raise ExtraMissing(
+        f"pydantic is not installed ({error}).",
+        "Tools read their arguments and write their schemas with it.",
+        "Install the extra: pip install 'twice[tools]'",
+    ) from error
+
+from twice.errors import CallRefused
+from twice.tooling.backend import Backend
+from twice.tooling.context import Context
+from twice.tooling.contract import Contract
+from twice.tooling.declaring import tool
+from twice.tooling.determinism import Determinism
+from twice.tooling.needs import Needs
+from twice.tooling.negotiating import negotiate
+from twice.tooling.registry import Registry
+from twice.tooling.session import Session
+from twice.tooling.tool import Tool
+
+__all__ = [
+    "Backend",
+    "CallRefused",
+    "Context",
+    "Contract",
+    "Determinism",
+    "Needs",
+    "Registry",
+    "Session",
+    "Tool",
+    "negotiate",
+    "tool",
+]

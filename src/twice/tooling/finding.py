@@ -1,0 +1,81 @@
+"""Registries by name: built in, or a name in a module or file of the user's.
+
+Finding one imports the module that it stands in, which runs that module's code.
+
+Invariant: what is found is a registry, or an error says what stands there instead.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from twice.errors import ExtraMissing, RegistryRefused
+from twice.tooling.registry import Registry
+
+BUILT_IN: Final = {
+    "tables": "twice.tooling.adapters.tables:registry",
+}
+"""Registries that come with twice."""
+
+
+def find_registry(text: str) -> Registry:
+    """Give the registry of a name: a built-in one, ``module:name`` or ``file.py:name``.
+
+    Raises:
+        RegistryRefused: E-TOOL-002, when there is none.
+        ExtraMissing: E-EXTRA-001, when a built-in one needs what is not installed.
+    """
+    place, colon, name = BUILT_IN.get(text, text).rpartition(":")
+    if not colon or not place or not name:
+        raise RegistryRefused(
+            f"{text!r} names no registry.",
+            f"Expected one of {', '.join(sorted(BUILT_IN))}, or module:name.",
+            "For example: twice tools list tables",
+        )
+    module = _from_file(Path(place)) if place.endswith(".py") else _imported(place, text)
+    found = getattr(module, name, None)
+    if not isinstance(found, Registry):
+        there = sorted(key for key, each in vars(module).items() if isinstance(each, Registry))
+        said = "nothing" if found is None else f"a {type(found).__name__}"
+        raise RegistryRefused(
+            f"{name} in {place} is {said}.",
+            f"Expected a registry{f'; there is {there[0]}' if there else ''}.",
+            f"Write there: {name} = Registry([your, tools])",
+        )
+    return found
+
+
+def _imported(dotted: str, text: str) -> ModuleType:
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(dotted)
+    except ExtraMissing:
+        raise
+    except ImportError as error:
+        raise RegistryRefused(
+            f"The registry {text} cannot be imported: {error}.",
+            "Expected a module that Python finds from here.",
+            "Run it from the project's folder, or give the file: path/to/file.py:name",
+        ) from error
+
+
+def _from_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise RegistryRefused(
+            f"There is no file {path}.",
+            "Expected a Python file in which a registry stands.",
+            "Give its path from here.",
+        )
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))
+    sys.modules.setdefault(path.stem, module)  # Types that it defines are looked up there.
+    spec.loader.exec_module(module)
+    return module
