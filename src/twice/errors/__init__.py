@@ -66,7 +66,13 @@ from twice.errors.specifications import (
     WorkspaceRefused,
 )
 from twice.errors.tests import ExamplesDamaged, FaultMisplaced, NothingJudged, PropertyBroken
-from twice.errors.tools import CallRefused, RegistryRefused, ToolRefused
+from twice.errors.tools import (
+    CallRefused,
+    OfferRefused,
+    RegistryRefused,
+    ToolRefused,
+    ToolSessionLost,
+)
 from twice.errors.values import (
     ClassRefused,
     DecodingRefused,
@@ -144,7 +150,9 @@ __all__ = [
     "StreamTaken",
     "SurroundingsRefused",
     "TickMisuse",
+    "OfferRefused",
     "ToolRefused",
+    "ToolSessionLost",
     "TraceRefused",
     "TwiceError",
     "TypeNameTaken",

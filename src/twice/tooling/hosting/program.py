@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
-from twice.errors import CallRefused
+from twice.errors import CallRefused, OfferRefused
 from twice.recording.run import Run
 from twice.tooling import envelope
 from twice.tooling.backend import Backend, Restorable
@@ -47,20 +47,21 @@ def session(run: Run) -> None:
         contract = negotiate(run.config["offer"], registry, backend)
     except CallRefused as refusal:
         line.said({"refused": envelope.failure(refusal)})
-        _serve(run, line, None)
-        return
+        line.next()
+        raise OfferRefused(refusal.happened, refusal.expected, refusal.remedy) from refusal
     levels = {key: Level(each) for key, each in run.config["levels"].items()}
-    opened = Session(registry, backend, contract, observer=_Telling(run), levels=levels)
+    told = _Telling(run)
+    opened = Session(registry, backend, contract, observer=told, levels=levels, alarms=False)
     run.compare("contract", contract.to_json())
     line.said({"contract": contract.to_json(), "tools": _tools(registry)})
     _serve(run, line, opened)
 
 
-def _serve(run: Run, line: Line, opened: Session | None) -> None:
+def _serve(run: Run, line: Line, opened: Session) -> None:
     for _ in run.ticks():
         run.flush()
         message = run.input(INPUT, line.next)
-        if message is None or opened is None:
+        if message is None:
             return
         found = _outcome(opened, line, message)
         run.compare("envelope", found)
