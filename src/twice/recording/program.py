@@ -259,7 +259,8 @@ _FOREIGN = tuple(
 _OURS = os.path.realpath(Path(__file__).parents[1]) + os.sep
 # Programs that come with twice, and what they act on: in a run they are the user's code.
 _SHIPPED = tuple(
-    _OURS + name.replace("/", os.sep) for name in ("tooling/hosting/program.py", "tooling/adapters/")
+    _OURS + name.replace("/", os.sep)
+    for name in ("tooling/hosting/program.py", "tooling/adapters/")
 )
 
 

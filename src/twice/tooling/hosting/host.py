@@ -28,7 +28,7 @@ from twice.recording.naming import parse_program
 from twice.recording.recorder import record_program, refuse_existing
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
-from twice.recording.wire import Channel, pair
+from twice.recording.wire import pair
 from twice.tooling import envelope
 from twice.tooling.hosting.program import PROGRAM
 from twice.tooling.seeding import read_seed
@@ -144,20 +144,33 @@ class HostedSession:
         with contextlib.suppress(FileNotFoundError):
             self.out.rename(self._beside())
         self._open()
-        for message, told in [*self._answered, (lost, None)]:
-            found = self._worker.ask(message, None, None)  # type: ignore[attr-defined]
-            if isinstance(found, str) or (told is not None and found != told):
-                self._worker.kill()  # type: ignore[attr-defined]
-                self._worker = None
-                raise ToolSessionLost(
-                    f"A worker died in {lost['tool']}, and the one that replaced it "
-                    f"{'died too' if isinstance(found, str) else 'answered differently'} at"
-                    f" {message['tool']}.",
-                    "Expected the calls before it to give again what they gave.",
-                    f"See what parted: twice verify {self._beside(self.replaced)}",
-                    tool=str(message["tool"]),
-                )
+        worker = self._alive()
+        for message, told in self._answered:
+            found = worker.ask(message, None, None)
+            if found != told:
+                raise self._parted(worker, lost, message, found)
+        found = worker.ask(lost, None, None)
+        if isinstance(found, str):
+            raise self._parted(worker, lost, lost, found)
         return found
+
+    def _parted(
+        self,
+        worker: _Worker,
+        lost: Mapping[str, Any],
+        message: Mapping[str, Any],
+        found: envelope.Envelope | str,
+    ) -> ToolSessionLost:
+        """The session is over: what clients were told cannot be given again."""
+        worker.kill()
+        self._worker = None
+        how = "died too" if isinstance(found, str) else "answered differently"
+        return ToolSessionLost(
+            f"A worker died in {lost['tool']}, and its successor {how} at {message['tool']}.",
+            "Expected the calls before it to give again what they gave.",
+            f"See what parted: twice verify {self._beside(self.replaced)}",
+            tool=str(message["tool"]),
+        )
 
     def _beside(self, number: int | None = None) -> Path:
         """Where the record of a worker that died is kept."""

@@ -42,7 +42,9 @@ def session(run: Run) -> None:
     registry = find_registry(run.config["registry"])
     backend = registry.open_backend()
     if backend is not None:
-        run.track("backend", _Restored(backend) if isinstance(backend, Restorable) else _Read(backend))
+        run.track(
+            "backend", _Restored(backend) if isinstance(backend, Restorable) else _Read(backend)
+        )
     try:
         contract = negotiate(run.config["offer"], registry, backend)
     except CallRefused as refusal:
