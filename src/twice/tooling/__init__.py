@@ -19,26 +19,34 @@ except ImportError as error:
 
 from twice.errors import CallRefused
 from twice.tooling.backend import Backend
+from twice.tooling.conditions import Condition
 from twice.tooling.context import Context
 from twice.tooling.contract import Contract
 from twice.tooling.declaring import tool
 from twice.tooling.determinism import Determinism
+from twice.tooling.macros import Step, macro
 from twice.tooling.needs import Needs
 from twice.tooling.negotiating import negotiate
 from twice.tooling.registry import Registry
 from twice.tooling.session import Session
+from twice.tooling.templates import Gather, Ref
 from twice.tooling.tool import Tool
 
 __all__ = [
     "Backend",
     "CallRefused",
+    "Condition",
     "Context",
     "Contract",
     "Determinism",
+    "Gather",
     "Needs",
+    "Ref",
     "Registry",
     "Session",
+    "Step",
     "Tool",
+    "macro",
     "negotiate",
     "tool",
 ]

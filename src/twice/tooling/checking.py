@@ -15,7 +15,7 @@ import pydantic
 
 from twice.errors import CallRefused
 from twice.foundation.seeds import tool_seed
-from twice.tooling.determinism import Determinism
+from twice.tooling.determinism import Determinism, Requirement
 from twice.tooling.registry import Registry
 from twice.tooling.seeding import Seeded
 from twice.tooling.tool import Tool
@@ -125,7 +125,7 @@ def allowed(operation: Operation) -> None:
 
 def _class_is_enough(operation: Operation) -> None:
     tool, asked = operation.tool, operation.require.determinism
-    guilty = blamed(tool, operation.session.registry, operation.require)
+    guilty = blamed(tool, operation.require)
     if guilty is not None and asked is not None:
         by = "" if guilty == [tool.name] else f", because of its step {' > '.join(guilty[1:])}"
         raise _refused(
@@ -149,13 +149,12 @@ def _class_is_enough(operation: Operation) -> None:
         )
 
 
-def blamed(tool: Tool, registry: Registry, require: Any) -> list[str] | None:
+def blamed(tool: Tool, require: Requirement) -> list[str] | None:
     """The path of names to the first step that guarantees too little; None when none does."""
     if require.met_by(tool.determinism):
         return None
-    for name in tool.uses:
-        part = registry.get(name)
-        path = None if part is None else blamed(part, registry, require)
+    for part in tool.uses:
+        path = blamed(part, require)
         if path is not None:
             return [tool.name, *path]
     return [tool.name]

@@ -18,9 +18,11 @@ from twice.errors import CallRefused, SeedNameRefused
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.seeds import Seed, tool_seed
 from twice.recording.streams.numpy_streams import NumpyStream, open_numpy
+from twice.tooling.enforcing import unwatched
 from twice.tooling.plain import NotPlain, canonical, plain
 
 if TYPE_CHECKING:
+    from twice.tooling.backend import Backend
     from twice.tooling.operation import Operation
     from twice.tooling.tool import Tool
 
@@ -50,7 +52,7 @@ class Context:
         Raises:
             CallRefused: ``capability_missing``, in a session without one.
         """
-        backend = self._operation.session.backend
+        backend = self.maybe_backend
         if backend is None:
             raise CallRefused(
                 "capability_missing",
@@ -59,6 +61,11 @@ class Context:
                 "Open it so: Session(registry, backend).",
             )
         return backend
+
+    @property
+    def maybe_backend(self) -> Backend | None:
+        """The same, or None in a session without one."""
+        return self._operation.session.backend
 
     @property
     def time(self) -> datetime:
@@ -155,7 +162,7 @@ class Context:
         name = f"{prefix}_{digest_bytes(form, Algorithm.SHA256).hex[:_HEX]}"
         if not prefix or len(name.encode()) > NAME_BYTES_MAX:
             raise self._misused(f"the prefix {prefix!r:.80} is empty or too long for a name")
-        backend = self._operation.session.backend
+        backend = self.maybe_backend
         if backend is not None and backend.holds(name):
             raise CallRefused(
                 "conflict",
@@ -197,7 +204,7 @@ class Context:
                 "Declare it: needs=Needs(listing=True).",
                 need="listing",
             )
-        with self._operation.unwatched():
+        with unwatched():
             return sorted(os.listdir(folder))  # noqa: PTH208  (names, not paths)
 
     # -- other tools ---------------------------------------------------------------------------

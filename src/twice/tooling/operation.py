@@ -23,6 +23,7 @@ from twice.tooling import checking, envelope
 from twice.tooling.backend import Revertible
 from twice.tooling.context import Context
 from twice.tooling.determinism import Determinism, Requirement
+from twice.tooling.enforcing import unwatched, watching
 from twice.tooling.limiting import Deadline, OutOfTime
 from twice.tooling.observing import Note
 from twice.tooling.plain import NotPlain, canonical, plain
@@ -160,7 +161,8 @@ class Operation:
         assert self.deadline is not None, "planned before it is executed"
         context = Context(self)
         try:
-            with self.deadline.held(), self.session.watched(self):
+            watch = watching(self.tool, self.path, self.session.backend)
+            with self.deadline.held(), watch:
                 result = self.tool.body(context, self.arguments)
             self.deadline.check()
         except (CallRefused, OutOfTime):
@@ -223,7 +225,7 @@ class Operation:
         self.steps_taken.add(step)
         require = self.require.and_also(Requirement(promised(self.tool)))
         part = Operation(self.session, asked, given, require, self._host, outer=self, step=step)
-        with self.unwatched():
+        with unwatched():
             found = part.run()
         if self.deadline is not None:
             self.deadline.check()
@@ -238,7 +240,7 @@ class Operation:
         Raises:
             CallRefused: when it does not.
         """
-        with self.unwatched():
+        with unwatched():
             if self.deadline is not None:
                 self.deadline.check()
             self._host.progress(min(max(float(fraction), 0.0), 1.0), str(text))
@@ -251,12 +253,6 @@ class Operation:
                 "Call it again when you want it.",
                 cancelled=True,
             )
-
-    @contextmanager
-    def unwatched(self) -> Iterator[None]:
-        """Let the runtime do something of its own."""
-        with self.session.unwatched():
-            yield
 
     def _out_of_time(self) -> CallRefused:
         return CallRefused(

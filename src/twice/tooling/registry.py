@@ -18,13 +18,12 @@ class Registry:
     """A fixed set of tools and macros.
 
     Args:
-        tools: each once; a macro's steps are among them.
+        tools: each once; a macro brings the tools of its steps.
         name: how it is called in messages.
         backend: makes what the tools act on, in its empty state; None for tools that act on nothing.
 
     Raises:
-        RegistryRefused: E-TOOL-002, for what is no tool, a name that stands twice, and a macro
-            whose step is missing or another tool than the one that stands under its name.
+        RegistryRefused: E-TOOL-002, for what is no tool, and for two tools of one name.
     """
 
     def __init__(
@@ -44,13 +43,18 @@ class Registry:
                     "Expected what @tool and macro make.",
                     'Declare it: @tool("its.name", determinism="deterministic")',
                 )
-            if self._tools.setdefault(each.name, each) is not each:
-                raise RegistryRefused(
-                    f"Two tools of the registry {name} are called {each.name}.",
-                    "Expected every name once.",
-                    "Rename one of them.",
-                )
+            self._add(each)
         self._tools = dict(sorted(self._tools.items()))
+
+    def _add(self, tool: Tool) -> None:
+        if self._tools.setdefault(tool.name, tool) is not tool:
+            raise RegistryRefused(
+                f"Two tools of the registry {self.name} are called {tool.name}.",
+                "Expected every name once.",
+                "Rename one of them.",
+            )
+        for each in tool.uses:
+            self._add(each)
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())

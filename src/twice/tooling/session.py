@@ -9,8 +9,7 @@ Invariant: ``call`` returns an envelope for whatever it is given, and raises for
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from twice.errors import CallRefused
@@ -110,17 +109,6 @@ class Session:
     def level(self, tool: Tool) -> Level:
         """How far a tool's declaration was tried."""
         return self._levels.get(tool.fingerprint, Level.DECLARED)
-
-    @contextmanager
-    def watched(self, operation: Operation) -> Iterator[None]:
-        """Enforce a tool's needs while it runs."""
-        del operation
-        yield
-
-    @contextmanager
-    def unwatched(self) -> Iterator[None]:
-        """Let the runtime itself do what a tool may not."""
-        yield
 
     def _required(self, require: str | None) -> Requirement:
         try:

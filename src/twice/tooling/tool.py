@@ -47,7 +47,7 @@ class Tool:
         idempotent: whether a second equal call changes nothing more.
         seconds: its own time limit, under the session's; None for that alone.
         steps: what a macro is made of, as plain data; empty for a function.
-        uses: names of the tools that a macro's steps call, in order.
+        uses: the tools that a macro's steps call, in order.
         function: what a decorated tool was made from.
     """
 
@@ -67,7 +67,7 @@ class Tool:
     idempotent: bool = False
     seconds: float | None = None
     steps: Mapping[str, Any] = field(default_factory=dict)
-    uses: tuple[str, ...] = ()
+    uses: tuple[Tool, ...] = ()
     function: Callable[..., Any] | None = None
 
     @property

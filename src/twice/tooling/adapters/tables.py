@@ -17,10 +17,13 @@ from pydantic import Field
 
 from twice.errors import CallRefused
 from twice.foundation.equivalence import Rel
+from twice.tooling.conditions import Condition
 from twice.tooling.context import Context
 from twice.tooling.declaring import tool
+from twice.tooling.macros import Step, macro
 from twice.tooling.plain import fingerprint, plain
 from twice.tooling.registry import Registry
+from twice.tooling.templates import Ref
 
 VERSION: Final = "1"
 
@@ -294,8 +297,57 @@ def _same(one: Scalar, other: Scalar) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
+_OF_COLUMN: Final = {"table": Ref("parameters.table"), "column": Ref("parameters.column")}
+
+summary = macro(
+    "table.summary",
+    [
+        Step(aggregate, {**_OF_COLUMN, "how": how}, name=how)
+        for how in ("count", "min", "max", "mean")
+    ],
+    parameters={"table": Name, "column": Name},
+    before=[Condition(Ref("parameters.table"), "held")],
+    result={how: Ref(f"steps.{how}.value") for how in ("count", "min", "max", "mean")},
+    description="Describe the numbers of a column: how many, least, largest, mean.",
+    version="1.0.0",
+)
+
+holdout = macro(
+    "table.holdout",
+    [
+        Step(
+            sample,
+            {
+                "table": Ref("parameters.table"),
+                "rows": Ref("parameters.rows"),
+                "into": Ref("parameters.into"),
+            },
+        ),
+        Step(shuffle, {"table": Ref("steps.sample.table")}),
+    ],
+    parameters={"table": Name, "rows": Annotated[int, Field(ge=0)], "into": Name},
+    before=[Condition(Ref("parameters.into"), "free")],
+    after=[Condition(Ref("steps.shuffle.rows"), "==", Ref("parameters.rows"))],
+    result=Ref("steps.shuffle"),
+    description="Draw rows into a table of their own, in a drawn order.",
+    version="1.0.0",
+)
+
+
 registry = Registry(
-    [create, insert, select, join, sample, shuffle, aggregate, listed, drop],
+    [
+        create,
+        insert,
+        select,
+        join,
+        sample,
+        shuffle,
+        aggregate,
+        listed,
+        drop,
+        summary,
+        holdout,
+    ],
     "tables",
     backend=Tables,
 )

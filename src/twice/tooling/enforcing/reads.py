@@ -1,0 +1,218 @@
+"""Which functions and which audit events read or change the world, and which need that is.
+
+C functions are known by module and name, not by identity, so that a name bound early and one that a
+recorded run has replaced are both seen. Functions of Python are known by their code.
+
+Invariant: every need that is named here is one of ``needs.WORLD``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from datetime import date
+from types import CodeType, FrameType
+from typing import Any, Final, NamedTuple
+
+from twice.recording.effects.layer import EffectLayer
+
+
+class Read(NamedTuple):
+    """One operation that reads or changes the world."""
+
+    need: str
+    words: str
+
+
+_CLOCKS = frozenset(
+    name + suffix
+    for name in (
+        "time",
+        "monotonic",
+        "perf_counter",
+        "process_time",
+        "thread_time",
+        "clock_gettime",
+    )
+    for suffix in ("", "_ns")
+)
+_CLOCK_WITHOUT = {"localtime": 1, "gmtime": 1, "ctime": 1, "asctime": 1, "strftime": 2}
+"""Functions of ``time`` that read the clock when they are given fewer arguments than this."""
+_NOW = frozenset({"now", "utcnow", "today"})
+_ENVIRONMENT = frozenset(
+    {
+        "getcwd", "getcwdb", "getpid", "getppid", "uname", "cpu_count", "process_cpu_count",
+        "sched_getaffinity", "getloadavg", "times", "getuid", "geteuid", "getgid", "getegid",
+        "getlogin", "ctermid", "getgroups", "sysconf",
+    }
+)  # fmt: skip
+_DRAWS = frozenset({"random", "getrandbits"})
+_OF_MODULES: Final = {
+    "time": dict.fromkeys(sorted({*_CLOCKS, *_CLOCK_WITHOUT}), "clock"),
+    "posix": {
+        **dict.fromkeys(sorted(_ENVIRONMENT), "environment"),
+        "urandom": "entropy",
+        "getrandom": "entropy",
+    },
+    "_uuid": {"generate_time_safe": "entropy"},
+    "_ssl": {"RAND_bytes": "entropy"},
+    "resource": {"getrusage": "clock"},
+}
+SUSPECTS: Final = frozenset(
+    {*_NOW, *_DRAWS, *(name for names in _OF_MODULES.values() for name in names)}
+)
+"""Names of C functions that are worth a look."""
+
+
+def c_read(function: Any, frame: FrameType) -> Read | None:
+    """What a C function with a suspicious name reads, called from a frame; None when nothing."""
+    name, owner = function.__name__, getattr(function, "__self__", None)
+    module = getattr(function, "__module__", None)
+    if isinstance(module, str):
+        need = _OF_MODULES.get(module, {}).get(name)
+        if need is None or _is_given(frame, _CLOCK_WITHOUT.get(name, 0)):
+            return None
+        return Read(need, f"{'os' if module == 'posix' else module}.{name}")
+    if name in _NOW and isinstance(owner, type) and issubclass(owner, date):
+        return Read("clock", f"{owner.__name__}.{name}")
+    if name in _DRAWS and owner is global_random():
+        return Read("entropy", f"the global generator of random ({name})")
+    return None
+
+
+def global_random() -> Any:
+    """The generator behind ``random.random``; None when the module is not loaded."""
+    return getattr(sys.modules.get("random"), "_inst", None)
+
+
+def _is_given(frame: FrameType, count: int) -> bool:
+    """Whether the call that a frame is making has that many arguments; a function's own count is 0.
+
+    The instruction says how many; where it does not, the call counts as one that reads.
+    """
+    if not count:
+        return False
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return code[at] == _CALL and code[at + 1] >= count
+
+
+def _opcode(name: str) -> int:
+    from opcode import opmap
+
+    return opmap.get(name, -1)
+
+
+_CALL = _opcode("CALL")
+
+
+def _environ_read(frame: FrameType) -> Read | None:
+    if frame.f_locals.get("self") not in (None, os.environ, getattr(os, "environb", None)):
+        return None
+    key = frame.f_locals.get("key")
+    return Read("environment", "os.environ" if key is None else f"os.environ[{key!r:.60}]")
+
+
+def _unseeded(frame: FrameType) -> Read | None:
+    given = frame.f_locals
+    system = getattr(sys.modules.get("random"), "SystemRandom", ())
+    if given.get("a") is not None or isinstance(given.get("self"), system):
+        return None
+    return Read("entropy", "random.Random without a seed")
+
+
+def _governed(frame: FrameType) -> Read | None:
+    """A read that the effects layer of a recorded run answers, from the world or from its record."""
+    name = frame.f_locals["op"].name
+    source, _, what = name.partition(".")
+    need = _OF_SOURCES.get(source, "listing" if what in _LISTINGS else None)
+    return None if need is None or name == "clock.sleep" else Read(need, name)
+
+
+_OF_SOURCES = {
+    "clock": "clock",
+    "entropy": "entropy",
+    "environment": "environment",
+    "process": "processes",
+    "network": "network",
+}
+_LISTINGS = frozenset({"listdir", "scandir", "entries", "listed"})
+
+_Reader = Callable[[FrameType], Read | None]
+
+
+def _environ_code(name: str) -> CodeType:
+    function: Any = getattr(os._Environ, name)
+    code: CodeType = function.__code__
+    return code
+
+
+def python_reads() -> dict[int, _Reader]:
+    """Readers by identity of the code that asks the world; made when a watch goes up."""
+    found: dict[int, _Reader] = {
+        id(_environ_code("__getitem__")): _environ_read,
+        id(_environ_code("__iter__")): _environ_read,
+        id(EffectLayer.read.__code__): _governed,
+        id(EffectLayer.read_lenient.__code__): _governed,
+        id(EffectLayer.fact.__code__): _governed,
+    }
+    random = sys.modules.get("random")
+    if random is not None:
+        found[id(random.Random.seed.__code__)] = _unseeded
+    return found
+
+
+PYTHON_SUSPECTS: Final = frozenset(
+    {"__getitem__", "__iter__", "read", "read_lenient", "fact", "seed"}
+)
+"""Names of Python functions that are worth a look."""
+
+_INTERNET = (2, 10, 30)  # AF_INET and AF_INET6 of Linux and macOS
+
+
+def _opens(args: tuple[Any, ...]) -> Read | None:
+    path = args[0]
+    if isinstance(path, str) and path.startswith(("/dev/urandom", "/dev/random", "/dev/hwrng")):
+        return Read("entropy", f"open({path!r})")
+    return None
+
+
+def _socket(args: tuple[Any, ...]) -> Read | None:
+    return Read("network", "socket.socket") if args[1] in _INTERNET else None
+
+
+def _kills(args: tuple[Any, ...]) -> Read | None:
+    return None if args[0] == os.getpid() else Read("processes", "os.kill")
+
+
+def _one(need: str, words: str) -> Callable[[tuple[Any, ...]], Read | None]:
+    read = Read(need, words)
+    return lambda _: read
+
+
+EVENTS: Final[dict[str, Callable[[tuple[Any, ...]], Read | None]]] = {
+    "open": _opens,
+    "socket.__new__": _socket,
+    "os.kill": _kills,
+    **{
+        name: _one("network", name)
+        for name in (
+            "socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg",
+            "socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr",
+            "socket.getnameinfo",
+        )
+    },
+    **{
+        name: _one("processes", name)
+        for name in (
+            "subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.exec",
+            "os.system", "os.killpg", "pty.spawn",
+        )
+    },
+    **{name: _one("listing", name) for name in ("os.listdir", "os.scandir")},
+    **{
+        name: _one("environment", name)
+        for name in ("socket.gethostname", "os.putenv", "os.unsetenv", "os.chdir")
+    },
+}  # fmt: skip
+"""Audit events that are worth a look, with what their arguments say."""
