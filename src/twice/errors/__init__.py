@@ -55,6 +55,16 @@ from twice.errors.replays import (
     SessionMisuse,
     TraceRefused,
 )
+from twice.errors.scenes import (
+    SceneArgumentRefused,
+    SceneFailed,
+    SceneNameTaken,
+    SceneNotFound,
+    SceneRefused,
+    SceneStateForeign,
+    SceneUnable,
+    SceneValueRefused,
+)
 from twice.errors.specifications import (
     BumpRefused,
     GateUnfinished,
@@ -133,6 +143,14 @@ __all__ = [
     "SampleMissing",
     "SampleUndecided",
     "ScaffoldUnfinished",
+    "SceneArgumentRefused",
+    "SceneFailed",
+    "SceneNameTaken",
+    "SceneNotFound",
+    "SceneRefused",
+    "SceneStateForeign",
+    "SceneUnable",
+    "SceneValueRefused",
     "SealBroken",
     "SeedMissing",
     "SeedNameRefused",
