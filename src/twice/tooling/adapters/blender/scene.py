@@ -9,7 +9,6 @@ Invariant: the canonical state is that of a saved and loaded file, and a checkpo
 from __future__ import annotations
 
 import platform
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,10 +16,11 @@ from typing import Any
 
 from twice.errors import SceneArgumentRefused, SceneFailed
 from twice.tooling.adapters.blender import building
-from twice.tooling.adapters.blender.library import blender
+from twice.tooling.adapters.blender.library import blender, printing_aside
 from twice.tooling.adapters.blender.reading import snapshot
 from twice.tooling.adapters.blender.reading.geometry import mesh_arrays
 from twice.tooling.adapters.blender.rendering import THREADS, kernel, picture
+from twice.tooling.adapters.scene.folders import private, private_folder
 from twice.tooling.adapters.scene.keeping import check_file
 from twice.tooling.adapters.scene.meshes import MeshData
 from twice.tooling.adapters.scene.modifiers import settings
@@ -39,7 +39,7 @@ class _Checkpoint:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        weakref.finalize(self, path.unlink, missing_ok=True)
+        weakref.finalize(self, private(path.unlink), missing_ok=True)
 
 
 class BlenderScene:
@@ -56,10 +56,8 @@ class BlenderScene:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._bpy = blender()
-        self._temporary = tempfile.TemporaryDirectory(prefix="twice-blender-")
-        self._private = Path(self._temporary.name)
-        self._folder = folder or self._private / "files"
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._private = private_folder(self)
+        self._folder = folder or private_folder(self)
         self._saved = 0
         self.reset()
 
@@ -99,7 +97,9 @@ class BlenderScene:
 
     def reset(self) -> None:
         """Factory settings, an empty scene, and Cycles on the processor."""
-        self._finished(self._bpy.ops.wm.read_factory_settings(use_empty=True), "reset")
+        with printing_aside():
+            done = self._bpy.ops.wm.read_factory_settings(use_empty=True)
+        self._finished(done, "reset")
         self._bpy.context.preferences.filepaths.save_version = 0
         scene = self._bpy.context.scene
         scene.render.engine = "CYCLES"
@@ -115,6 +115,7 @@ class BlenderScene:
             if prop.type == "COLLECTION"
         )
 
+    @private
     def checkpoint(self) -> object:
         """A saved copy of everything."""
         self._saved += 1
@@ -122,19 +123,26 @@ class BlenderScene:
         self.save(path)
         return _Checkpoint(path)
 
+    @private
     def rollback(self, checkpoint: object) -> None:
         """Goes back to a checkpoint."""
         assert isinstance(checkpoint, _Checkpoint), "a checkpoint is what checkpoint() gave"
         self._open(checkpoint.path)
 
+    @private
     def save(self, path: Path) -> None:
         """Writes a .blend file."""
-        done = self._bpy.ops.wm.save_as_mainfile(
-            filepath=str(path), copy=True, check_existing=False, compress=False,
-            relative_remap=False,
-        )  # fmt: skip
+        with printing_aside():
+            done = self._bpy.ops.wm.save_as_mainfile(
+                filepath=str(path),
+                copy=True,
+                check_existing=False,
+                compress=False,
+                relative_remap=False,
+            )
         self._finished(done, f"saving {path.name}")
 
+    @private
     def load(self, path: Path) -> None:
         """Takes over a .blend file; no script and no driver in it is run."""
         check_file(path)
@@ -284,6 +292,7 @@ class BlenderScene:
         thing.data.materials.clear()
         thing.data.materials.append(found)
 
+    @private
     def render(self, shot: Shot) -> Pixels:
         """A picture by Cycles; afterwards everything is as before."""
         if self._object(shot.camera).type != "CAMERA":
@@ -304,9 +313,10 @@ class BlenderScene:
 
     def _open(self, path: Path) -> None:
         try:
-            done = self._bpy.ops.wm.open_mainfile(
-                filepath=str(path), load_ui=False, use_scripts=False
-            )
+            with printing_aside():
+                done = self._bpy.ops.wm.open_mainfile(
+                    filepath=str(path), load_ui=False, use_scripts=False
+                )
         except RuntimeError as error:
             raise self._gave_up(f"loading {path.name}", str(error).splitlines()[0]) from error
         self._finished(done, f"loading {path.name}")

@@ -7,7 +7,6 @@ Invariant: ``restore(state())`` gives a scene of the same fingerprint, in any pr
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +15,7 @@ from twice.errors import SceneArgumentRefused, SceneStateForeign, SceneUnable
 from twice.tooling.adapters.memory.drawing import drawn
 from twice.tooling.adapters.memory.evaluating import evaluated_mesh, world_matrices
 from twice.tooling.adapters.memory.reading import ROOT, read_sections
+from twice.tooling.adapters.scene.folders import private_folder
 from twice.tooling.adapters.scene.keeping import read_state, write_state
 from twice.tooling.adapters.scene.meshes import MeshData
 from twice.tooling.adapters.scene.modifiers import settings
@@ -52,9 +52,7 @@ class MemoryScene:
     name = "memory"
 
     def __init__(self, folder: Path | None = None) -> None:
-        if folder is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="twice-scene-")
-        self._folder = folder or Path(self._temporary.name)
+        self._folder = folder or private_folder(self)
         self._sections: Sections = {}
         self.reset()
 

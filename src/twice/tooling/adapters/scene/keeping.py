@@ -10,6 +10,7 @@ from typing import Final
 
 from twice.errors import DecodingRefused, SceneArgumentRefused, SceneStateForeign
 from twice.foundation.encoding import decode, encode
+from twice.tooling.adapters.scene.folders import private
 from twice.tooling.adapters.scene.plain import from_plain, to_plain
 from twice.tooling.adapters.scene.state import SceneState
 from twice.writing import write
@@ -17,6 +18,7 @@ from twice.writing import write
 _FILE_BYTES_MAX: Final = 1 << 30
 
 
+@private
 def write_state(path: Path, state: SceneState) -> None:
     """Writes a state to a file, whole or not at all.
 
@@ -26,6 +28,7 @@ def write_state(path: Path, state: SceneState) -> None:
     write(path, encode(to_plain(state)))
 
 
+@private
 def read_state(path: Path) -> SceneState:
     """Reads a state from a file.
 
@@ -45,6 +48,7 @@ def read_state(path: Path) -> SceneState:
     return from_plain(document)
 
 
+@private
 def check_file(path: Path) -> None:
     """Looks at a file before a scene reads it.
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from twice.tooling.adapters.scene.folders import inside
+from twice.tooling.adapters.scene.folders import inside, private
 from twice.tooling.adapters.scene.protocol import (
     CameraKind,
     Lamp,
@@ -115,7 +115,7 @@ def render(
     if path is not None:
         written = BytesIO()
         np.save(written, picture.values, allow_pickle=False)
-        write(path, written.getvalue())
+        private(write)(path, written.getvalue())
     return {
         "pixels": picture.fingerprint,
         "width": width,
