@@ -11,7 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twice.errors import (
-    CallRefused, SceneArgumentRefused, SceneNameTaken, SceneNotFound, SceneStateForeign, SceneUnable
+    CallRefused,
+    SceneArgumentRefused,
+    SceneNameTaken,
+    SceneNotFound,
+    SceneStateForeign,
+    SceneUnable,
 )  # fmt: skip
 from twice.foundation.encoding import decode, encode
 from twice.tooling.adapters.memory import MemoryScene

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from twice.errors import SceneArgumentRefused
 from twice.tooling.adapters.scene.drawing_lots import units, words
 from twice.tooling.adapters.scene.meshes import (
-    corner_edges, mesh_data, triangles, vertex_normals
+    corner_edges,
+    mesh_data,
+    triangles,
+    vertex_normals,
 )  # fmt: skip
 from twice.tooling.adapters.scene.noise import noise
 from twice.tooling.adapters.scene.scattering import points_on
@@ -56,7 +59,9 @@ def test_loose_edges_come_first_and_none_stands_twice() -> None:
 @pytest.mark.parametrize(
     ("faces", "edges"), [([(0, 1)], []), ([(0, 1, 1)], []), ([(0, 1, 3)], []), ([], [(0, 0)]), ([], [(0, -1)])]
 )  # fmt: skip
-def test_a_mesh_that_is_none_is_refused(faces: list[tuple[int, ...]], edges: list[tuple[int, int]]) -> None:
+def test_a_mesh_that_is_none_is_refused(
+    faces: list[tuple[int, ...]], edges: list[tuple[int, int]]
+) -> None:
     with pytest.raises(SceneArgumentRefused, match="different vertices"):
         mesh_data([(0, 0, 0), (1, 0, 0), (0, 1, 0)], faces, edges)
 

@@ -16,7 +16,14 @@ from twice.errors import SceneArgumentRefused, SceneStateForeign, SceneValueRefu
 from twice.foundation.encoding import decode, encode
 from twice.foundation.equivalence import Abs
 from twice.tooling.adapters.scene import (
-    Block, SceneState, compare, from_plain, scene_differences, scene_state, summary, to_plain
+    Block,
+    SceneState,
+    compare,
+    from_plain,
+    scene_differences,
+    scene_state,
+    summary,
+    to_plain,
 )  # fmt: skip
 from twice.tooling.adapters.scene.keeping import read_state, write_state
 from twice.tooling.adapters.scene.values import array, float32

@@ -92,7 +92,9 @@ def test_what_cannot_be_done_has_a_code_and_changes_nothing(
     assert tools.refused(name, **arguments) == code
 
 
-@pytest.mark.parametrize("file", ["../a", "/etc/passwd", "a/../../b", "", ".", "a//b", "a\\b", "a\n"])
+@pytest.mark.parametrize(
+    "file", ["../a", "/etc/passwd", "a/../../b", "", ".", "a//b", "a\\b", "a\n"]
+)
 @pytest.mark.parametrize("name", ["scene.save", "scene.load", "scene.keep"])
 def test_no_file_name_leads_out_of_the_folder(tools: Tools, name: str, file: str) -> None:
     assert tools.refused(name, file=file) == "invalid_arguments"
@@ -131,7 +133,9 @@ def test_scattered_objects_share_data_and_hang_under_the_target(tools: Tools) ->
     objects = tools("scene.snapshot", values=True)["sections"]["objects"]
     dots = [entry for entry in objects if entry["name"].startswith("dot-")]
     assert [dot["name"] for dot in dots] == ["dot-0", "dot-1", "dot-2"]
-    assert {(dot["value"]["parent"], *dot["value"]["data"]) for dot in dots} == {("Ball", "meshes", "Box")}
+    assert {(dot["value"]["parent"], *dot["value"]["data"]) for dot in dots} == {
+        ("Ball", "meshes", "Box")
+    }
 
 
 def test_a_millionth_is_found_and_named(tools: Tools) -> None:

@@ -14,7 +14,9 @@ import pytest
 from twice.tooling.adapters.scene import Block, Pixels, scene_state
 from twice.tooling.adapters.scene.values import array, float32
 
-VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "scene-state.json").read_text("utf-8"))
+VECTORS = json.loads(
+    (Path(__file__).parents[2] / "vectors" / "scene-state.json").read_text("utf-8")
+)
 CORE = {
     "cameras": ["kind", "lens", "clip_start", "clip_end"],
     "collections": ["objects", "children"],

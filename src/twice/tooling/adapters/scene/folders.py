@@ -46,7 +46,6 @@ def private_folder(owner: object) -> Path:
 
 
 @private
-
 def inside(folder: Path, name: str) -> Path:
     """Where a file of this name lies in the folder.
 
