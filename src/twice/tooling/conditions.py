@@ -68,6 +68,11 @@ class Condition:
         """Every path that it refers to."""
         return [*paths_in(self.left), *paths_in(self.right)]
 
+    def _expected(self, right: Any) -> str:
+        return (
+            self.relation if self.relation in ("held", "free") else f"{self.relation} {right!r:.80}"
+        )
+
     def check(self, scope: Mapping[str, Any], holds: Callable[[str], bool], code: str) -> None:
         """Refuse when it does not hold.
 
@@ -85,13 +90,13 @@ class Condition:
             words = f"{left!r:.80} is {'free' if self.relation == 'held' else 'held'}"
         else:
             good = _compared(self.relation, left, right)
-            words = f"{left!r:.80} {self.relation} {right!r:.80} does not hold"
+            words = f"there is {left!r:.80}"
         if not good:
             raise CallRefused(
                 code,
-                self.otherwise or f"{words}.",
-                "Expected the conditions of the macro to hold." if self.otherwise else "",
-                "",
+                self.otherwise or f"A condition of the macro does not hold: {words}.",
+                f"Expected it to be {self._expected(right)}.",
+                "Change the arguments or the state, and call again.",
                 condition=self.document(),
             )
 

@@ -93,6 +93,8 @@ class Parameters:
         self._model = _built(
             lambda: pydantic.create_model("Parameters", __config__=config, **fields)
         )
+        for name, (annotation, default) in declared.items():
+            _check_default(name, annotation, default)
         schema = _built(lambda: self._model.model_json_schema(schema_generator=_Untitled))
         self.schema = {"$schema": DIALECT, **schema}
 
@@ -213,6 +215,19 @@ def _check_reserved(tool: str, name: str, *, seeded: bool) -> None:
             "Every seeded tool has one; it is part of what the seed derives.",
             "Leave it out.",
         )
+
+
+def _check_default(name: str, annotation: Any, default: Any) -> None:
+    if default is ... or isinstance(default, pydantic.fields.FieldInfo):
+        return
+    try:
+        pydantic.TypeAdapter(annotation).validate_python(default, strict=True)
+    except pydantic.ValidationError as error:
+        raise _refused(
+            f"The default of {name}, {default!r:.80}, does not fit its own type.",
+            "Expected a default that a caller could give as well.",
+            "Change the default or the type.",
+        ) from error
 
 
 def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:

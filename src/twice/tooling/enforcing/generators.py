@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from twice.tooling.enforcing.reads import global_random
 
@@ -18,46 +20,59 @@ class Generators:
     """Where the global generators stand now."""
 
     def __init__(self) -> None:
-        self._stood = {name: (read(), put) for name, read, put in _loaded()}
+        self._stood = {each.name: each.read() for each in _loaded()}
 
     def moved(self) -> list[str]:
         """Names of those that stand elsewhere now."""
-        now = {name: read() for name, read, _ in _loaded()}
-        return [
-            name
-            for name, (state, _) in self._stood.items()
-            if name in now and not _same(now[name], state)
-        ]
+        now = {each.name: each.read() for each in _loaded()}
+        return [name for name, state in self._stood.items() if now.get(name, state) != state]
 
     def restore(self) -> None:
         """Put each back."""
-        for state, put in self._stood.values():
-            put(state)
+        for each in _loaded():
+            if each.name in self._stood:
+                each.put(self._stood[each.name])
 
 
-def _loaded() -> list[tuple[str, Callable[[], Any], Callable[[Any], object]]]:
-    found: list[tuple[str, Callable[[], Any], Callable[[Any], object]]] = []
+class _Global(NamedTuple):
+    """One generator: its state as a value that can be compared, and put back."""
+
+    name: str
+    read: Callable[[], Any]
+    put: Callable[[Any], object]
+
+
+def _loaded() -> list[_Global]:
+    found = []
     python = global_random()
     if python is not None:
-        found.append(("the global generator of random", python.getstate, python.setstate))
-    numpy = getattr(sys.modules.get("numpy.random"), "mtrand", None)
-    if numpy is not None and hasattr(numpy, "_rand"):
-        found.append(
-            (
-                "the global generator of numpy.random",
-                lambda: numpy._rand.get_state(legacy=True),
-                numpy._rand.set_state,
-            )
-        )
+        found.append(_Global("the global generator of random", python.getstate, python.setstate))
+    numpy = getattr(getattr(sys.modules.get("numpy.random"), "mtrand", None), "_rand", None)
+    if numpy is not None:
+        found.append(_numpy(numpy))
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "set_rng_state"):
-        found.append(("the global generator of torch", torch.get_rng_state, torch.set_rng_state))
+        found.append(_torch(torch))
     return found
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether two states are equal: tuples of numbers and arrays, or one array."""
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
-    equal: Any = one == other
-    return bool(equal.all()) if hasattr(equal, "all") else bool(equal)
+def _numpy(generator: Any) -> _Global:
+    def read() -> tuple[Any, ...]:
+        kind, key, *rest = generator.get_state(legacy=True)
+        return (kind, key.tobytes(), *rest)
+
+    def put(state: tuple[Any, ...]) -> None:
+        kind, key, *rest = state
+        generator.set_state((kind, np.frombuffer(key, np.uint32), *rest))
+
+    return _Global("the global generator of numpy.random", read, put)
+
+
+def _torch(torch: Any) -> _Global:
+    def read() -> bytes:
+        return bytes(torch.get_rng_state().numpy().tobytes())
+
+    def put(state: bytes) -> None:
+        torch.set_rng_state(torch.frombuffer(bytearray(state), dtype=torch.uint8))
+
+    return _Global("the global generator of torch", read, put)

@@ -1,7 +1,7 @@
 """Whose an operation is, and on which line of the tool's it was made.
 
 Innocent is what nobody's result depends on: the runtime's own work, a module while it is imported,
-the time in a log line, and whatever the backend does in its own methods, which is its business.
+the time in a log line, whoever listens to the garbage collector, and whatever the backend does in its own methods, which is its business.
 
 Invariant: a place never names more of this machine than a path below the current folder, or a file
 and the folder that it lies in.
@@ -9,6 +9,7 @@ and the folder that it lies in.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 from pathlib import Path
@@ -26,8 +27,11 @@ _PACKAGE = str(Path(__file__).parents[2]) + os.sep
 def place_of(frame: FrameType | None, backend: object) -> str | None:
     """The line that an operation under a frame is to be blamed on; None when it is innocent."""
     users, others = "", ""
+    collecting = {id(code) for each in gc.callbacks if (code := getattr(each, "__code__", None))}
     while frame is not None:
         name = frame.f_code.co_filename
+        if id(frame.f_code) in collecting:
+            return None
         if backend is not None and frame.f_locals.get("self") is backend:
             return None
         if not users:

@@ -163,9 +163,9 @@ def python_reads() -> dict[int, _Reader]:
 
 
 PYTHON_SUSPECTS: Final = frozenset(
-    {"__getitem__", "__iter__", "read", "read_lenient", "fact", "seed"}
+    {"__getitem__", "__iter__", "read", "read_lenient", "fact", "seed", "run"}
 )
-"""Names of Python functions that are worth a look."""
+"""Names of Python functions that are worth a look; ``run`` is where a thread begins."""
 
 _INTERNET = (2, 10, 30)  # AF_INET and AF_INET6 of Linux and macOS
 

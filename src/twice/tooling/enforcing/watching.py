@@ -100,16 +100,15 @@ def _profile(watch: Watch) -> Profile:
     codes = python_reads()
 
     def profile(frame: FrameType, event: str, arg: Any) -> None:
+        # Called for every call that the tool makes: what is not suspicious leaves at once.
         if event == "c_call":
             if arg.__name__ in SUSPECTS:
                 watch.met(c_read(arg, frame), frame)
-        elif event == "call":
-            code = frame.f_code
-            if code.co_name in PYTHON_SUSPECTS:
-                reader = codes.get(id(code))
-                if reader is not None:
-                    watch.met(reader(frame), frame.f_back)
-            elif _now.watch is not watch:
+        elif event == "call" and frame.f_code.co_name in PYTHON_SUSPECTS:
+            reader = codes.get(id(frame.f_code))
+            if reader is not None:
+                watch.met(reader(frame), frame.f_back)
+            elif frame.f_code.co_name == "run":
                 _now.watch = watch  # The first call on a thread that the tool has started.
 
     return profile
@@ -141,7 +140,7 @@ def watching(tool: Tool, path: tuple[str, ...], backend: object) -> Iterator[Non
     Raises:
         CallRefused: when it did what it does not declare, whatever became of it otherwise.
     """
-    if not forbidden(tool):
+    if not forbidden(tool):  # It promises nothing, and declares what leaves the process.
         yield
         return
     watch = Watch(tool, path, backend)

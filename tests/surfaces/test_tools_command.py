@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from programs import cli
+
+OWN = """
+from twice.tooling import Context, Registry, tool
+
+@tool("scatter.points", determinism="seeded", version="1.2.0")
+def scatter(n: int, ctx: Context) -> list[float]:
+    "Scatter points on a line."
+    return ctx.rng("points").random(n).tolist()
+
+@tool("guess", determinism="nondeterministic")
+def guess() -> int:
+    return 1
+
+registry = Registry([scatter, guess])
+other = 3
+"""
+
+
+def called(*arguments: object, cwd: Path | None = None) -> tuple[int, Any]:
+    done = cli("tools", "call", *arguments, "--json", cwd=cwd)
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    (tmp_path / "points.py").write_text(OWN)
+    return tmp_path
+
+
+def test_a_registry_is_listed_with_what_each_tool_promises() -> None:
+    done = cli("tools", "list", "tables")
+
+    assert done.returncode == 0
+    assert "table.sample     seeded" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("next: twice tools call tables")
+
+
+def test_the_json_list_holds_schemas_and_fingerprints() -> None:
+    told = json.loads(cli("tools", "list", "tables", "--json").stdout)
+
+    assert told["format"] == "twice.tools/1"
+    assert {"name", "determinism", "input", "output", "needs", "fingerprint"} <= set(
+        told["tools"][0]
+    )
+
+
+def test_a_tool_is_called_and_its_envelope_printed() -> None:
+    code, found = called("tables", "table.create", "--args", '{"name": "t", "columns": ["x"]}')
+
+    assert (code, found["ok"]) == (0, True)
+    assert found["result"] == {"table": "t", "rows": 0}
+
+
+@pytest.mark.parametrize("registry", ["points:registry", "points.py:registry"])
+def test_a_registry_of_ones_own_is_found_by_module_and_by_file(own: Path, registry: str) -> None:
+    given = (registry, "scatter.points", "--args", '{"n": 2}')
+    first = called(*given, "--seed", 42, cwd=own)
+    again = called(*given, "--session-seed", 42, cwd=own)
+    other = called(*given, "--seed", 42, "--call-key", "b", cwd=own)
+
+    assert first[0] == 0
+    assert first[1]["determinism"]["seed_source"] == "parameter"
+    assert again[1]["determinism"]["seed_source"] == "session"
+    assert first[1]["result"] == again[1]["result"] != other[1]["result"]
+
+
+def test_arguments_and_contract_come_from_files_as_well(own: Path) -> None:
+    (own / "args.json").write_text('{"n": 3}')
+    (own / "offer.json").write_text('{"session_seed": "7", "registry": "sha256:stale"}')
+    given = ("points:registry", "scatter.points", "--args", "@args.json")
+
+    assert len(called(*given, "--seed", 1, cwd=own)[1]["result"]) == 3
+    code, found = called(*given, "--contract", "@offer.json", cwd=own)
+    assert (code, found["error"]["code"]) == (1, "contract_violation")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("scatter.points", "--args", '{"n": 2}'), "seed_required"),
+        (("scatter.points", "--args", '{"n": "2"}', "--seed", 1), "invalid_arguments"),
+        (("scatter.points", "--args", '{"n": NaN}', "--seed", 1), "invalid_arguments"),
+        (("scatter.points", "--args", '{"n": 2, "m": 1}', "--seed", 1), "invalid_arguments"),
+        (("scatter.points", "--args", '{"n": 2}', "--seed", -1), "invalid_arguments"),
+        (("scatter.points", "--args", '{"n": 2}', "--seed", 2**256), "invalid_arguments"),
+        (
+            ("scatter.points", "--args", '{"n": 2}', "--seed", 1, "--require", "deterministic"),
+            "nondeterministic_refused",
+        ),
+        (("guess",), "nondeterministic_refused"),
+        (("guess", "--seed", 1, "--allow", "nondeterministic"), "invalid_arguments"),
+        (("nothing",), "not_found"),
+    ],
+)
+def test_a_refusal_is_an_envelope_and_exits_1(
+    own: Path, arguments: tuple[Any, ...], code: str
+) -> None:
+    exit_code, found = called("points:registry", *arguments, cwd=own)
+
+    assert (exit_code, found["error"]["code"]) == (1, code)
+
+
+def test_a_permission_is_given_by_name(own: Path) -> None:
+    assert called("points:registry", "guess", "--allow", "nondeterministic", cwd=own)[0] == 0
+
+
+def test_text_for_people_says_the_same(own: Path) -> None:
+    good = cli("tools", "call", "points:registry", "scatter.points", "--args", '{"n": 1}',
+               "--seed", "7", cwd=own)  # fmt: skip
+    bad = cli("tools", "call", "points:registry", "scatter.points", cwd=own)
+
+    assert "seeded, seed 7 (parameter); sha256:" in good.stdout
+    assert bad.stdout.startswith("invalid_arguments: ")
+    assert bad.returncode == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("list", "nowhere"),
+        ("list", "nowhere:registry"),
+        ("list", "nowhere.py:registry"),
+        ("list", "points:other"),
+        ("list", "points:missing"),
+        ("call", "points:registry", "guess", "--args", "{"),
+        ("call", "points:registry", "guess", "--args", "[1]"),
+        ("call", "points:registry", "guess", "--args", '{"a": 1, "a": 2}'),
+        ("call", "points:registry", "guess", "--args", "@nowhere.json"),
+        ("call", "points:registry", "guess", "--args", '{"seed": 1}', "--seed", "2"),
+        ("call", "points:registry", "guess", "--allow", "everything"),
+    ],
+)
+def test_wrong_use_is_one_error_and_exits_2(own: Path, arguments: tuple[str, ...]) -> None:
+    done = cli("tools", *arguments, cwd=own)
+
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("E-")
+    assert "Traceback" not in done.stderr
