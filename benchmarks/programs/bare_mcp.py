@@ -25,10 +25,12 @@ _TOOL = Tool(
 
 
 async def list_tools(context: Any, params: Any) -> ListToolsResult:
+    del context, params
     return ListToolsResult(tools=[_TOOL])
 
 
 async def call_tool(context: Any, params: Any) -> CallToolResult:
+    del context
     _TOTAL["n"] += params.arguments["n"]
     found = {"ok": True, "result": _TOTAL["n"]}
     text = TextContent(type="text", text=json.dumps(found))
