@@ -8,12 +8,11 @@ Invariant: an answer is sent when the next call is asked for, never before.
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
 from typing import Any
 
 from twice.recording.run import Run
-from twice.recording.wire import Channel
+from twice.recording.wire import Channel, inherited
 
 
 class Line:
@@ -50,7 +49,7 @@ class Line:
 
     def _exchanged(self, message: Mapping[str, Any] | None) -> dict[str, Any] | None:
         if self._channel is None:
-            self._channel = Channel(socket.socket(fileno=0))
+            self._channel = inherited(0)
         if message is not None:
             self._channel.send(message)
         return self._channel.receive()
