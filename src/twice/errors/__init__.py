@@ -55,6 +55,16 @@ from twice.errors.replays import (
     SessionMisuse,
     TraceRefused,
 )
+from twice.errors.scenes import (
+    SceneArgumentRefused,
+    SceneFailed,
+    SceneNameTaken,
+    SceneNotFound,
+    SceneRefused,
+    SceneStateForeign,
+    SceneUnable,
+    SceneValueRefused,
+)
 from twice.errors.specifications import (
     BumpRefused,
     GateUnfinished,
@@ -66,7 +76,13 @@ from twice.errors.specifications import (
     WorkspaceRefused,
 )
 from twice.errors.tests import ExamplesDamaged, FaultMisplaced, NothingJudged, PropertyBroken
-from twice.errors.tools import CallRefused, RegistryRefused, ToolRefused
+from twice.errors.tools import (
+    CallRefused,
+    OfferRefused,
+    RegistryRefused,
+    ToolRefused,
+    ToolSessionLost,
+)
 from twice.errors.values import (
     ClassRefused,
     DecodingRefused,
@@ -104,6 +120,7 @@ __all__ = [
     "InputMismatch",
     "InterceptionRefused",
     "NothingJudged",
+    "OfferRefused",
     "OutputExists",
     "OutputUnwritable",
     "ProgramChanged",
@@ -126,6 +143,14 @@ __all__ = [
     "SampleMissing",
     "SampleUndecided",
     "ScaffoldUnfinished",
+    "SceneArgumentRefused",
+    "SceneFailed",
+    "SceneNameTaken",
+    "SceneNotFound",
+    "SceneRefused",
+    "SceneStateForeign",
+    "SceneUnable",
+    "SceneValueRefused",
     "SealBroken",
     "SeedMissing",
     "SeedNameRefused",
@@ -145,6 +170,7 @@ __all__ = [
     "SurroundingsRefused",
     "TickMisuse",
     "ToolRefused",
+    "ToolSessionLost",
     "TraceRefused",
     "TwiceError",
     "TypeNameTaken",

@@ -18,6 +18,8 @@ from twice.errors import RegistryRefused, TwiceError
 from twice.tooling.registry import Registry
 
 BUILT_IN: Final = {
+    "blender": "twice.tooling.adapters.blender.registry:registry",
+    "memory": "twice.tooling.adapters.memory.registry:registry",
     "tables": "twice.tooling.adapters.tables:registry",
 }
 """Registries that come with twice."""

@@ -1,0 +1,69 @@
+"""A state in a file: the canonical form of its plain data, read back without running anything.
+
+Invariant: what is read back has the fingerprints of what was written, or is refused.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from twice.errors import DecodingRefused, SceneArgumentRefused, SceneStateForeign
+from twice.foundation.encoding import decode, encode
+from twice.tooling.adapters.scene.folders import private
+from twice.tooling.adapters.scene.plain import from_plain, to_plain
+from twice.tooling.adapters.scene.state import SceneState
+from twice.writing import write
+
+_FILE_BYTES_MAX: Final = 1 << 30
+
+
+@private
+def write_state(path: Path, state: SceneState) -> None:
+    """Writes a state to a file, whole or not at all.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002, the folder or the disk does not take it.
+    """
+    write(path, encode(to_plain(state)))
+
+
+@private
+def read_state(path: Path) -> SceneState:
+    """Reads a state from a file.
+
+    Raises:
+        SceneArgumentRefused: E-SCENE-005, there is no such file, or it is larger than 1 GiB.
+        SceneStateForeign: E-SCENE-007, the file holds something else.
+    """
+    check_file(path)
+    try:
+        document = decode(path.read_bytes())
+    except DecodingRefused as error:
+        raise SceneStateForeign(
+            f"{path.name} is not a scene state: {error.happened}",
+            "Expected a file that scene.snapshot or scene.save of a scene in memory wrote.",
+            "Write one: twice tools call memory scene.save",
+        ) from error
+    return from_plain(document)
+
+
+@private
+def check_file(path: Path) -> None:
+    """Looks at a file before a scene reads it.
+
+    Raises:
+        SceneArgumentRefused: E-SCENE-005, there is no such file, or it is larger than 1 GiB.
+    """
+    try:
+        size = path.stat().st_size
+        if path.is_file() and size <= _FILE_BYTES_MAX:
+            return
+        why = f"has {size} bytes" if path.is_file() else "is not a file"
+    except OSError as error:
+        why = f"cannot be read: {error.strerror or error}"
+    raise SceneArgumentRefused(
+        f"{path.name} {why}.",
+        f"Expected a file of at most {_FILE_BYTES_MAX} bytes in the session's folder.",
+        "Save the scene under this name first, or name another file.",
+    )

@@ -1,0 +1,144 @@
+"""What tools ask of a scene. Two kinds answer: one in memory, and Blender.
+
+Every operation is by name and by data, never by selection, cursor or mode. What a kind cannot do,
+or not reproducibly, it refuses with SceneUnable.
+
+Invariant: an operation that raises has changed nothing that its caller's rollback does not undo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from twice.tooling.adapters.scene.meshes import MeshData
+from twice.tooling.adapters.scene.pixels import Pixels
+from twice.tooling.adapters.scene.state import SceneState
+from twice.tooling.adapters.scene.transforms import Transform, Triple
+from twice.tooling.backend import Backend
+
+Operation = Literal["UNION", "DIFFERENCE", "INTERSECT"]
+LightKind = Literal["POINT", "SUN", "SPOT"]
+CameraKind = Literal["PERSP", "ORTHO"]
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """How a material looks: colour in linear light, each number in [0, 1]."""
+
+    color: Triple = (0.8, 0.8, 0.8)
+    metallic: float = 0.0
+    roughness: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """A camera: focal length in mm, or the width of what an orthographic one sees."""
+
+    kind: CameraKind = "PERSP"
+    lens: float = 50.0
+    ortho_scale: float = 6.0
+    clip_start: float = 0.1
+    clip_end: float = 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lamp:
+    """A light: energy in W (of the sun in W/m²), colour in linear light."""
+
+    kind: LightKind = "POINT"
+    energy: float = 100.0
+    color: Triple = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """A picture to be made.
+
+    Args:
+        camera: name of the camera's object.
+        width: in pixels.
+        height: in pixels.
+        samples: light paths per pixel, where the renderer draws any.
+        seed: of those paths, from 0 to 2**31 - 1.
+    """
+
+    camera: str
+    width: int
+    height: int
+    samples: int
+    seed: int
+
+
+@runtime_checkable
+class Scene(Backend, Protocol):
+    """A scene that tools act on."""
+
+    @property
+    def folder(self) -> Path:
+        """Where files of the session lie."""
+
+    def snapshot(self, *, evaluated: bool = False) -> SceneState:
+        """Everything that the scene holds; with geometry after modifiers when asked."""
+
+    def create_empty(self, name: str) -> None:
+        """A thing without data, at the origin."""
+
+    def create_mesh(self, name: str, mesh: MeshData) -> None:
+        """A mesh and an object of one name, at the origin."""
+
+    def create_instance(self, name: str, of: str) -> None:
+        """An object that shares the data of another."""
+
+    def create_camera(self, name: str, lens: Lens) -> None:
+        """A camera; the first one becomes the scene's."""
+
+    def create_light(self, name: str, lamp: Lamp) -> None:
+        """A light at the origin."""
+
+    def delete_object(self, name: str) -> None:
+        """Removes an object, and its data when nothing else uses it; its children stay, unparented."""
+
+    def transform(self, name: str, change: Transform) -> None:
+        """Moves an object."""
+
+    def set_parent(self, name: str, parent: str | None) -> None:
+        """Hangs an object under another, or under none; where it stands is now relative to it."""
+
+    def create_collection(self, name: str, parent: str | None) -> None:
+        """An empty collection under another, or under the scene's own."""
+
+    def link(self, name: str, collection: str) -> None:
+        """Puts an object into a collection, and leaves it in its others."""
+
+    def read_mesh(self, name: str, *, evaluated: bool = False) -> MeshData:
+        """The mesh of an object, in its own space."""
+
+    def replace_mesh(self, name: str, mesh: MeshData) -> None:
+        """Gives an object's mesh another shape; materials, modifiers and place stay."""
+
+    def boolean(self, name: str, other: str, operation: Operation) -> MeshData:
+        """The mesh that two objects' meshes make, in the space of the first; changes nothing."""
+
+    def add_modifier(self, name: str, modifier: str, kind: str, given: Mapping[str, Any]) -> None:
+        """Adds a modifier of ``modifiers.MODIFIERS`` at the end of an object's list."""
+
+    def create_material(self, name: str, surface: Surface) -> None:
+        """A material."""
+
+    def assign_material(self, name: str, material: str) -> None:
+        """Makes a material the only one of an object's data."""
+
+    def render(self, shot: Shot) -> Pixels:
+        """A picture, with nothing in the scene changed by taking it."""
+
+    def save(self, path: Path) -> None:
+        """Writes the scene to a file."""
+
+    def load(self, path: Path) -> None:
+        """Takes over a scene from a file; no script in it is run."""
+
+    def object_names(self) -> Sequence[str]:
+        """The names of all objects, by code point."""

@@ -1,0 +1,33 @@
+"""What the scene tools take: names, numbers and places with their ranges.
+
+Invariant: a value that fits its type fits 32 bits.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from twice.tooling.context import Context
+
+Name: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=63, description="a name; at most 63 bytes of UTF-8")
+]
+File: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=200, description="a file in the session's folder")
+]
+Number: TypeAlias = Annotated[float, Field(ge=-1e6, le=1e6)]
+Size: TypeAlias = Annotated[float, Field(gt=0, le=1e6)]
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+Point: TypeAlias = tuple[Number, Number, Number]
+Color: TypeAlias = tuple[Share, Share, Share]
+
+
+def chosen(context: Context, name: str | None, prefix: str) -> str:
+    """The name that was given, or one made from the parameters.
+
+    Raises:
+        CallRefused: ``conflict``, when the made one is taken.
+    """
+    return context.name(prefix) if name is None else name
