@@ -35,14 +35,25 @@ class Kind(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A text that is not empty."""
+class Name:
+    """A text that is not empty: a name may be one letter."""
 
     expected: str = "a text in double quotes that is not empty"
 
     def takes(self, value: object) -> bool:
         """Whether it is one."""
         return isinstance(value, str) and bool(value.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text that says something: one letter says nothing, and would pass for an answer."""
+
+    expected: str = "a text in double quotes of at least two characters"
+
+    def takes(self, value: object) -> bool:
+        """Whether it is one."""
+        return isinstance(value, str) and len("".join(value.split())) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +153,7 @@ class Many:
         least: how many there are at least.
     """
 
-    each: Kind = field(default_factory=Text)
+    each: Kind = field(default_factory=Name)
     least: int = 0
 
     @property
@@ -171,7 +182,7 @@ class Column:
     """
 
     name: str
-    kind: Kind = field(default_factory=Text)
+    kind: Kind = field(default_factory=Name)
     optional: bool = False
 
 
@@ -327,7 +338,7 @@ COMMON: Final = (
     Item("schema", OneOf(("twice.spec/1",)), "the form of this head", decides=False),
     Item("id", Text(), "the number of the sheet"),
     Item("title", Text(), "for people", decides=False),
-    Item("component", Text(), "the system that is specified"),
+    Item("component", Name(), "the system that is specified"),
     Item("version", VERSION, "major.minor.patch; twice spec bump moves it", decides=False),
     Item(
         "status", OneOf(STATUS), "draft, accepted, or memo: one page where that does", decides=False
@@ -336,7 +347,7 @@ COMMON: Final = (
     Item("depends_on", Many(), "numbers of other sheets that it rests on", None),
     Item(
         "class_breaking",
-        Rows((Column("change"), Column("breaks", Flag()), Column("why")), unique="change"),
+        Rows((Column("change"), Column("breaks", Flag()), Column("why", Text())), unique="change"),
         "changes of this sheet that break the class or do not; these go before the table",
         None,
     ),
@@ -346,9 +357,9 @@ COMMON: Final = (
             (
                 Column("check", Whole(1, 17)),
                 Column("owner"),
-                Column("reason"),
-                Column("permits"),
-                Column("reactivate"),
+                Column("reason", Text()),
+                Column("permits", Text()),
+                Column("reactivate", Text()),
                 Column("until", Day()),
                 Column("digest", DIGEST),
             ),

@@ -23,7 +23,7 @@ SHEET: Final = Sheet(
         Item(
             "subsystems",
             Rows(
-                (Column("name"), Column("strategy", OneOf(STRATEGIES)), Column("how")),
+                (Column("name"), Column("strategy", OneOf(STRATEGIES)), Column("how", Text())),
                 least=1,
                 unique="name",
             ),
@@ -31,7 +31,7 @@ SHEET: Final = Sheet(
         ),
         Item(
             "sensitive",
-            Rows((Column("operation"), Column("ordered_by")), least=1, unique="operation"),
+            Rows((Column("operation"), Column("ordered_by", Text())), least=1, unique="operation"),
             "operations whose result depends on the schedule, and what orders them",
         ),
         Item(

@@ -34,12 +34,12 @@ SHEET: Final = Sheet(
         Item("justification", Text(), "why this tier and no other"),
         Item(
             "trades",
-            Rows((Column("chosen"), Column("instead_of"), Column("why")), unique="chosen"),
+            Rows((Column("chosen"), Column("instead_of"), Column("why", Text())), unique="chosen"),
             "libraries and features that were given up",
         ),
         Item(
             "boundary",
-            Rows((Column("what"), Column("crosses_as"), Column("why")), unique="what"),
+            Rows((Column("what"), Column("crosses_as"), Column("why", Text())), unique="what"),
             "what is outside of the promise, and as what it comes in: an effect or an input",
         ),
         Item("budget_percent", Whole(0, 10_000), "how much slower a recorded run may be"),

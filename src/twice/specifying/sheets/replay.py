@@ -22,7 +22,7 @@ SHEET: Final = Sheet(
                 (
                     Column("kind", OneOf(("read-only", "branching"))),
                     Column("operation", OneOf(OPERATIONS)),
-                    Column("workload"),
+                    Column("workload", Text()),
                 ),
                 least=1,
             ),

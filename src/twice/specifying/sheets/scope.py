@@ -20,12 +20,16 @@ SHEET: Final = Sheet(
         Item("seed", Whole(), "the master seed of the runs that the gate makes"),
         Item("config", Many(), 'its configuration, as key=value, for example "n=100"', None),
         Item("sources", Many(least=1), "folders and files of the code, from the project's root"),
-        Item("goals", Many(least=1), "what the past has to be recoverable for"),
+        Item("goals", Many(Text(), 1), "what the past has to be recoverable for"),
         Item("out_of_scope", Many(), "what is not promised, in words", None),
         Item(
             "traits",
             Rows(
-                (Column("name", OneOf(tuple(Trait))), Column("here", Flag()), Column("why")),
+                (
+                    Column("name", OneOf(tuple(Trait))),
+                    Column("here", Flag()),
+                    Column("why", Text()),
+                ),
                 least=len(Trait),
                 unique="name",
             ),

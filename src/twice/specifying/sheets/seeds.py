@@ -34,7 +34,7 @@ SHEET: Final = Sheet(
         Item("audit", Many(least=1), "folders and files whose draws are audited"),
         Item(
             "accepted",
-            Rows((Column("place"), Column("why")), unique="place"),
+            Rows((Column("place"), Column("why", Text())), unique="place"),
             "draws that no stream owns and that are accepted: file.py:function",
             None,
         ),

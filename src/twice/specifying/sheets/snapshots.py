@@ -39,7 +39,11 @@ SHEET: Final = Sheet(
         Item(
             "state",
             Rows(
-                (Column("kind", OneOf(tuple(StateKind))), Column("answer", ANSWERS), Column("how")),
+                (
+                    Column("kind", OneOf(tuple(StateKind))),
+                    Column("answer", ANSWERS),
+                    Column("how", Text()),
+                ),
                 least=len(StateKind),
                 unique="kind",
             ),

@@ -28,7 +28,8 @@ SHEET: Final = Sheet(
         Item(
             "shared",
             Rows(
-                (Column("stream"), Column("owners", Many(least=2)), Column("why")), unique="stream"
+                (Column("stream"), Column("owners", Many(least=2)), Column("why", Text())),
+                unique="stream",
             ),
             "streams that several draw from, accepted with the reason",
             None,
