@@ -26,6 +26,7 @@ _SECONDS_MAX: Final = 3600
 _TOLD_MAX: Final = 300
 _WITNESS: Final = "twice.testing.witness"  # loaded by name, in pytest's process
 _OF_THIS_MACHINE: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+_INSTALLED: Final = frozenset({"site-packages", "dist-packages", ".venv"})
 COUNTEREXAMPLES: Final = "counterexamples.jsonl"
 
 
@@ -104,13 +105,10 @@ def _shown(place: str, project: Path) -> str:
 
 
 def _within(project: Path, files: list[str]) -> tuple[str, ...]:
-    """Give those files that lie in the project, from there on."""
-    paths = sorted(Path(each) for each in files)
-    return tuple(
-        each.relative_to(project).as_posix()
-        for each in paths
-        if each.is_relative_to(project) and each.suffix == ".py"
-    )
+    """Give the source files that lie in the project, from there on; installed ones may lie there and are none."""
+    inside = [Path(each) for each in sorted(files) if Path(each).is_relative_to(project)]
+    own = [each.relative_to(project) for each in inside if each.suffix == ".py"]
+    return tuple(each.as_posix() for each in own if _INSTALLED.isdisjoint(each.parts))
 
 
 def _passed_over(project: Path, folder: str, replayed: Mapping[str, list[int]]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -114,9 +115,7 @@ def _has_floats(value: object) -> bool:
 def _read(record: RunRecord, project: Path) -> Iterator[str]:
     """Give the files of the project that a run read and did not execute."""
     placing = Placing(record.setup.program)
-    events = [*record.strict_reads(), *record.lenient_reads()]
-    for reads in record.actor_reads().values():
-        events += reads
+    events = chain(record.strict_reads(), record.lenient_reads(), *record.actor_reads().values())
     named = {str(value[0]) for number, value in events if number == FILE_READ.number}  # type: ignore[index]
     for name in sorted(named):
         path = Path(os.path.normpath(placing.found(name)))
