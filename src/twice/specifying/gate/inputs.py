@@ -26,8 +26,7 @@ from twice.specifying.gate.plan import Plan
 from twice.specifying.gate.settings import settling
 from twice.specifying.lock import NAME as LOCK
 from twice.specifying.lock import Lock
-from twice.specifying.scaffolding.lock import NAME as SCAFFOLD
-from twice.specifying.scaffolding.lock import read_lock as read_scaffold
+from twice.specifying.scaffolding.standing import standings
 from twice.specifying.workspace import FOLDER, Workspace
 
 _WHOLE: Final = "99"
@@ -52,7 +51,8 @@ def digests_of(
     """
     found = {each.path: _of_sheet(each) for each in workspace.artifacts.values()}
     found[f"{FOLDER}/{LOCK}"] = _of_lock(lock)
-    for path in (*_files(workspace.project, plan), *_laid(workspace.project), *seen):
+    found |= _laid(workspace)
+    for path in (*_files(workspace.project, plan), *seen):
         if path not in found:
             found[path] = _of_file(workspace.project, path)
     return dict(sorted(found.items()))
@@ -65,11 +65,14 @@ def seen_in(trial: Trial | Unavailable, suite: Suite | Unavailable) -> tuple[str
     return tuple(sorted({*of_trial, *of_suite}))
 
 
-def _laid(project: Path) -> Iterator[str]:
-    """Give what a scaffold laid down, and its lock; nothing where none was."""
-    if (project / FOLDER / SCAFFOLD).is_file():
-        yield f"{FOLDER}/{SCAFFOLD}"
-        yield from sorted({each.path for each in read_scaffold(project).regions.values()})
+def _laid(workspace: Workspace) -> dict[str, str]:
+    """Say of each file that a scaffold laid down how its regions stand: the rest of it is its owner's."""
+    states: dict[str, list[str]] = {}
+    for each in standings(workspace):
+        moved = "".join(f", {fact} moved" for fact in each.moved)
+        told = f"{each.name} {'holds' if each.holds else each.state + moved}"
+        states.setdefault(f"{each.path} (as laid down)", []).append(told)
+    return {key: "; ".join(told) for key, told in states.items()}
 
 
 def _of_sheet(sheet: Artifact) -> str:
