@@ -121,12 +121,35 @@ def test_a_wrong_value_is_refused_with_file_line_and_remedy(
 
 
 def test_rows_are_refused_by_the_line_of_their_column() -> None:
-    rows = [{"name": trait.value, "here": True, "why": "x"} for trait in Trait]
+    rows = [{"name": trait.value, "here": True, "why": "it is"} for trait in Trait]
     text = artifact("00", {"traits": rows}).source.replace('name: "gpu"', 'name: "cpu"')
     line = text.split("\n").index('  - name: "cpu"') + 1
 
     with pytest.raises(SheetRefused, match=rf"00\.md:{line}: name in item 3 of traits is 'cpu'"):
         read_artifact(text, SHEETS["00"], "00.md")
+
+
+@pytest.mark.parametrize(
+    ("number", "key", "value"),
+    [
+        ("13", "justification", "x"),
+        ("13", "breach", " x "),
+        ("12", "generators", "-"),
+        ("01", "owner", "x"),
+        ("00", "goals", ["a bug comes back", "x"]),
+    ],
+)
+def test_a_text_of_one_letter_says_nothing(number: str, key: str, value: object) -> None:
+    with pytest.raises(SheetRefused, match=rf"\d+: {key} is .*x|{key} is '-'") as caught:
+        artifact(number, {key: value})
+
+    assert "of at least two characters" in caught.value.expected
+
+
+def test_a_name_may_be_one_letter() -> None:
+    sheet = artifact("02", {"component": "c", "names": [{"stream": "a", "component": "b"}]})
+
+    assert sheet.rows("names") == [{"stream": "a", "component": "b"}]
 
 
 def test_a_later_form_says_which_version_to_install() -> None:
@@ -201,8 +224,8 @@ ITEMS = [(sheet, item) for sheet in SHEETS.values() for item in (*COMMON, *sheet
 def test_every_key_has_an_example_that_it_takes(sheet: Sheet, item: Item) -> None:
     # A list that has to name every kind is shown by one of its items.
     every = {
-        "traits": [{"name": each.value, "here": True, "why": "x"} for each in Trait],
-        "state": [{"kind": each.value, "answer": "absent", "how": "x"} for each in StateKind],
+        "traits": [{"name": each.value, "here": True, "why": "seen"} for each in Trait],
+        "state": [{"kind": each.value, "answer": "absent", "how": "seen"} for each in StateKind],
     }
 
     assert list(faults(item, every.get(item.key, item.example))) == []

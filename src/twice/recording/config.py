@@ -10,6 +10,7 @@ Invariant: a run's configuration never changes after the run began.
 from __future__ import annotations
 
 import difflib
+import json
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import copysign
@@ -159,8 +160,6 @@ def _parse(suffix: str, text: str) -> Any:
     if suffix == ".toml":
         return tomllib.loads(text)
     if suffix == ".json":
-        import json
-
         return json.loads(text)
     if suffix in {".yaml", ".yml"}:
         import yaml
@@ -197,3 +196,14 @@ def parse_value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def in_settings(values: Mapping[str, Any]) -> list[str]:
+    """Write values as ``key=value`` each, by key: what ``parse_settings`` reads back, tables apart."""
+    return [f"{key}={_written(value)}" for key, value in sorted(values.items())]
+
+
+def _written(value: object) -> str:
+    if isinstance(value, str) and parse_value(value) == value:
+        return value
+    return json.dumps(value, default=str)

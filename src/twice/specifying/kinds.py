@@ -37,8 +37,8 @@ class Kind(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A text that is not empty."""
+class Name:
+    """A text that is not empty: a name may be one letter."""
 
     expected: str = "a text in double quotes that is not empty"
     example: Scalar = "in words"
@@ -46,6 +46,18 @@ class Text:
     def takes(self, value: object) -> bool:
         """Whether it is one."""
         return isinstance(value, str) and bool(value.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text that says something: one letter says nothing, and would pass for an answer."""
+
+    expected: str = "a text in double quotes of at least two characters"
+    example: Scalar = "in words"
+
+    def takes(self, value: object) -> bool:
+        """Whether it is one."""
+        return isinstance(value, str) and len("".join(value.split())) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +175,7 @@ class Many:
         least: how many there are at least.
     """
 
-    each: Kind = field(default_factory=Text)
+    each: Kind = field(default_factory=Name)
     least: int = 0
 
     @property
@@ -200,7 +212,7 @@ class Column:
     """
 
     name: str
-    kind: Kind = field(default_factory=Text)
+    kind: Kind = field(default_factory=Name)
     optional: bool = False
     like: Scalar | Sequence[Scalar] = ""
 

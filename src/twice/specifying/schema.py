@@ -22,6 +22,7 @@ from twice.specifying.kinds import (
     Flag,
     Kind,
     Many,
+    Name,
     OneOf,
     Rows,
     Text,
@@ -168,7 +169,7 @@ COMMON: Final = (
     Item("schema", OneOf(("twice.spec/1",)), "the form of this head", decides=False),
     Item("id", Text(), "the number of the sheet"),
     Item("title", Text(), "for people", decides=False),
-    Item("component", Text(), "the system that is specified"),
+    Item("component", Name(), "the system that is specified"),
     Item("version", VERSION, "major.minor.patch; twice spec bump moves it", decides=False),
     Item(
         "status", OneOf(STATUS), "draft, accepted, or memo: one page where that does", decides=False
@@ -177,7 +178,7 @@ COMMON: Final = (
     Item("depends_on", Many(), "numbers of other sheets that it rests on", None, like=["02"]),
     Item(
         "class_breaking",
-        Rows((Column("change"), Column("breaks", Flag()), Column("why")), unique="change"),
+        Rows((Column("change"), Column("breaks", Flag()), Column("why", Text())), unique="change"),
         "changes of this sheet that break the class or do not; these go before the table",
         None,
     ),
@@ -187,9 +188,9 @@ COMMON: Final = (
             (
                 Column("check", Whole(1, 17)),
                 Column("owner"),
-                Column("reason"),
-                Column("permits"),
-                Column("reactivate"),
+                Column("reason", Text()),
+                Column("permits", Text()),
+                Column("reactivate", Text()),
                 Column("until", Day()),
                 Column("digest", DIGEST),
             ),

@@ -27,7 +27,7 @@ SHEET: Final = Sheet(
                 (
                     Column("name", like="workers"),
                     Column("strategy", OneOf(STRATEGIES)),
-                    Column("how", like="all wait for each other after every tick"),
+                    Column("how", Text(), like="all wait for each other after every tick"),
                 ),
                 least=1,
                 unique="name",
@@ -39,7 +39,7 @@ SHEET: Final = Sheet(
             Rows(
                 (
                     Column("operation", like="messages arrive"),
-                    Column("ordered_by", like="sender and number"),
+                    Column("ordered_by", Text(), like="sender and number"),
                 ),
                 least=1,
                 unique="operation",

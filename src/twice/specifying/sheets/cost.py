@@ -39,7 +39,7 @@ SHEET: Final = Sheet(
                 (
                     Column("chosen", like="one thread"),
                     Column("instead_of", like="all cores"),
-                    Column("why", like="sums keep their order"),
+                    Column("why", Text(), like="sums keep their order"),
                 ),
                 unique="chosen",
             ),
@@ -51,7 +51,7 @@ SHEET: Final = Sheet(
                 (
                     Column("what", like="prices of the market"),
                     Column("crosses_as", like="effect"),
-                    Column("why", like="a service makes them"),
+                    Column("why", Text(), like="a service makes them"),
                 ),
                 unique="what",
             ),

@@ -28,7 +28,7 @@ SHEET: Final = Sheet(
                 ),
                 least=1,
             ),
-            "what is asked, and how it is substituted",
+            "what is asked, each operation by its name (files.read), and how it is substituted",
         ),
         Item("manifest", Text(), "where the list of what a run touched is kept and compared"),
         Item(
@@ -47,7 +47,10 @@ SHEET: Final = Sheet(
         Item(
             "accepted",
             Rows(
-                (Column("place", like="swarm.py:report"), Column("why", like="reaches no state")),
+                (
+                    Column("place", like="swarm.py:report"),
+                    Column("why", Text(), like="reaches no state"),
+                ),
                 unique="place",
             ),
             "questions beside the layer that are accepted: file.py:function",

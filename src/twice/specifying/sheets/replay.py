@@ -23,7 +23,7 @@ SHEET: Final = Sheet(
                 (
                     Column("kind", OneOf(("read-only", "branching"))),
                     Column("operation", OneOf(OPERATIONS)),
-                    Column("workload", like="debugging"),
+                    Column("workload", Text(), like="debugging"),
                 ),
                 least=1,
             ),

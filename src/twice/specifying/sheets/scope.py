@@ -32,7 +32,7 @@ SHEET: Final = Sheet(
             "folders and files of the code, from the project's root",
             like=["src"],
         ),
-        Item("goals", Many(least=1), "what the past has to be recoverable for"),
+        Item("goals", Many(Text(), 1), "what the past has to be recoverable for"),
         Item("out_of_scope", Many(), "what is not promised, in words", None),
         Item(
             "traits",
@@ -40,7 +40,7 @@ SHEET: Final = Sheet(
                 (
                     Column("name", OneOf(tuple(Trait))),
                     Column("here", Flag()),
-                    Column("why", like="looked at: no threads, no processes"),
+                    Column("why", Text(), like="looked at: no threads, no processes"),
                 ),
                 least=len(Trait),
                 unique="name",

@@ -45,7 +45,7 @@ SHEET: Final = Sheet(
             Rows(
                 (
                     Column("place", like="swarm.py:jitter"),
-                    Column("why", like="only colours of a plot"),
+                    Column("why", Text(), like="only colours of a plot"),
                 ),
                 unique="place",
             ),

@@ -43,7 +43,7 @@ SHEET: Final = Sheet(
                 (
                     Column("kind", OneOf(tuple(StateKind))),
                     Column("answer", ANSWERS),
-                    Column("how", like="state and restore of swarm"),
+                    Column("how", Text(), like="state and restore of swarm"),
                 ),
                 least=len(StateKind),
                 unique="kind",

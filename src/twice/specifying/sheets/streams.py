@@ -32,7 +32,7 @@ SHEET: Final = Sheet(
                 (
                     Column("stream", like="swarm"),
                     Column("owners", Many(least=2), like=["swarm", "weather"]),
-                    Column("why", like="one source of noise for both"),
+                    Column("why", Text(), like="one source of noise for both"),
                 ),
                 unique="stream",
             ),

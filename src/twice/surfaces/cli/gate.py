@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
                 "Expected one: the last report is shown whole.",
                 "Leave one of them out.",
             )
-        report = last_report(project)
+        report = last_report(project, datetime.now(UTC).date())
     else:
         report = _run(options, project)
     if options.json:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from twice.foundation.digests import digest_bytes
 from twice.specifying.changing import locked_as
-from twice.specifying.consolidating import Passed, consolidated
+from twice.specifying.consolidating import Passed, consolidated, refuse_unmoved
 from twice.specifying.gate.gate import last_report, report_path
 from twice.specifying.gate.report import Result
 from twice.specifying.workspace import Workspace, save
@@ -37,6 +38,7 @@ def arrange(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write it."""
     workspace, lock = opened(options)
+    refuse_unmoved(workspace, lock)
     passed, why = passed_gate(workspace)
     sheet = consolidated(workspace, passed, findings_by_sheet(workspace))
     after = replace(workspace, artifacts={**workspace.artifacts, "99": sheet})
@@ -63,7 +65,7 @@ def passed_gate(workspace: Workspace) -> tuple[Passed | None, str]:
     path = report_path(workspace)
     if not path.is_file():
         return None, "no gate has run"
-    report = last_report(workspace.project)
+    report = last_report(workspace.project, datetime.now(UTC).date())
     if report.result is not Result.PASS:
         return None, f"the last gate said {report.result.value}"
     if report.moved:
