@@ -76,6 +76,11 @@ def suite(rounds: int, count: int) -> Iterator[dict[str, object]]:
     for kind, seconds in samples.items():
         each = [one / count * 1e3 for one in seconds]
         yield {"figure": f"{count} tests, {kind}", "unit": "ms/test", **measuring.spread(each, 2)}
+    for kind in kinds[1:]:
+        pairs = zip(samples[kind], samples["bare"], strict=True)
+        more = [(one - bare) / count * 1e3 for one, bare in pairs]
+        figure = f"{count} tests, added by {kind}"
+        yield {"figure": figure, "unit": "ms/test", **measuring.spread(more, 2)}
     size = kept / count / 1024
     yield {"figure": f"{count} records, each", "unit": "KiB", **measuring.spread([size], 1)}
 

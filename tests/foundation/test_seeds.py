@@ -13,9 +13,11 @@ from twice.foundation.seeds import (
     Seed,
     SeedLedger,
     arm_seed,
+    call_seed,
     derive,
     league_seed,
     sweep_seed,
+    tool_seed,
     worker_seed,
 )
 
@@ -35,6 +37,8 @@ def derived(parent: Seed, how: str, fields: list) -> Seed:
         "sweep": sweep_seed,
         "league": league_seed,
         "arm": arm_seed,
+        "call": call_seed,
+        "tool": tool_seed,
     }
     return makers[how](parent, *fields)
 
@@ -56,6 +60,8 @@ def written_out(parent: int, how: str, fields: list) -> int:
         message += len(values).to_bytes(4, "big") + b"".join(map(field, values))
         return int.from_bytes(hmac_sha256(seed.to_bytes(32, "big"), message)[:16], "big")
 
+    if how == "tool":  # a name, then a path: one field for each segment
+        fields = [fields[0], *fields[1].split("/")]
     if how != "name":
         return step(parent, how, *fields)
     for segment in fields[0].split("/"):
@@ -98,10 +104,12 @@ def test_the_kinds_of_derivation_never_meet(master, one, other, number):
         league_seed(master, number, one),
         league_seed(master, number, one, other),
         arm_seed(master, one, number),
+        call_seed(master, one),
+        tool_seed(master, one, other),
         arm_seed(master, one, str(number)),
     ]
 
-    different_paths = 9 if one != str(number) else 8
+    different_paths = 11 if one != str(number) else 10
     assert len({seed.value for seed in found}) == different_paths
 
 

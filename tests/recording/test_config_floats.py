@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from programs import verified
 from twice.foundation.encoding import encode
-from twice.recording.config import whole_floats, with_floats
+from twice.recording.config import negative_zeros, whole_floats, with_floats
 
 PLAIN = st.recursive(
     st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(max_size=3)
-    | st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: x != 0 or str(x) == "0.0"),
+    | st.floats(allow_nan=False, allow_infinity=False),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
     max_leaves=8,
 )  # fmt: skip
@@ -24,9 +24,15 @@ PLAIN = st.recursive(
 
 @given(st.dictionaries(st.text(max_size=3), PLAIN, max_size=4))
 def test_a_configuration_survives_the_document_it_is_written_in(config: dict[str, Any]) -> None:
-    document = json.loads(rfc8785.dumps({"config": config, "floats": whole_floats(config)}))
+    document = json.loads(
+        rfc8785.dumps(
+            {"config": config, "floats": whole_floats(config), "zeros": negative_zeros(config)}
+        )
+    )
 
-    assert encode(with_floats(document["config"], document["floats"])) == encode(config)
+    read = with_floats(document["config"], document["floats"], document["zeros"])
+
+    assert encode(read) == encode(config)
 
 
 def test_a_whole_float_is_a_float_in_the_replay(tmp_path: Path) -> None:
@@ -37,6 +43,8 @@ def test_a_whole_float_is_a_float_in_the_replay(tmp_path: Path) -> None:
             pass
     """
 
-    statement = verified(tmp_path, program, config={"scale": 1.0, "more": [2.0, {"a": 0.0}, 3]})
+    statement = verified(
+        tmp_path, program, config={"scale": 1.0, "more": [2.0, {"a": 0.0}, 3, -0.0]}
+    )
 
     assert statement.result == "PASS"

@@ -14,8 +14,8 @@ import pytest
 
 HEAVY = (
     "IPython", "aiohttp", "asyncio", "blake3", "click", "fastapi", "gymnasium", "hypothesis",
-    "importlib.metadata", "jax", "matplotlib", "mujoco", "numpy", "pandas", "pyarrow", "pytest",
-    "rich", "scipy", "tensorflow", "threadpoolctl", "torch", "xxhash", "yaml", "zstandard",
+    "importlib.metadata", "jax", "matplotlib", "mujoco", "numpy", "pandas", "pyarrow",
+    "pydantic", "pytest", "rich", "scipy", "tensorflow", "threadpoolctl", "torch", "xxhash", "yaml", "zstandard",
 )  # fmt: skip
 
 LIST = "import json, sys, {}; print(json.dumps(sorted(sys.modules)))"

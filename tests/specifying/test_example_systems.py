@@ -1,4 +1,4 @@
-"""Three systems with specifications of their own, as they lie in ``examples/systems``: their gates pass."""
+"""Systems with specifications of their own, one at each tier, as they lie in ``examples/systems``: their gates pass."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from programs import cli
 
 SYSTEMS = Path(__file__).parents[2] / "examples" / "systems"
-TIERS = {"training": "S", "orders": "M", "market": "L"}
+TIERS = {"life": "XS", "training": "S", "orders": "M", "market": "L", "clearing": "XL"}
 
 
 @pytest.fixture(params=TIERS)

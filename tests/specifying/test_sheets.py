@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +11,10 @@ from sheets_written import NOTHING, artifact
 
 from twice.errors import SheetRefused, SheetVersion
 from twice.specifying.artifact import deciding_text, decoded, read_artifact
-from twice.specifying.schema import COMMON, UNKNOWN
+from twice.specifying.kinds import UNKNOWN, Rows, is_closed
+from twice.specifying.schema import COMMON, Fault, Item, Sheet, faults
 from twice.specifying.sheets import SHEETS
+from twice.specifying.sheets.snapshots import StateKind
 from twice.specifying.templates import template
 from twice.specifying.tiers import REQUIRED, Situation, Tier, Trait, required
 
@@ -117,12 +121,35 @@ def test_a_wrong_value_is_refused_with_file_line_and_remedy(
 
 
 def test_rows_are_refused_by_the_line_of_their_column() -> None:
-    rows = [{"name": trait.value, "here": True, "why": "x"} for trait in Trait]
+    rows = [{"name": trait.value, "here": True, "why": "it is"} for trait in Trait]
     text = artifact("00", {"traits": rows}).source.replace('name: "gpu"', 'name: "cpu"')
     line = text.split("\n").index('  - name: "cpu"') + 1
 
     with pytest.raises(SheetRefused, match=rf"00\.md:{line}: name in item 3 of traits is 'cpu'"):
         read_artifact(text, SHEETS["00"], "00.md")
+
+
+@pytest.mark.parametrize(
+    ("number", "key", "value"),
+    [
+        ("13", "justification", "x"),
+        ("13", "breach", " x "),
+        ("12", "generators", "-"),
+        ("01", "owner", "x"),
+        ("00", "goals", ["a bug comes back", "x"]),
+    ],
+)
+def test_a_text_of_one_letter_says_nothing(number: str, key: str, value: object) -> None:
+    with pytest.raises(SheetRefused, match=rf"\d+: {key} is .*x|{key} is '-'") as caught:
+        artifact(number, {key: value})
+
+    assert "of at least two characters" in caught.value.expected
+
+
+def test_a_name_may_be_one_letter() -> None:
+    sheet = artifact("02", {"component": "c", "names": [{"stream": "a", "component": "b"}]})
+
+    assert sheet.rows("names") == [{"stream": "a", "component": "b"}]
 
 
 def test_a_later_form_says_which_version_to_install() -> None:
@@ -186,3 +213,64 @@ def test_question_marks_are_never_an_answer() -> None:
     assert sheet.said("tier") == ""
     assert sheet.listed("goals") == ["one"]
     assert {"tier", "goals"} <= {gap.key for gap in sheet.gaps(NOTHING)}
+
+
+ITEMS = [(sheet, item) for sheet in SHEETS.values() for item in (*COMMON, *sheet.items)]
+
+
+@pytest.mark.parametrize(
+    ("sheet", "item"), ITEMS, ids=lambda each: getattr(each, "key", None) or each.number
+)
+def test_every_key_has_an_example_that_it_takes(sheet: Sheet, item: Item) -> None:
+    # A list that has to name every kind is shown by one of its items.
+    every = {
+        "traits": [{"name": each.value, "here": True, "why": "seen"} for each in Trait],
+        "state": [{"kind": each.value, "answer": "absent", "how": "seen"} for each in StateKind],
+    }
+
+    assert list(faults(item, every.get(item.key, item.example))) == []
+    assert faults_of_one_row(item) == []
+
+
+def faults_of_one_row(item: Item) -> list[Fault]:
+    if not isinstance(item.kind, Rows):
+        return []
+    return list(faults(replace(item, kind=replace(item.kind, least=1)), item.example))
+
+
+@pytest.mark.parametrize("number", SHEETS)
+def test_a_template_tells_every_word_that_a_key_takes(number: str) -> None:
+    told = " ".join(
+        line.removeprefix("#").strip()
+        for line in template(SHEETS[number], "swarm", NOTHING, {}, every=True).split("\n")
+        if line.startswith("#")
+    )
+
+    for item in SHEETS[number].items:
+        assert item.says in told
+        if is_closed(item.kind):
+            assert f"takes {item.kind.expected} for example: {item.key}: " in told
+
+
+def test_everything_wrong_in_a_sheet_is_told_at_once_with_its_lines() -> None:
+    source = artifact("02").source
+    for old, new in (
+        ('surface: "?"', 'surface: ["keyboard"]'),
+        ('derivation: "?"', "derivation: rule 1"),
+        ('audit: "?"', 'audits: ["src"]'),
+        ('names: "?"', 'names:\n  - stream: "a"\n  - stream: "a"\n    component: 3'),
+    ):
+        source = source.replace(f"\n{old}\n", f"\n{new}\n")
+
+    with pytest.raises(SheetRefused) as caught:
+        read_artifact(source, SHEETS["02"], "02.md")
+
+    places = caught.value.fields["places"]
+    lines = source.split("\n")
+    assert [lines[each["line"] - 1] for each in places] == [  # type: ignore[attr-defined]
+        'surface: ["keyboard"]', "derivation: rule 1", '  - stream: "a"', '  - stream: "a"',
+        "    component: 3", 'audits: ["src"]',
+    ]  # fmt: skip
+    assert 'each one of "config", "flag", "environment"; for example ["config"]' in str(
+        caught.value
+    )

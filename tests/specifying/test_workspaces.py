@@ -125,7 +125,7 @@ def test_everything_after_01_waits_while_it_is_contested() -> None:
         ("07", "model", ["threads", "processes"], Tier.M),
         ("07", "model", ["threads"], Tier.S),
         ("08", "threads", 1, Tier.S),
-        ("11", "rule", "x", Tier.S),
+        ("11", "rule", "xx", Tier.S),
         ("12", "stateful", True, Tier.XL),
     ],
 )

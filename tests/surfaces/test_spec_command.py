@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -54,8 +55,8 @@ class Project:
     def say(self, number: str, old: str, new: str) -> None:
         path = self.sheet(number)
         text = path.read_text("utf-8")
-        assert old in text, text
-        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        assert f"\n{old}" in text, text
+        path.write_text(text.replace(f"\n{old}", f"\n{new}", 1), encoding="utf-8")
 
     def bytes(self) -> dict[str, bytes]:
         return {
@@ -143,6 +144,25 @@ def test_a_value_of_another_kind_stops_everything_and_writes_nothing(begun: Proj
     assert "02-seed-governance-spec.md:" in said
     assert "vectors is 'many'" in said
     assert begun.bytes() == before
+
+
+@pytest.mark.parametrize(
+    "words", [("spec", "status"), ("spec", "fill"), ("scaffold", "swarm"), ("gate",)]
+)
+def test_every_wrong_value_of_every_sheet_is_told_at_once(
+    begun: Project, words: tuple[str, ...]
+) -> None:
+    begun.say("02", 'surface: "?"', 'surface: ["keyboard"]')
+    begun.say("03", 'adding: "?"', "adding: by name")
+    begun.say("01", 'class: "bit-exact"', 'class: "exact"')
+
+    said = begun.twice(*words, code=2)
+
+    assert "3 lines of the sheets cannot be taken" in said
+    for number, key in (("01", "class"), ("02", "surface"), ("03", "adding")):
+        lines = begun.sheet(number).read_text("utf-8").split("\n")
+        at = next(at for at, line in enumerate(lines, 1) if line.startswith(f"{key}: "))
+        assert f"{FOLDER}/{begun.sheet(number).name}:{at}: " in said
 
 
 def test_a_change_is_told_bumped_followed_and_paid(begun: Project) -> None:
@@ -260,6 +280,36 @@ def test_wrong_use_is_one_error_and_changes_nothing(
     assert what in said
     assert "Traceback" not in said
     assert begun.bytes() == before
+
+
+def test_locking_tells_which_sheets_changed_since(begun: Project) -> None:
+    begun.spec("bump", "02")
+    begun.say("02", 'derivation: "?"', 'derivation: "rule 1"')
+    before = begun.bytes()
+
+    said = begun.spec("lock", "02", code=1)
+
+    assert "02 changed since it was locked: derivation" in said
+    assert "twice spec bump 02" in said
+    assert begun.bytes() == before
+
+
+def test_a_next_step_is_one_that_does_something(begun: Project) -> None:
+    """Before a record is there, nothing can be filled, and later sheets wait for the first."""
+    steps = json.loads(begun.spec("status", "--json", code=1))["next"]
+
+    assert steps == [
+        (
+            f"twice record swarm.py:main --seed 42 --set n=8 --set ticks=4 --class bit-exact "
+            f"-o {FOLDER}/evidence/vector.twice"
+        ),
+        f"twice spec fill --record {FOLDER}/evidence/vector.twice",
+        "write what is open: twice spec status --open",
+    ]
+    begun.twice(*shlex.split(steps[0])[1:])
+    begun.twice(*shlex.split(steps[1])[1:], code=1)
+    assert json.loads(begun.spec("status", "--json", code=1))["next"] == [steps[2]]
+    assert "wrote nothing" in begun.spec("add", code=1)
 
 
 def test_an_event_names_its_cause_and_its_checks(begun: Project) -> None:

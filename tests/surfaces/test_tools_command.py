@@ -33,6 +33,8 @@ def called(*arguments: object, cwd: Path | None = None) -> tuple[int, Any]:
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     (tmp_path / "points.py").write_text(OWN)
+    (tmp_path / "broken.py").write_text("registry = 1 / 0")
+    (tmp_path / "undeclared.py").write_text(OWN.replace('determinism="seeded", ', ""))
     return tmp_path
 
 
@@ -129,6 +131,9 @@ def test_text_for_people_says_the_same(own: Path) -> None:
         ("list", "nowhere"),
         ("list", "nowhere:registry"),
         ("list", "nowhere.py:registry"),
+        ("list", "broken:registry"),
+        ("list", "broken.py:registry"),
+        ("list", "undeclared.py:registry"),
         ("list", "points:other"),
         ("list", "points:missing"),
         ("call", "points:registry", "guess", "--args", "{"),

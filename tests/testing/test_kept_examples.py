@@ -58,12 +58,45 @@ def test_a_program_is_named_by_its_way_from_the_folder(tmp_path: Path) -> None:
 
 
 def test_a_kept_example_of_another_property_is_left_alone(tmp_path: Path) -> None:
-    examples.keep(tmp_path, Kept("seed_isolation", BROKEN, Example({"ticks": 2}, 0, {"at": 1})))
+    subject = examples.subject_in(tmp_path, BROKEN)
+    examples.keep(tmp_path, Kept("seed_isolation", subject, Example({"ticks": 2}, 0, {"at": 1})))
 
     options = {"config": {"ticks": 2}, "seeds": 0, "examples": 1, "examples_in": tmp_path}
     _, answer = ask("snapshot_round_trip", BROKEN, **options)
 
     assert (answer.found, answer.judged) == (None, 1)
+    assert [(number, kept.property) for _, number, kept in examples.passed_over(tmp_path)] == [
+        (1, "seed_isolation")
+    ]
+
+
+def test_a_kept_example_that_was_replayed_is_not_passed_over(tmp_path: Path) -> None:
+    subject = examples.subject_in(tmp_path, BROKEN)
+    examples.keep(
+        tmp_path, Kept("replay_equivalence", subject, Example({"ticks": 2}, 0, {"at": 1}))
+    )
+
+    ask("replay_equivalence", BROKEN, {"ticks": 1}, 0, examples=1, examples_in=tmp_path)
+
+    assert list(examples.passed_over(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "words"),
+    [
+        (Kept("sed_isolation", "market:main", Example({}, 0)), "'sed_isolation' is no property"),
+        (Kept("seed_isolation", "gone.py:main", Example({}, 0)), "'gone.py:main' is not there"),
+    ],
+)
+def test_a_line_that_nobody_can_ever_ask_for_is_refused(
+    tmp_path: Path, kept: Kept, words: str
+) -> None:
+    examples.keep(tmp_path, kept)
+
+    with pytest.raises(ExamplesDamaged, match=words) as caught:
+        ask("replay_equivalence", BROKEN, {"ticks": 1}, 0, examples=1, examples_in=tmp_path)
+
+    assert "Line 1 of" in caught.value.happened
 
 
 def test_the_database_has_the_same_keys_in_every_process(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from twice.foundation.seeds import Seed, call_seed, tool_seed
 from twice.tooling import Context, Ref, Registry, Session, Step, Tool, macro, negotiate, tool
+from twice.tooling.observing import Note
 
 SEED_SOURCES = ("none", "session", "parameter", "parameter and session")
 CLASSES = ("deterministic", "seeded", "nondeterministic")
@@ -233,3 +234,19 @@ def test_a_part_has_to_promise_what_the_whole_promises() -> None:
 
     assert found["error"]["code"] == "nondeterministic_refused"
     assert found["error"]["details"]["path"] == ["draw"]
+
+
+def test_parts_say_that_their_seed_came_from_the_macro() -> None:
+    sources: list[tuple[tuple[str, ...], str | None]] = []
+
+    class Noting:
+        def began(self, note: Note) -> None:
+            pass
+
+        def ended(self, note: Note) -> None:
+            sources.append((note.path, note.seeded and note.seeded.source))
+
+    contract = negotiate({"session_seed": 5}, REGISTRY)
+    Session(REGISTRY, contract=contract, observer=Noting()).call("macro.seeded")
+
+    assert sources == [(("draw",), "macro"), ((), "session")]

@@ -76,7 +76,13 @@ from twice.errors.specifications import (
     WorkspaceRefused,
 )
 from twice.errors.tests import ExamplesDamaged, FaultMisplaced, NothingJudged, PropertyBroken
-from twice.errors.tools import CallRefused, RegistryRefused, ToolRefused
+from twice.errors.tools import (
+    CallRefused,
+    OfferRefused,
+    RegistryRefused,
+    ToolRefused,
+    ToolSessionLost,
+)
 from twice.errors.values import (
     ClassRefused,
     DecodingRefused,
@@ -114,6 +120,7 @@ __all__ = [
     "InputMismatch",
     "InterceptionRefused",
     "NothingJudged",
+    "OfferRefused",
     "OutputExists",
     "OutputUnwritable",
     "ProgramChanged",
@@ -163,6 +170,7 @@ __all__ = [
     "SurroundingsRefused",
     "TickMisuse",
     "ToolRefused",
+    "ToolSessionLost",
     "TraceRefused",
     "TwiceError",
     "TypeNameTaken",

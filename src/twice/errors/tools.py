@@ -38,3 +38,15 @@ class CallRefused(TwiceError):
     ) -> None:
         super().__init__(happened, expected, remedy, **details)
         self.code = code
+
+
+class OfferRefused(UsageError):
+    """No session contract comes of what a host offers."""
+
+    id = "E-TOOL-004"
+
+
+class ToolSessionLost(TwiceError):
+    """A session's worker died, and no other could be brought to where it stood."""
+
+    id = "E-TOOL-005"

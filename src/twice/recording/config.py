@@ -10,8 +10,10 @@ Invariant: a run's configuration never changes after the run began.
 from __future__ import annotations
 
 import difflib
+import json
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import copysign
 from pathlib import Path
 from typing import Any
 
@@ -74,33 +76,51 @@ class Config(Mapping[str, Any]):
         return sorted(set(self._values) - set(self._read))
 
 
-def whole_floats(values: object, place: tuple[str | int, ...] = ()) -> list[list[str | int]]:
+def whole_floats(values: object) -> list[list[str | int]]:
     """Places of floats without a fraction: RFC 8785 writes 1.0 as 1, and nobody could tell after."""
-    if isinstance(values, float) and values.is_integer():
+    return _places(values, float.is_integer)
+
+
+def negative_zeros(values: object) -> list[list[str | int]]:
+    """Places of -0.0, which RFC 8785 writes as 0 too."""
+    return _places(values, lambda each: each == 0 and copysign(1, each) < 0)
+
+
+def _places(
+    values: object, holds: Callable[[float], bool], place: tuple[str | int, ...] = ()
+) -> list[list[str | int]]:
+    if isinstance(values, float) and holds(values):
         return [[*place]]
     inner: Iterable[tuple[str | int, object]] = ()
     if isinstance(values, Mapping):
         inner = values.items()
     elif isinstance(values, list | tuple):
         inner = enumerate(values)
-    return [found for key, value in inner for found in whole_floats(value, (*place, key))]
+    return [found for key, value in inner for found in _places(value, holds, (*place, key))]
 
 
-def with_floats(values: Any, places: Iterable[list[str | int]]) -> Any:
-    """The same values with floats at those places."""
+def with_floats(
+    values: Any,
+    places: Iterable[list[str | int]],
+    negative: Iterable[list[str | int]] = (),
+) -> Any:
+    """The same values with floats at those places, and -0.0 at the negative ones among them."""
     for place in places:
-        values = _as_float(values, place)
+        values = _as_float(values, place, 1)
+    for place in negative:
+        values = _as_float(values, place, -1)
     return values
 
 
-def _as_float(values: Any, place: list[str | int]) -> Any:
+def _as_float(values: Any, place: list[str | int], sign: int) -> Any:
     if not place:
-        return float(values) if isinstance(values, int) else values  # stars may stand there
+        # Stars may stand there.
+        return sign * float(values) if isinstance(values, int | float) else values
     key, *rest = place
     if isinstance(values, Mapping) and key in values:
-        return {**values, str(key): _as_float(values[key], rest)}
+        return {**values, str(key): _as_float(values[key], rest, sign)}
     if isinstance(values, list) and isinstance(key, int) and key < len(values):
-        return [*values[:key], _as_float(values[key], rest), *values[key + 1 :]]
+        return [*values[:key], _as_float(values[key], rest, sign), *values[key + 1 :]]
     return values
 
 
@@ -140,8 +160,6 @@ def _parse(suffix: str, text: str) -> Any:
     if suffix == ".toml":
         return tomllib.loads(text)
     if suffix == ".json":
-        import json
-
         return json.loads(text)
     if suffix in {".yaml", ".yml"}:
         import yaml
@@ -178,3 +196,14 @@ def parse_value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def in_settings(values: Mapping[str, Any]) -> list[str]:
+    """Write values as ``key=value`` each, by key: what ``parse_settings`` reads back, tables apart."""
+    return [f"{key}={_written(value)}" for key, value in sorted(values.items())]
+
+
+def _written(value: object) -> str:
+    if isinstance(value, str) and parse_value(value) == value:
+        return value
+    return json.dumps(value, default=str)

@@ -29,6 +29,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "ticks": session.tick + 1,
         "points": session.point_count,
         "effects": manifest,
+        **_started(session),
         "inventory": whole_inventory(
             session.wiring.inventory, manifest, pinned(session.setup, os.environ)
         ),
@@ -37,8 +38,24 @@ def describe_ending(session: Session) -> dict[str, object]:
         "components": {
             name: component.form for name, component in session.points.components.items()
         },
+        **_tracked_twice(session),
         "files": source_digests(dict.fromkeys(files), root),
         "config_unread": session.config.keys_unread,
         "printed": session.wiring.summarise_output(),
         "settings": settings_at_end(),
     }
+
+
+def _started(session: Session) -> dict[str, object]:
+    """Count what was started beside the main program, by kind; nothing where nothing was."""
+    started = session.wiring.layer.started
+    return {"started": dict(sorted(started.items()))} if started else {}
+
+
+def _tracked_twice(session: Session) -> dict[str, object]:
+    """Give the names under which one object was tracked more than once; nothing where none was."""
+    names: dict[int, list[str]] = {}
+    for name, component in session.points.components.items():
+        names.setdefault(id(component.target), []).append(name)
+    several = [each for each in names.values() if len(each) > 1]
+    return {"tracked_twice": several} if several else {}

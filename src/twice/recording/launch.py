@@ -37,7 +37,8 @@ class ChildProcess:
         module: the module to run with ``python -m``; it speaks ``wire``.
         environ: its whole environment.
         show: whether what it prints is passed on to this process's output.
-        stdin: whether it reads this process's standard input; otherwise it reads nothing.
+        stdin: whether it reads this process's standard input, or a descriptor that it reads in its place;
+            otherwise it reads nothing.
         cwd: its working folder.
         passes_interrupts: whether an interrupt of this process is the child's to handle, as it is
             while recording; otherwise it is raised here, and the child goes.
@@ -50,7 +51,7 @@ class ChildProcess:
         environ: Mapping[str, str],
         *,
         show: bool = False,
-        stdin: bool = False,
+        stdin: bool | int = False,
         cwd: str | None = None,
         passes_interrupts: bool = False,
         python: str = "",
@@ -67,7 +68,7 @@ class ChildProcess:
             # or of the standard library; the program's folders are searched once it is loaded.
             [python or sys.executable, "-P", "-m", module, str(theirs.fileno())],
             env={**environ, NESTED: self.scratch},
-            stdin=None if stdin else subprocess.DEVNULL,
+            stdin=_standard_input(stdin),
             stdout=self._files[0],
             stderr=self._files[1],
             pass_fds=[theirs.fileno()],
@@ -197,6 +198,12 @@ class ChildProcess:
                 self._shown[at] += len(new)
                 _pass_on(new, target)
                 new = os.pread(descriptor, 1 << 20, self._shown[at])
+
+
+def _standard_input(stdin: bool | int) -> int | None:
+    if isinstance(stdin, bool):
+        return None if stdin else subprocess.DEVNULL
+    return stdin
 
 
 def _pass_on(data: bytes, target: Any) -> None:

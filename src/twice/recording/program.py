@@ -257,10 +257,18 @@ _FOREIGN = tuple(
     if path
 )
 _OURS = os.path.realpath(Path(__file__).parents[1]) + os.sep
+# Programs that come with twice, and what they act on: in a run they are the user's code.
+_SHIPPED = tuple(
+    _OURS + name.replace("/", os.sep)
+    for name in ("tooling/hosting/program.py", "tooling/adapters/")
+)
 
 
 def is_user_file(path: str) -> bool:
-    """Whether a source path is the user's own: not the interpreter's, not installed, not twice."""
+    """Whether a source path is the user's own: not the interpreter's, not installed, not twice.
+
+    A program that comes with twice is executed like one of the user's, and counts as one.
+    """
     if path.startswith("<"):
         return False
     return _is_user_path(path) if os.path.isabs(path) else _is_user_path(os.path.abspath(path))  # noqa: PTH100, PTH117
@@ -270,7 +278,7 @@ def is_user_file(path: str) -> bool:
 def _is_user_path(path: str) -> bool:
     """The same for an absolute path; asked several times for every loaded module."""
     real = os.path.realpath(path)
-    return (
+    return real.startswith(_SHIPPED) or (
         not real.startswith(_FOREIGN)
         and not real.startswith(_OURS)
         and f"{os.sep}site-packages{os.sep}" not in real
@@ -279,7 +287,7 @@ def _is_user_path(path: str) -> bool:
 
 def is_ours(path: str) -> bool:
     """Whether a source path is one of twice's own."""
-    return path.startswith(_OURS)
+    return path.startswith(_OURS) and not path.startswith(_SHIPPED)
 
 
 def no_function(target: str, function: str, names: list[str]) -> ProgramNotFound:

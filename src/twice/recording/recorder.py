@@ -131,16 +131,17 @@ def record_program(
     *,
     force: bool = False,
     show: bool = False,
-    stdin: bool = False,
+    stdin: bool | int = False,
     parent: Mapping[str, object] | None = None,
     progress: Progress | None = None,
     python: str = "",
+    began: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
     """Record a program in a fresh process; the message with which that process ended.
 
     Of a statistical run the sample is drawn first, so that it stands at the front of the record;
     ``progress`` is called with (members done, members). ``python`` is another interpreter's path, for
-    runs that have no sample.
+    runs that have no sample. ``began`` is called with the number of the process once it is there.
 
     Raises:
         TwiceError: what the process refused. ProgramFailed: E-PROGRAM-003, when it died.
@@ -158,6 +159,8 @@ def record_program(
         _CHILD, environ, show=show, stdin=stdin, passes_interrupts=True, python=python
     ) as child:
         try:
+            if began is not None:
+                began(child.pid)
             child.ask(job)
             message = child.answer()
             while message["kind"] == "noticed":

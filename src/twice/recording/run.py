@@ -209,6 +209,18 @@ class Run:
         if text not in self._session.caveats:
             self._session.caveats.append(text)
 
+    def flush(self) -> None:
+        """Let what was recorded so far outlive this process, whatever ends it.
+
+        A record is written in blocks; a killed process loses the one in flight. A service calls this
+        before it answers. It costs a write, and in replay nothing.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the disk is full or fails.
+        """
+        self._session.wiring.layer.flush()
+        self._session.wiring.sink.flush()
+
     def rollback(self, to: int) -> None:
         """Revert to the state before a kept tick; the next tick is that tick again.
 

@@ -55,6 +55,9 @@ class SummarySink:
         """No."""
         return False
 
+    def flush(self) -> None:
+        """Nothing is written here."""
+
     def close(self, ending: Mapping[str, object]) -> None:
         """Nothing is open."""
 

@@ -7,7 +7,6 @@ traceback, because it is a fault of ours or of the program.
 from __future__ import annotations
 
 import os
-import socket
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,14 +14,14 @@ from typing import Any
 from twice.errors import TwiceError
 from twice.recording.launch import error_message
 from twice.recording.surroundings.handed import take_handed
-from twice.recording.wire import Channel
+from twice.recording.wire import Channel, inherited
 
 Handler = Callable[[Mapping[str, Any], Channel], None]
 
 
 def serve(handle: Handler) -> None:
     """Receive one job, handle it, report a refusal as data, and leave."""
-    channel = Channel(socket.socket(fileno=int(sys.argv[1])))
+    channel = inherited(int(sys.argv[1]))
     code = 0
     try:
         take_handed(os.environ)  # first: it may begin this process anew

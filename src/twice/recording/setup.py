@@ -23,7 +23,7 @@ from twice.recording.cadence import (
     parse_granularity,
     parse_strategy,
 )
-from twice.recording.config import whole_floats, with_floats
+from twice.recording.config import negative_zeros, whole_floats, with_floats
 from twice.recording.effects.clock import TickClock, parse_clock
 from twice.recording.effects.files.policies import Policy as FilePolicy
 from twice.recording.effects.files.policies import parse_files
@@ -79,6 +79,7 @@ class Setup:
             "seed": str(self.seed.value),
             "config": dict(self.config),
             **({"config_floats": floats} if (floats := whole_floats(self.config)) else {}),
+            **({"config_negative_zeros": zeros} if (zeros := negative_zeros(self.config)) else {}),
             "predicate": self.predicate.to_json(),
             "policies": {
                 "digest": self.algorithm.value,
@@ -103,7 +104,11 @@ class Setup:
         return cls(
             program=program,
             seed=Seed(int(data["seed"])),
-            config=with_floats(data["config"], data.get("config_floats", ())),
+            config=with_floats(
+                data["config"],
+                data.get("config_floats", ()),
+                data.get("config_negative_zeros", ()),
+            ),
             predicate=Predicate.from_json(data["predicate"]),
             algorithm=Algorithm(policies["digest"]),
             granularity=parse_granularity(policies["compare"]),

@@ -40,6 +40,10 @@ class Sink(Protocol):
         """Whether capturing snapshots serves anyone here."""
         ...
 
+    def flush(self) -> None:
+        """What was given so far must outlive this process."""
+        ...
+
     def close(self, ending: Mapping[str, object]) -> None:
         """The run ended."""
         ...
@@ -91,6 +95,10 @@ class RecordingSink:
         """Unless the strategy is event-sourced."""
         return self._keep
 
+    def flush(self) -> None:
+        """Seal the blocks that wait, full or not."""
+        self.writer.flush()
+
     def close(self, ending: Mapping[str, object]) -> None:
         """Seal the record."""
         self.writer.close(ending)
@@ -131,6 +139,11 @@ class Sinks:
         """Whether any of them does."""
         return any(sink.wants_snapshots() for sink in self._sinks)
 
+    def flush(self) -> None:
+        """Tell every sink."""
+        for sink in self._sinks:
+            sink.flush()
+
     def close(self, ending: Mapping[str, object]) -> None:
         """Close every sink, and raise the first refusal once all are closed."""
         refused: TwiceError | None = None
@@ -166,6 +179,9 @@ class NoSink:
     def wants_snapshots(self) -> bool:
         """No."""
         return False
+
+    def flush(self) -> None:
+        """Nothing is written here."""
 
     def close(self, ending: Mapping[str, object]) -> None:
         """Nothing was opened."""

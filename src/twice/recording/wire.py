@@ -70,6 +70,11 @@ class Channel:
         return bytes(pieces)
 
 
+def inherited(descriptor: int) -> Channel:
+    """The channel on a socket that this process was given when it was started."""
+    return Channel(socket.socket(fileno=descriptor))
+
+
 def pair() -> tuple[Channel, socket.socket]:
     """A parent's channel, and the socket that its child inherits."""
     ours, theirs = socket.socketpair()

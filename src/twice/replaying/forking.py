@@ -44,6 +44,9 @@ class PrefixSink:
         """No."""
         return False
 
+    def flush(self) -> None:
+        """Nothing was opened."""
+
     def close(self, ending: Mapping[str, object]) -> None:
         """Nothing was opened."""
 

@@ -23,8 +23,10 @@ import rfc8785
 
 from twice.errors import SheetRefused, SheetVersion
 from twice.foundation.digests import Digest, digest_bytes
-from twice.specifying.frontmatter import Head, Value, read_head, replaced
-from twice.specifying.schema import COMMON, UNKNOWN, Sheet, faults, unknowns
+from twice.specifying.frontmatter import Entry, Head, Value, look_at_head, replaced
+from twice.specifying.kinds import UNKNOWN
+from twice.specifying.refusing import together
+from twice.specifying.schema import COMMON, Fault, Sheet, faults, unknowns
 from twice.specifying.tiers import Situation, may_be_memo
 
 SCHEMA: Final = "twice.spec/1"
@@ -42,12 +44,14 @@ class Gap:
         why: ``absent``, ``unknown`` where "?" stands, ``memo`` where a page is not enough.
         says: what the item is for.
         line: where it would be or is said, from 1.
+        asks: what it is for, and what it takes where only some words will do.
     """
 
     key: str
     why: str
     says: str
     line: int
+    asks: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +134,15 @@ class Artifact:
         memo = self.is_memo and may_be_memo(self.number, situation.tier)
         if self.is_memo and not memo:
             says = f"a memo does not do at tier {situation.tier}: write the sheet"
-            yield Gap("status", "memo", says, self.line_of("status"))
+            yield Gap("status", "memo", says, self.line_of("status"), says)
         for item in COMMON if memo else (*COMMON, *self.sheet.items):
             if item.needed is None or not item.needed.holds(situation):
                 continue
             entry = self.head.entries.get(item.key)
             if entry is None:
-                yield Gap(item.key, "absent", item.says, self.head.end_line)
+                yield Gap(item.key, "absent", item.says, self.head.end_line, item.asks)
             elif unknowns(entry.value):
-                yield Gap(item.key, "unknown", item.says, entry.line)
+                yield Gap(item.key, "unknown", item.says, entry.line, item.asks)
 
     def with_value(self, key: str, value: Value) -> Artifact:
         """Give the sheet with one key said anew; no other byte differs."""
@@ -203,42 +207,62 @@ def read_artifact(text: str, sheet: Sheet, path: str) -> Artifact:
     """Read a sheet's text.
 
     Raises:
-        SheetRefused: E-SPEC-001, with the line: a broken head, a key or column that is not known, a value of
+        SheetRefused: E-SPEC-001, with the lines: a broken head, keys or columns that are not known, values of
             another kind, another sheet's number.
         SheetVersion: E-SPEC-003: a form that a later twice wrote.
     """
-    head = read_head(text, path)
+    found, refused = look_at(text, sheet, path)
+    if refused:
+        raise together(refused)
+    return found
+
+
+def look_at(text: str, sheet: Sheet, path: str) -> tuple[Artifact, list[SheetRefused]]:
+    """Read a sheet's text as far as it can be, and give everything that is refused of it, in order.
+
+    Raises:
+        SheetRefused: E-SPEC-001: there is no head.
+        SheetVersion: E-SPEC-003: a form that a later twice wrote.
+    """
+    head, refused = look_at_head(text, path)
     said = head.entries.get("schema")
     if said is not None and isinstance(said.value, str) and said.value.startswith("twice.spec/"):
         _refuse_later(path, said.line, said.value)
     for key, entry in head.entries.items():
         item = sheet.item(key)
         if item is None:
-            raise _unknown_key(path, entry.line, key, sheet)
-        for fault in faults(item, entry.value):
-            line = entry.line
-            if fault.row is not None:
-                row = entry.rows[fault.row]
-                line = row.get(fault.column, min(row.values()))
-            raise SheetRefused(
-                f"{path}:{line}: {fault.what}.",
-                fault.expected,
-                f'Mend the line, or write "{UNKNOWN}" while it is not known.',
-                path=path,
-                line=line,
-                key=key,
-            )
+            refused.append(_unknown_key(path, entry.line, key, sheet))
+            continue
+        refused += [_refused(path, entry, key, fault) for fault in faults(item, entry.value)]
     named = head.entries.get("id")
-    if named is not None and named.value != sheet.number:
-        raise SheetRefused(
-            f"{path}:{named.line}: its id is {named.value!r}, and its file's name begins with {sheet.number}.",
-            "Expected the same number in both.",
-            "Rename the file, or mend the id.",
-            path=path,
-            line=named.line,
+    if named is not None and isinstance(named.value, str) and named.value != sheet.number:
+        refused.append(
+            SheetRefused(
+                f"{path}:{named.line}: its id is {named.value!r}, and its file's name begins with {sheet.number}.",
+                "Expected the same number in both.",
+                "Rename the file, or mend the id.",
+                path=path,
+                line=named.line,
+            )
         )
     below = text.split("\n")[head.end_line :]
-    return Artifact(sheet, path, text, head, "\n".join(below))
+    refused.sort(key=lambda each: cast("int", each.fields["line"]))
+    return Artifact(sheet, path, text, head, "\n".join(below)), refused
+
+
+def _refused(path: str, entry: Entry, key: str, fault: Fault) -> SheetRefused:
+    line = entry.line
+    if fault.row is not None:
+        row = entry.rows[fault.row]
+        line = row.get(fault.column, min(row.values()))
+    return SheetRefused(
+        f"{path}:{line}: {fault.what}.",
+        fault.expected,
+        f'Mend the line, or write "{UNKNOWN}" while it is not known.',
+        path=path,
+        line=line,
+        key=key,
+    )
 
 
 def _refuse_later(path: str, line: int, said: str) -> None:

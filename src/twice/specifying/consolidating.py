@@ -12,9 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from twice.errors import BumpRefused
 from twice.specifying.artifact import SCHEMA, Artifact, read_artifact
 from twice.specifying.frontmatter import Row, Value, written
-from twice.specifying.schema import COMMON, UNKNOWN
+from twice.specifying.kinds import UNKNOWN
+from twice.specifying.lock import Lock
+from twice.specifying.schema import COMMON
 from twice.specifying.sheets import SHEETS
 from twice.specifying.templates import FIRST_VERSION
 from twice.specifying.versions import Step, Version
@@ -83,6 +86,32 @@ def consolidated(
     text = f"---\n{head}---\n\n{_body(workspace, sheets)}\n{_notes(before)}"
     sheet = SHEETS["99"]
     return read_artifact(text, sheet, before.path if before else f"{FOLDER}/{sheet.file_name}")
+
+
+def refuse_unmoved(workspace: Workspace, lock: Lock) -> None:
+    """Refuse a sheet that says something else under the version that sheet 99 cites.
+
+    A draft that cites a sheet which was never locked may be made anew.
+
+    Raises:
+        BumpRefused: E-SPEC-004.
+    """
+    before = workspace.get(CONSOLIDATION)
+    for row in before.rows("sheets") if before else ():
+        number = str(row.get("id"))
+        sheet, cited = workspace.get(number), row.get("digest")
+        if sheet is None or sheet.version != row.get("version") or cited is None:
+            continue
+        assert before is not None, "its rows are looked at"
+        settled = before.said("status") == "accepted" or number in lock.sheets
+        if settled and cited != str(sheet.digest()):
+            raise BumpRefused(
+                f"Sheet {number} is at {sheet.version} as when it was consolidated, and says something else.",
+                "Expected a version that moved: others cite that one.",
+                f"Move it: twice spec bump {number}; where its lock knows of no change: "
+                f"twice spec bump {number} --patch",
+                sheet=number,
+            )
 
 
 def _version(before: Artifact | None, now: list[Row]) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from twice.errors import SheetRefused
+from twice.specifying.refusing import together
 
 Scalar = str | int | bool
 Row = dict[str, Scalar | list[Scalar]]
@@ -88,7 +89,19 @@ def read_head(text: str, name: str) -> Head:
         name: what errors call the file.
 
     Raises:
-        SheetRefused: E-SPEC-001, with the line, for whatever is not in the subset.
+        SheetRefused: E-SPEC-001, with the lines, for whatever is not in the subset.
+    """
+    head, refused = look_at_head(text, name)
+    if refused:
+        raise together(refused)
+    return head
+
+
+def look_at_head(text: str, name: str) -> tuple[Head, list[SheetRefused]]:
+    """Read the head of a sheet's text as far as it can be, and give what is refused of it, key by key.
+
+    Raises:
+        SheetRefused: E-SPEC-001: there is no head, or it has no end.
     """
     lines = text.split("\n")
     reading = _Reading(name, lines)
@@ -107,10 +120,19 @@ def read_head(text: str, name: str) -> Head:
             'Expected "---" alone on the line after the last key.',
             "Close the head; what follows it is text for people.",
         )
-    at = 2
+    at, refused = 2, []
     while at < end:
-        at = _entry(reading, at, end)
-    return Head(reading.entries, end)
+        try:
+            at = _entry(reading, at, end)
+        except SheetRefused as error:
+            refused.append(error)
+            at = next((each for each in range(at + 1, end) if _is_outside(lines[each - 1])), end)
+    return Head(reading.entries, end), refused
+
+
+def _is_outside(line: str) -> bool:
+    """Whether a line is no part of what began above it."""
+    return not (line.startswith(" ") or _is_nothing(line))
 
 
 def _entry(reading: _Reading, at: int, end: int) -> int:
@@ -278,7 +300,7 @@ def _scalar(reading: _Reading, number: int, said: str) -> Scalar:
         number,
         f"{_short(said)} is not a value that can be read without guessing.",
         'Expected a text in double quotes, a whole number, true, false, or a list such as ["a", "b"].',
-        f"If it is text, write it so: {_in_line(said.strip(chr(39)))[:80]}",
+        f"If it is text, write it so: {in_line(said.strip(chr(39)))[:80]}",
     )
 
 
@@ -297,19 +319,20 @@ def written(key: str, value: Value) -> str:
         lines = [f"{key}:"]
         for row in value:
             assert isinstance(row, dict), "a list holds maps or plain values, not both"
-            pairs = [f"{name}: {_in_line(each)}" for name, each in row.items()]
+            pairs = [f"{name}: {in_line(each)}" for name, each in row.items()]
             lines.append(f"  - {pairs[0]}")
             lines += [f"    {pair}" for pair in pairs[1:]]
         return "\n".join(lines) + "\n"
-    in_line = f"{key}: {_in_line(value)}\n"
-    if isinstance(value, list) and len(in_line) > 100:
-        return f"{key}:\n" + "".join(f"  - {_in_line(each)}\n" for each in value)
-    return in_line
+    line = f"{key}: {in_line(value)}\n"
+    if isinstance(value, list) and len(line) > 100:
+        return f"{key}:\n" + "".join(f"  - {in_line(each)}\n" for each in value)
+    return line
 
 
-def _in_line(value: object) -> str:
+def in_line(value: object) -> str:
+    """Write a value as it stands behind its key, when it stands in one line."""
     if isinstance(value, list):
-        return "[" + ", ".join(_in_line(each) for each in value) + "]"
+        return "[" + ", ".join(in_line(each) for each in value) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

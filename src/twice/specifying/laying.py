@@ -14,7 +14,7 @@ from typing import Final
 
 from twice.specifying.artifact import read_artifact
 from twice.specifying.frontmatter import Row, Value, values
-from twice.specifying.schema import UNKNOWN
+from twice.specifying.kinds import UNKNOWN
 from twice.specifying.sheets import SHEETS
 from twice.specifying.templates import template
 from twice.specifying.tiers import Situation, Tier, Trait, may_be_memo

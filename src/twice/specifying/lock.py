@@ -45,17 +45,25 @@ class Lock:
         owed: what has to be written anew, in order.
         answers: what people answered to the questions of the tables, by question.
         acknowledged: sheets that were left as they are, with the reason.
+        anew: sheets that were locked before and are in this lock without their past, with the reason, by number;
+            a sheet stays there until its version moves.
     """
 
     sheets: Mapping[str, Locked] = field(default_factory=dict)
     owed: tuple[Owed, ...] = ()
     acknowledged: tuple[Mapping[str, str], ...] = ()
+    anew: Mapping[str, str] = field(default_factory=dict)
 
     def with_sheet(self, number: str, locked: Locked) -> Lock:
         """Give a lock in which a sheet is as it is now, and owes nothing."""
         sheets = {**self.sheets, number: locked}
         left = tuple(each for each in self.owed if each.sheet != number)
-        return replace(self, sheets=dict(sorted(sheets.items())), owed=left)
+        anew = {key: why for key, why in self.anew.items() if key != number}
+        return replace(self, sheets=dict(sorted(sheets.items())), owed=left, anew=anew)
+
+    def laid_anew(self, number: str, reason: str) -> Lock:
+        """Give a lock that says of a sheet that its past is not known."""
+        return replace(self, anew=dict(sorted({**self.anew, number: reason}.items())))
 
     def owing(self, more: tuple[Owed, ...]) -> Lock:
         """Give a lock in which more is owed."""
@@ -86,6 +94,7 @@ class Lock:
                 for each in self.owed
             ],
             "acknowledged": [dict(each) for each in self.acknowledged],
+            **({"anew": dict(self.anew)} if self.anew else {}),
         }
         return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
@@ -121,6 +130,7 @@ def read_lock(path: Path) -> Lock:
             },
             tuple(Owed(**each) for each in document["owed"]),
             tuple(dict(each) for each in document["acknowledged"]),
+            {str(number): str(why) for number, why in document.get("anew", {}).items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _no_lock(path, f"{type(error).__name__}: {error}") from error

@@ -1,208 +1,35 @@
-"""What a sheet's keys may hold: kinds of values, and items with the condition under which they are needed.
+"""What a sheet's keys are for and when they are needed, and what is wrong with a value.
 
-Which items a sheet has stands in ``sheets``. ``"?"`` stands for what is not known yet: it is
-always allowed, and never counts as said.
+Which items a sheet has stands in ``sheets``, what a value may be in ``kinds``. ``"?"`` stands for what is not known
+yet: it is always allowed, and never counts as said.
 
-Invariant: a kind either takes a value or says in one sentence what it would have taken.
+Invariant: every fault names the place and what would have been taken.
 """
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Final
 
-from twice.specifying.frontmatter import Value
+from twice.specifying.frontmatter import Scalar, Value, in_line
+from twice.specifying.kinds import (
+    DIGEST,
+    UNKNOWN,
+    VERSION,
+    Column,
+    Day,
+    Flag,
+    Kind,
+    Many,
+    Name,
+    OneOf,
+    Rows,
+    Text,
+    Whole,
+    is_closed,
+)
 from twice.specifying.tiers import ALWAYS, Condition
-
-UNKNOWN: Final = "?"
-_VERSION: Final = re.compile(r"(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})")
-_DIGEST: Final = re.compile(r"[a-z0-9-]+:[0-9a-f]{16,128}")
-
-
-class Kind(Protocol):
-    """What a value may be."""
-
-    @property
-    def expected(self) -> str:
-        """Say it, after "Expected"."""
-
-    def takes(self, value: object) -> bool:
-        """Whether it is such a value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A text that is not empty."""
-
-    expected: str = "a text in double quotes that is not empty"
-
-    def takes(self, value: object) -> bool:
-        """Whether it is one."""
-        return isinstance(value, str) and bool(value.strip())
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """One of some words."""
-
-    words: tuple[str, ...]
-
-    @property
-    def expected(self) -> str:
-        """Say it."""
-        return "one of " + ", ".join(f'"{word}"' for word in self.words)
-
-    def takes(self, value: object) -> bool:
-        """Whether it is one."""
-        return isinstance(value, str) and value in self.words
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """True or false."""
-
-    expected: str = "true or false"
-
-    def takes(self, value: object) -> bool:
-        """Whether it is one."""
-        return isinstance(value, bool)
-
-
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """A whole number in a range, both ends included."""
-
-    lowest: int = 0
-    highest: int = 10**12
-
-    @property
-    def expected(self) -> str:
-        """Say it."""
-        return f"a whole number from {self.lowest} to {self.highest}"
-
-    def takes(self, value: object) -> bool:
-        """Whether it is one."""
-        return type(value) is int and self.lowest <= value <= self.highest
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A number of 0 or more, as text: heads hold no fractions, which readers of YAML read differently."""
-
-    expected: str = 'a number of 0 or more in quotes, such as "1e-6"'
-
-    def takes(self, value: object) -> bool:
-        """Whether it is one."""
-        try:
-            return isinstance(value, str) and 0 <= float(value) < math.inf
-        except ValueError:
-            return False
-
-
-@dataclass(frozen=True, slots=True)
-class Shaped:
-    """A text of a form: a version, a labelled digest."""
-
-    form: re.Pattern[str]
-    expected: str
-
-    def takes(self, value: object) -> bool:
-        """Whether it is one."""
-        return isinstance(value, str) and self.form.fullmatch(value) is not None
-
-
-VERSION: Final = Shaped(_VERSION, 'a version in quotes, such as "1.0.0"')
-DIGEST: Final = Shaped(_DIGEST, 'a labelled digest in quotes, such as "blake3:9f2c..."')
-
-
-@dataclass(frozen=True, slots=True)
-class Day:
-    """A day of the calendar."""
-
-    expected: str = 'a day in quotes, such as "2027-01-31"'
-
-    def takes(self, value: object) -> bool:
-        """Whether it is one."""
-        try:
-            return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
-        except ValueError:
-            return False
-
-
-@dataclass(frozen=True, slots=True)
-class Many:
-    """A list of values of a kind.
-
-    Args:
-        each: what the items are.
-        least: how many there are at least.
-    """
-
-    each: Kind = field(default_factory=Text)
-    least: int = 0
-
-    @property
-    def expected(self) -> str:
-        """Say it."""
-        least = f"at least {self.least} " if self.least else ""
-        return f'a list of {least}items, each {self.each.expected}; for example ["a", "b"]'
-
-    def takes(self, value: object) -> bool:
-        """Whether it is one."""
-        return (
-            isinstance(value, list)
-            and len(value) >= self.least
-            and all(each == UNKNOWN or self.each.takes(each) for each in value)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a list of maps.
-
-    Args:
-        name: its key.
-        kind: what it holds.
-        optional: whether an item may lack it.
-    """
-
-    name: str
-    kind: Kind = field(default_factory=Text)
-    optional: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """A list of maps.
-
-    Args:
-        columns: what each map holds, in the order in which they are written.
-        least: how many there are at least.
-        unique: the column whose values differ from item to item; "" for none.
-    """
-
-    columns: tuple[Column, ...]
-    least: int = 0
-    unique: str = ""
-
-    @property
-    def expected(self) -> str:
-        """Say it."""
-        least = f"at least {self.least} " if self.least else ""
-        names = ", ".join(f"{each.name}{' (optional)' * each.optional}" for each in self.columns)
-        return f"a list of {least}items with {names}"
-
-    def takes(self, value: object) -> bool:
-        """Whether it is a list of maps; what is wrong within one is told by ``faults_of_rows``."""
-        return (
-            isinstance(value, list)
-            and len(value) >= self.least
-            and all(isinstance(each, dict) for each in value)
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +42,7 @@ class Item:
         says: what it is for, in one line: a comment in templates.
         needed: when it has to be said; None for never.
         decides: whether a change of it is a change of the promise.
+        like: an example that says more than the kind's own; None for that one.
     """
 
     key: str
@@ -222,6 +50,19 @@ class Item:
     says: str
     needed: Condition | None = ALWAYS
     decides: bool = True
+    like: Scalar | Sequence[Scalar] | None = None
+
+    @property
+    def example(self) -> Value:
+        """Give a value that it takes; of a list of maps one item."""
+        if self.like is None:
+            return self.kind.example
+        return self.like if isinstance(self.like, Scalar) else list(self.like)
+
+    @property
+    def asks(self) -> str:
+        """Say what it is for, and what it takes where only some words will do."""
+        return f"{self.says}; {self.kind.expected}" if is_closed(self.kind) else self.says
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +115,8 @@ def faults(item: Item, value: Value) -> Iterator[Fault]:
     if value == UNKNOWN:
         return
     if not item.kind.takes(value):
-        yield Fault(f"{item.key} is {_shown(value)}", f"Expected {item.kind.expected}.")
+        such = f"; for example {in_line(item.example)}" if isinstance(item.kind, Many) else ""
+        yield Fault(f"{item.key} is {_shown(value)}", f"Expected {item.kind.expected}{such}.")
     elif isinstance(item.kind, Rows):
         assert isinstance(value, list), "rows are a list"
         rows = [each for each in value if isinstance(each, dict)]
@@ -327,16 +169,16 @@ COMMON: Final = (
     Item("schema", OneOf(("twice.spec/1",)), "the form of this head", decides=False),
     Item("id", Text(), "the number of the sheet"),
     Item("title", Text(), "for people", decides=False),
-    Item("component", Text(), "the system that is specified"),
+    Item("component", Name(), "the system that is specified"),
     Item("version", VERSION, "major.minor.patch; twice spec bump moves it", decides=False),
     Item(
         "status", OneOf(STATUS), "draft, accepted, or memo: one page where that does", decides=False
     ),
     Item("owner", Text(), "who answers for it", decides=False),
-    Item("depends_on", Many(), "numbers of other sheets that it rests on", None),
+    Item("depends_on", Many(), "numbers of other sheets that it rests on", None, like=["02"]),
     Item(
         "class_breaking",
-        Rows((Column("change"), Column("breaks", Flag()), Column("why")), unique="change"),
+        Rows((Column("change"), Column("breaks", Flag()), Column("why", Text())), unique="change"),
         "changes of this sheet that break the class or do not; these go before the table",
         None,
     ),
@@ -346,9 +188,9 @@ COMMON: Final = (
             (
                 Column("check", Whole(1, 17)),
                 Column("owner"),
-                Column("reason"),
-                Column("permits"),
-                Column("reactivate"),
+                Column("reason", Text()),
+                Column("permits", Text()),
+                Column("reactivate", Text()),
                 Column("until", Day()),
                 Column("digest", DIGEST),
             ),

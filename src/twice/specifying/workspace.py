@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from twice.errors import SpecForeign, WorkspaceRefused
-from twice.specifying.artifact import Artifact, decoded, read_artifact
+from twice.errors import SheetRefused, SheetVersion, SpecForeign, WorkspaceRefused
+from twice.specifying.artifact import Artifact, decoded, look_at
 from twice.specifying.graph.edges import EDGES
+from twice.specifying.refusing import together
 from twice.specifying.sheets import SHEETS
 from twice.specifying.tiers import Situation, Tier, Trait, required
 from twice.writing import write
@@ -54,7 +55,7 @@ class Workspace:
             raise WorkspaceRefused(
                 f"{FOLDER} has no sheet {number} ({SHEETS[number].title}).",
                 f"Expected it, because {why}.",
-                f"Lay it down: twice spec init --add {number}",
+                f"Lay it down: twice spec add {number}",
                 sheet=number,
             )
         return found
@@ -95,7 +96,7 @@ def open_workspace(project: Path) -> Workspace:
     Raises:
         WorkspaceRefused: E-SPEC-002: there is none, two sheets have one number, a number is not known, sheets
             rest on each other in a circle.
-        SheetRefused: E-SPEC-001, with file and line, for a sheet that cannot be read.
+        SheetRefused: E-SPEC-001, with file and line of everything in the sheets that cannot be read.
         SpecForeign: E-SPEC-006: sheets of two components in one workspace.
     """
     folder = project / FOLDER
@@ -106,6 +107,7 @@ def open_workspace(project: Path) -> Workspace:
             "Begin one: twice spec init",
         )
     artifacts: dict[str, Artifact] = {}
+    refused: list[SheetRefused] = []
     for name in sorted(each.name for each in folder.iterdir() if each.suffix == ".md"):
         match = _NAMED.fullmatch(name)
         if match is None:
@@ -126,9 +128,16 @@ def open_workspace(project: Path) -> Workspace:
                 path=name,
             )
         path = f"{FOLDER}/{name}"
-        artifacts[number] = read_artifact(
-            decoded((folder / name).read_bytes(), path), SHEETS[number], path
-        )
+        try:
+            text = decoded((folder / name).read_bytes(), path)
+            artifacts[number], faults = look_at(text, SHEETS[number], path)
+            refused += faults
+        except SheetVersion:
+            raise
+        except SheetRefused as error:
+            refused.append(error)
+    if refused:
+        raise together(refused)
     workspace = Workspace(project, artifacts)
     _refuse_mixture(workspace)
     _refuse_circle(workspace)

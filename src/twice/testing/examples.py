@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import ExamplesDamaged, OutputUnwritable
+from twice.foundation.properties import PROPERTIES
 from twice.writing import write
 
 FOLDER = Path("determinism-and-replay", "examples")
 FILE = "counterexamples.jsonl"
 FOUND = "found"
 FORMAT = "twice.counterexample/1"
+_REPLAYED: dict[Path, set[int]] = {}
 _TYPES = {"property": str, "subject": str, "seed": str, "config": dict, "choices": dict}
 
 
@@ -107,6 +109,53 @@ def read(folder: Path) -> list[Kept]:
     if lines.pop() != "":
         raise _damaged(path, len(lines) + 1, "the last line has no end", lines)
     return [_kept(path, number, line) for number, line in enumerate(lines, 1)]
+
+
+def asked(folder: Path, replayed: int | None = None) -> None:
+    """Note that this process asked a folder for counterexamples, and which line it replayed.
+
+    Args:
+        folder: where they are kept.
+        replayed: the line's number, from 1; None while none was.
+    """
+    lines = _REPLAYED.setdefault(folder.resolve(), set())
+    if replayed is not None:
+        lines.add(replayed)
+
+
+def replayed() -> dict[Path, set[int]]:
+    """Give the lines that this process replayed, by the folders that it asked."""
+    return {folder: set(lines) for folder, lines in _REPLAYED.items()}
+
+
+def passed_over(*folders: Path) -> Iterator[tuple[Path, int, Kept]]:
+    """Give the lines that were replayed by nobody in this process, with file and number.
+
+    Args:
+        folders: where they are kept; every folder that was asked, when none is named.
+
+    Raises:
+        ExamplesDamaged: E-TESTING-002.
+    """
+    done = replayed()
+    for folder in sorted(each.resolve() for each in folders or done):
+        for number, kept in enumerate(read(folder), 1):
+            if number not in done.get(folder, ()):
+                yield folder / FILE, number, kept
+
+
+def require_askable(folder: Path, number: int, kept: Kept) -> None:
+    """Refuse a line that no test could ever ask for: it would be passed over for ever.
+
+    Raises:
+        ExamplesDamaged: E-TESTING-002: its property is none, or the file of its subject is not there.
+    """
+    if kept.property.replace("_", "-") not in PROPERTIES:
+        raise _damaged(folder / FILE, number, f"{kept.property!r} is no property", kept.line())
+    place = kept.subject.rpartition(":")[0]
+    if place.endswith(".py") and not (folder / place).is_file():
+        what = f"its subject {kept.subject!r} is not there, as seen from {folder}"
+        raise _damaged(folder / FILE, number, what, kept.line())
 
 
 def keep(folder: Path, found: Kept) -> bool:

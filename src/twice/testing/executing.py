@@ -321,6 +321,9 @@ class _PassingOver:
         """No."""
         return False
 
+    def flush(self) -> None:
+        """Nothing was opened."""
+
     def close(self, ending: Mapping[str, object]) -> None:
         """Nothing was opened."""
 

@@ -12,6 +12,7 @@ Invariant: until a test asks for a run, nothing but the front door of twice is i
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -85,7 +86,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how many runs were recorded and verified."""
+    """Say how many runs were recorded and verified, and which counterexamples nobody replayed."""
     said = Counter(
         word
         for reports in terminalreporter.stats.values()
@@ -94,6 +95,23 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         for name, word in report.user_properties
         if name == MARKER
     )
+    for line in _passed_over():
+        terminalreporter.write_line(line, yellow=True, bold=True)
     if said:
         counts = ", ".join(f"{said[word]} {word}" for word in sorted(said))
         terminalreporter.write_line(f"twice: {counts}")
+
+
+def _passed_over() -> Iterator[str]:
+    """Tell of the counterexamples that no test of this process replayed; nothing where none was asked for."""
+    examples = sys.modules.get("twice.testing.examples")
+    if examples is None:
+        return
+    from twice.errors import ExamplesDamaged
+
+    try:
+        for path, number, kept in examples.passed_over():
+            what = f"{kept.property} of {kept.subject}"
+            yield f"twice: line {number} of {path} was replayed by no test that ran: {what}"
+    except ExamplesDamaged as error:
+        yield f"twice: {error.happened}"

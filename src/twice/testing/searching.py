@@ -92,6 +92,7 @@ class _Search:
     question: Question
     bench: Bench
     tried: dict[str, Broken | None] = field(default_factory=dict)
+    unfit: set[str] = field(default_factory=set)
     failing: list[tuple[Example, Broken]] = field(default_factory=list)
     confirmed: list[str] = field(default_factory=list)
     judged: int = 0
@@ -111,6 +112,7 @@ class _Search:
             broken = self.question.check(self.bench, example)
         except Unfit:
             self.tried[key] = None
+            self.unfit.add(key)
             return False
         except BaseException as error:  # noqa: BLE001  (it ends the search, not an example)
             self.error = error
@@ -166,12 +168,17 @@ def _kept_one(searching: _Search, folder: Path | None) -> Found | None:
     if folder is None:
         return None
     named = kept_examples.subject_in(folder, question.subject.label)
-    for kept in kept_examples.read(folder):
+    kept_examples.asked(folder)
+    for number, kept in enumerate(kept_examples.read(folder), 1):
+        kept_examples.require_askable(folder, number, kept)
         if (kept.property, kept.subject) != (question.name, named):
             continue
         example = kept.example
         drawn = {"config": example.config, "seed": example.seed, "choices": example.choices}
-        if searching.fails(drawn):
+        broke = searching.fails(drawn)
+        if searching.error is None and example.key() not in searching.unfit:
+            kept_examples.asked(folder, number)
+        if broke:
             broken = searching.failing[-1][1]
             return Found(example, broken, tuple(searching.confirmed), from_file=True)
         if searching.error is not None:

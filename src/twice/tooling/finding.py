@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from twice.errors import ExtraMissing, RegistryRefused
+from twice.errors import RegistryRefused, TwiceError
 from twice.tooling.registry import Registry
 
 BUILT_IN: Final = {
@@ -58,7 +58,7 @@ def _imported(dotted: str, text: str) -> ModuleType:
         sys.path.insert(0, here)
     try:
         return importlib.import_module(dotted)
-    except ExtraMissing:
+    except TwiceError:
         raise
     except ImportError as error:
         raise RegistryRefused(
@@ -66,6 +66,8 @@ def _imported(dotted: str, text: str) -> ModuleType:
             "Expected a module that Python finds from here.",
             "Run it from the project's folder, or give the file: path/to/file.py:name",
         ) from error
+    except Exception as error:
+        raise _broken(dotted, error) from error
 
 
 def _from_file(path: Path) -> ModuleType:
@@ -79,5 +81,18 @@ def _from_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.resolve().parent))
     sys.modules.setdefault(path.stem, module)  # Types that it defines are looked up there.
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except TwiceError:
+        raise
+    except Exception as error:
+        raise _broken(str(path), error) from error
     return module
+
+
+def _broken(place: str, error: Exception) -> RegistryRefused:
+    return RegistryRefused(
+        f"{place} cannot be loaded: {type(error).__name__}: {error}.",
+        "Expected a module that is imported without an error.",
+        "Import it in Python to see where it fails.",
+    )

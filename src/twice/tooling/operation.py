@@ -128,6 +128,7 @@ class Operation:
             self.session.contract.limits.seconds if outer is None else None,
         ]
         limit = min((each for each in seconds if each is not None), default=None)
+        limit = limit if self.session.alarms else None
         self.deadline = Deadline(limit, outer)
         with self._atomic():
             result = self._executed()

@@ -33,6 +33,8 @@ class Session:
         contract: as negotiated; None for one that permits nothing and has no seed.
         observer: told of every call.
         levels: how far each tool's declaration was tried, by the tool's fingerprint.
+        alarms: whether a call that takes too long is interrupted here. A host that stops the whole
+            process says no: where a timer strikes is nothing that a replay could repeat.
 
     Raises:
         CallRefused: E-TOOL-003, ``contract_violation``, when the contract is of another registry or
@@ -47,12 +49,14 @@ class Session:
         *,
         observer: Observer | None = None,
         levels: Mapping[str, Level] | None = None,
+        alarms: bool = True,
     ) -> None:
         document = {} if contract is None else contract.to_json()
         self.contract = negotiate(document, registry, backend)
         self.registry = registry
         self.backend = backend
         self.observer: Observer = observer or Unobserved()
+        self.alarms = alarms
         self.calls = 0
         self.time = self.contract.time
         self._levels = dict(levels or {})

@@ -62,6 +62,33 @@ def test_a_program_that_is_too_short_is_not_judged() -> None:
     assert judge(None, Spread(1, 1, 1), CULPRITS, too_short=True).result == "no-budget"
 
 
+@pytest.mark.parametrize(
+    ("spread", "said"),
+    [
+        (Spread(-3, -9, 4), "not measurable, within the spread (-9.0 to +4.0 %)"),
+        (Spread(-3, -9, 0), "not measurable, within the spread (-9.0 to +0.0 %)"),
+        (Spread(3, -9, 4), "+3.0 % (-9.0 to +4.0)"),
+        (Spread(-3, -9, -1), "-3.0 % (-9.0 to -1.0)"),
+        (Spread(-3, -3, -3), "-3.0 %"),
+    ],
+)
+def test_a_cost_below_nothing_within_its_spread_is_not_measurable(
+    spread: Spread, said: str
+) -> None:
+    assert spread.to_cost(1, "%") == said
+
+
+@pytest.mark.parametrize(
+    ("budget", "why"),
+    [
+        (None, "what recording adds is not measurable, within the spread (-9.0 to +4.0 %); no budget is declared"),
+        (50, "what recording adds is not measurable, within the spread (-9.0 to +4.0 %), below a budget of 50 %"),
+    ],
+)  # fmt: skip
+def test_a_judgement_says_so_too(budget: int | None, why: str) -> None:
+    assert judge(budget, Spread(-3, -9, 4), CULPRITS).why == why
+
+
 def test_differences_are_taken_round_by_round() -> None:
     on, off, bare = [took(3, 100), took(6, 130)], [took(2, 90), took(4, 90)], [took(1), took(2)]
     found = added(on, off, bare)

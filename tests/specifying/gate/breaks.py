@@ -19,6 +19,7 @@ from twice.foundation.classes import Predicate
 from twice.specifying.graph.changes import Owed
 from twice.specifying.lock import read_lock
 from twice.specifying.workspace import FOLDER
+from twice.testing.examples import Example, Kept, keep
 
 Edit = tuple[str, str]
 
@@ -132,6 +133,27 @@ def _code_goes_on(project: Path) -> None:
 
 def _of_another_class(project: Path) -> None:
     recorded(project, predicate=Predicate.parse(["logical"]))
+
+
+def _of_another_seed(project: Path) -> None:
+    said_anew(project, recorded(project, seed=8))
+
+
+def said_anew(project: Path, digest: str) -> None:
+    """Say the vector's digest in 01, which decides nothing there."""
+    sheet = project / FOLDER / "01-determinism-class.md"
+    lines = sheet.read_text(encoding="utf-8").split("\n")
+    told = [f'vector_digest: "{digest}"' if "vector_digest" in each else each for each in lines]
+    sheet.write_text("\n".join(told), encoding="utf-8")
+
+
+def _leaves_out(project: Path) -> None:
+    (project / "tests" / "pytest.ini").write_text("[pytest]\npython_functions = test_replay*\n")
+
+
+def _kept(project: Path) -> None:
+    found = Kept("seed_isolation", "herd:main", Example({}, 0, {"at": 1}))
+    keep(project / "tests" / "examples", found)
 
 
 def _owed(project: Path) -> None:
@@ -336,4 +358,30 @@ MORE = (
         also=frozenset({4}),
     ),
     Break(10, "a vector of another class", files=_of_another_class, in_place=True),
+    Break(10, "a vector of another seed", files=_of_another_seed, in_place=True),
+    Break(10, "a vector of another configuration", sheets=says("00", config=["n=2", "ticks=5"])),
+    Break(5, "a component that names nothing", sheets=says("04", components=[{"name": "flock"}])),
+    Break(14, "an operation that no row names", sheets=row("10", "inventory", 0, what="the clock")),
+    Break(
+        14,
+        "a sheet of effects beside their absence",
+        sheets=trait("external-effects", here=False),
+    ),
+    Break(16, "settings that leave tests out", files=_leaves_out),
+    Break(16, "a counterexample that nobody replays", files=_kept),
+    Break(17, "the cost of another program", files=replaced_in(COST, "herd.py:main", "b.py:main")),
+    Break(17, "a total that is no number", files=replaced_in(COST, "12.5", "NaN")),
+    Break(17, "a budget that was found broken", files=replaced_in(COST, "inside", "breach")),
+    Break(17, "a cost of no code", files=replaced_in(COST, '"code": {', '"cod": {')),
+    Break(
+        11,
+        "a thread that asks nothing",
+        edits=(
+            (_IMPORTS, f"{_IMPORTS}\nimport threading\n"),
+            (
+                "    herd = run.track",
+                "    threading.Thread(target=len, args=([],)).start()\n    herd = run.track",
+            ),
+        ),
+    ),
 )

@@ -56,8 +56,10 @@ def good_evidence(heads: Heads) -> dict[str, Any]:
             files=("src/herd.py",),
         ),
         "sealed": seen.Sealed("PASS", "", of_effects=True, beside=()),
-        "vector": seen.Vector(ENDS, "src/herd.py:main", 4, (), SENTENCE, "PASS", "", ""),
-        "restored": seen.Restored(2, (), ()),
+        "vector": seen.Vector(
+            ENDS, "src/herd.py:main", 4, (), SENTENCE, "PASS", "", "", 7, ("n=2", "ticks=4")
+        ),
+        "restored": seen.Restored(2, (), (), 1),
         "planted": seen.Planted(
             "herd", "places[0]", 2, "localised", 2, ("herd",), ("herd.places[0]",), operation=True
         ),
@@ -74,8 +76,9 @@ def good_evidence(heads: Heads) -> dict[str, Any]:
             {vector: tuple(str(digest_bytes(encode({"a": [1, 2]}), each)) for each in Algorithm)},
             pins,
         ),
-        "suite": seen.Suite(0, 2, (), tuple(heads.get("12", {}).get("properties", ())), "", ""),
-        "costs": seen.Costs(MEASURED, 12.5, ()),
+        "suite": seen.Suite(0, 2, (), tuple(heads.get("12", {}).get("properties", ())), "", "", 2),
+        "laid": (),
+        "costs": seen.Costs(MEASURED, 12.5, (), "src/herd.py:main", ("src/herd.py",), "inside"),
     }
 
 

@@ -279,7 +279,7 @@ def heads_at(tier: str) -> Heads:
     }
     clock = {
         "source": "clock",
-        "what": "the clock",
+        "what": "the clock: clock.time",
         "pattern": "record-and-replay",
         "substitutable": True,
     }
@@ -386,13 +386,13 @@ def locked(project: Path) -> None:
     (project / FOLDER / "spec.lock").write_text(lock.text(), encoding="utf-8")
 
 
-def recorded(project: Path, *, path: str = VECTOR, **policies: Any) -> str:
+def recorded(project: Path, *, path: str = VECTOR, seed: int = SEED, **policies: Any) -> str:
     """Record the test vector; where its chain ends."""
     out = project / path
     out.parent.mkdir(parents=True, exist_ok=True)
     with record(
         parse_program("src/herd.py:main", cwd=project),
-        seed=SEED,
+        seed=seed,
         config={"n": 2, "ticks": 4},
         out=out,
         force=True,
@@ -407,6 +407,8 @@ def costs(project: Path) -> dict[str, Any]:
     source = (project / "src" / "herd.py").read_bytes()
     return {
         "format": "twice.cost/1",
+        "result": "inside",
+        "program": "src/herd.py:main",
         "rules": [{"rule": "snapshots", "performance": "4 %", "storage": "300 bytes a tick"}],
         "total_percent": 12.5,
         "code": {"src/herd.py": str(digest_bytes(source, Algorithm.SHA256))},

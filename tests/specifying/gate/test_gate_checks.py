@@ -17,6 +17,7 @@ from twice.specifying.gate.checks import CHECKS
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.judging import judge
 from twice.specifying.gate.outcome import Outcome
+from twice.specifying.lock import Lock
 
 BY_NUMBER = {each.id: each for each in CHECKS}
 HERE = seen.Place("src/herd.py", 3, "random.random()", "jitter")
@@ -74,6 +75,12 @@ SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = 
     (4, "M", changed("trial", globals_used=("global/numpy",)), "everybody draws from numpy"),
     (4, "M", changed("taken", refused="'herd' was taken before"), "may not have"),
     (5, "M", changed("restored", failed=("herd: it differs",), missing=("herd.age",)), "herd.age"),
+    (
+        5,
+        "M",
+        changed("trial", tracked_twice=(("herd", "flock"),)),
+        "tracks one object as 'herd' and 'flock'",
+    ),
     (6, "M", changed("planted", result="unlocalised"), "came out as unlocalised"),
     (6, "M", changed("planted", found_tick=3), "at tick 3"),
     (6, "M", changed("planted", found_components=("weather",)), "placed in weather"),
@@ -85,9 +92,23 @@ SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = 
         "belongs to 02",
     ),
     (8, "M", changed("code", unread=(HERE,)), "not read"),
+    (
+        9,
+        "M",
+        lambda _: {"laid": (seen.Region("a/seeds.py", "seeds", "edited", (), holds=False),)},
+        "a/seeds.py: what the scaffold laid down in seeds is edited: twice scaffold NAME",
+    ),
+    (
+        9,
+        "M",
+        lambda _: {"laid": (seen.Region("a/s.py", "s", "as-laid", ("02.names",), holds=False),)},
+        "was made of 02.names, which changed since",
+    ),
     (10, "M", changed("vector", result="FAIL", first="tick of tick 2: herd"), "tick 2"),
     (10, "M", changed("vector", changed=("src/herd.py differs",)), "other code: src/herd.py"),
     (10, "M", changed("vector", program="other.py:main"), "other.py:main"),
+    (10, "M", changed("vector", seed=8), "a run with seed 8, and 00 specifies 7"),
+    (10, "M", changed("vector", config=("n=3", "ticks=4")), "n=3, ticks=4, and 00 configures n=2"),
     (10, "M", changed("vector", predicate="two runs are alike"), "another class"),
     (10, "M", changed("vector", ticks=0), "it holds no tick"),
     (12, "L", changed("policies", threads={"libblas.so": 4}), "BLAS has 4"),
@@ -98,6 +119,12 @@ SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = 
     (14, "M", changed("sealed", beside=("network.connect",)), "network.connect"),
     (14, "M", changed("sealed", result="FAIL", first="effect of tick 1"), "effect of tick 1"),
     (14, "M", changed("trial", asked={"network.connect": 1}), "no network is listed"),
+    (
+        14,
+        "M",
+        changed("trial", asked={"clock.time": 4, "clock.monotonic": 1}),
+        "asked clock.monotonic, and no row of clock names it",
+    ),
     (15, "M", changed("code", pickles=(HERE,)), "no canonical form"),
     (15, "M", changed("encoded", wrong=("[1e21]",)), "RFC 8785"),
     (15, "M", changed("encoded", versions={}), "blake3 is pinned"),
@@ -105,6 +132,15 @@ SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = 
     (16, "M", changed("suite", passed=0, exit_code=5, told="no tests ran"), "no tests ran"),
     (16, "M", changed("suite", named=("seed-isolation",)), "no test of"),
     (16, "M", changed("suite", database="git ignores tests/examples"), "git ignores"),
+    (16, "M", changed("suite", left_out=("tests/a.py::test_x",)), "were left out: tests/a.py"),
+    (16, "M", changed("suite", passed_over=("tests/c.jsonl:3",)), "replayed by no test: tests/c"),
+    (17, "M", changed("costs", total_percent=None), "holds no total"),
+    (17, "M", changed("costs", code=()), "names no code"),
+    (17, "M", changed("costs", code=("src/other.py",)), "measured without src/herd.py"),
+    (17, "M", changed("costs", program="other.py:main"), "is of other.py:main, and 00 specifies"),
+    (17, "M", changed("costs", program=""), "is of no program"),
+    (17, "M", changed("costs", result=""), "does not say what became of the budget"),
+    (17, "M", changed("costs", result="breach"), "twice cost found the budget broken"),
     (17, "M", changed("costs", total_percent=60.0), "60 % slower"),
     (17, "M", changed("costs", rules={}), "it was guessed"),
     (17, "M", changed("costs", changed=("src/herd.py",)), "other code"),
@@ -168,6 +204,9 @@ def test_a_fault_in_a_sheet_is_told_though_evidence_is_missing(tmp_path: Path) -
     ("trait", "number", "tier", "kind", "values"),
     [
         ("concurrency", 11, "L", "trial", {"actors": 2}),
+        ("concurrency", 11, "M", "trial", {"started": {"thread": 1}}),
+        ("concurrency", 11, "M", "trial", {"started": {"task": 2}}),
+        ("concurrency", 11, "M", "trial", {"started": {"job": 1, "inner": 1}}),
         (
             "gpu",
             13,
@@ -197,11 +236,140 @@ def test_what_is_said_to_be_absent_and_was_seen_is_red_and_not_na(
     assert "by sheet 00" in judged.reason or "is said to ask nothing" in judged.reason
 
 
+@pytest.mark.parametrize("started", [{"inner": 3}, {"task": 1}, {}])
+def test_what_a_library_starts_and_one_task_alone_are_no_concurrency(
+    tmp_path: Path, started: dict[str, int]
+) -> None:
+    trial = replace(good_evidence(good_heads("M"))["trial"], started=started)
+
+    judged = judge(BY_NUMBER[11], facts(tmp_path, trial=trial))
+
+    assert judged.outcome is Outcome.NA
+
+
+def test_a_sheet_of_effects_beside_their_absence_is_red(tmp_path: Path) -> None:
+    heads = good_heads("M")
+    for row in heads["00"]["traits"]:
+        row["here"] = row["here"] and row["name"] != "external-effects"
+    trial = replace(good_evidence(good_heads("M"))["trial"], asked={})
+
+    judged = judge(BY_NUMBER[14], facts(tmp_path, heads=heads, trial=trial))
+
+    assert judged.outcome is Outcome.FAIL
+    assert "is said to ask nothing, and determinism-and-replay/10-" in judged.reason
+
+
+def test_a_component_that_names_nothing_is_red(tmp_path: Path) -> None:
+    heads = good_heads("M")
+    heads["04"]["components"] = [{"name": "herd"}, {"name": "flock"}]
+
+    judged = judge(BY_NUMBER[5], facts(tmp_path, heads=heads))
+
+    assert judged.outcome is Outcome.FAIL
+    assert "'flock' names nothing; the trial tracks herd, weather" in judged.reason
+
+
+def test_snapshots_that_stand_before_the_first_tick_alone_show_nothing(tmp_path: Path) -> None:
+    judged = judge(BY_NUMBER[5], facts(tmp_path, restored=seen.Restored(1, (), (), 0)))
+
+    assert judged.outcome is Outcome.BLOCKED
+    assert "no snapshot of the trial stands after its first tick" in judged.reason
+
+
+@pytest.mark.parametrize("said", [{"cadence": "none"}, {"strategy": "event-sourced"}])
+@pytest.mark.parametrize(
+    ("sealed", "outcome", "words"),
+    [
+        (seen.Sealed("PASS", "", of_effects=True, beside=()), Outcome.PASS, ""),
+        (
+            seen.Sealed("FAIL", "tick of tick 1", of_effects=False, beside=()),
+            Outcome.FAIL,
+            "executing from the top gives FAIL at tick of tick 1",
+        ),
+        (Unavailable("it rained"), Outcome.BLOCKED, "no replay from the top: it rained"),
+    ],
+)
+def test_what_keeps_no_snapshots_has_to_replay_from_the_top(
+    tmp_path: Path,
+    said: dict[str, str],
+    sealed: seen.Sealed | Unavailable,
+    outcome: Outcome,
+    words: str,
+) -> None:
+    heads = good_heads("M")
+    heads["04"].update(said)
+
+    judged = judge(BY_NUMBER[5], facts(tmp_path, heads=heads, sealed=sealed))
+
+    assert judged.outcome is outcome
+    assert words in judged.reason
+    assert outcome is not Outcome.PASS or "executed from the top" in judged.evidence[-1]
+
+
+def test_tests_that_were_skipped_leave_the_laws_open(tmp_path: Path) -> None:
+    good = good_evidence(good_heads("M"))["suite"]
+
+    judged = judge(
+        BY_NUMBER[16], facts(tmp_path, suite=replace(good, skipped=("tests/a.py::test_x",)))
+    )
+
+    assert judged.outcome is Outcome.BLOCKED
+    assert "1 tests were skipped or expected to fail: tests/a.py::test_x" in judged.reason
+
+
 def test_an_absence_that_nothing_speaks_against_is_na_with_its_reason(tmp_path: Path) -> None:
     judged = judge(BY_NUMBER[11], facts(tmp_path))
 
     assert judged.outcome is Outcome.NA
     assert judged.reason == "by sheet 00 the system has no concurrency: looked at: concurrency"
+
+
+@pytest.mark.parametrize("number", [11, 12, 13, 14, 15])
+def test_an_absence_without_a_reason_is_never_na(tmp_path: Path, number: int) -> None:
+    heads = good_heads("S")
+    heads["00"]["tier"] = heads["01"]["tier"] = "L"
+    for row in heads["00"]["traits"]:
+        row.update(here=False, why="?")
+    known = facts(tmp_path, "L", heads=heads)
+
+    judged = judge(BY_NUMBER[number], known)
+
+    assert judged.outcome is not Outcome.NA
+    assert "?" not in judged.reason
+    if judged.outcome is Outcome.BLOCKED:
+        assert "without a reason" in judged.reason
+
+
+def test_sheets_that_are_not_there_are_needed_or_not_and_never_both(tmp_path: Path) -> None:
+    heads = good_heads("M")
+    for number in ("06", "12"):
+        del heads[number]
+
+    judged = judge(BY_NUMBER[1], facts(tmp_path, "M", heads=heads))
+
+    missing = {fault.split()[1] for fault in judged.faults if fault.startswith("sheet ")}
+    unneeded = {seen.split()[0] for seen in judged.evidence if " is not needed: " in seen}
+    assert missing == {"06", "12"}
+    assert unneeded == {"07", "08", "09"}
+    assert "sheet 06 (Replay infrastructure) is not there, and every tier needs it" in judged.faults
+
+
+def test_a_sheet_in_no_lock_is_told_with_the_command(tmp_path: Path) -> None:
+    known = replace(facts(tmp_path, "M"), lock=Lock())
+
+    judged = judge(BY_NUMBER[9], known)
+
+    assert all(fault.endswith("it is in no lock yet: twice spec lock") for fault in judged.faults)
+    assert judged.evidence == ()
+
+
+def test_no_finding_is_said_as_nothing(tmp_path: Path) -> None:
+    evidence = good_evidence(good_heads("M"))
+    evidence["code"] = replace(evidence["code"], reported=())
+
+    judged = judge(BY_NUMBER[8], facts(tmp_path, "M", **evidence))
+
+    assert judged.evidence[-1] == "twice check reports nothing in src"
 
 
 def test_one_page_does_at_tier_xs(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.fields import steps
 from twice.specifying.gate.gate import run_gate
 from twice.specifying.gate.gathering.bench import Bench
-from twice.specifying.gate.gathering.kinds import KINDS
+from twice.specifying.gate.gathering.kinds import KINDS, Kind
 from twice.specifying.gate.outcome import Outcome
 from twice.specifying.gate.plan import Plan, algorithm_in, plan_of
 from twice.specifying.gate.promise import predicate_of
@@ -132,6 +133,80 @@ def test_costs_of_other_code_are_told_of(tmp_path: Path) -> None:
 
     assert isinstance(found, Costs)
     assert (found.changed, found.total_percent) == (("src/herd.py",), 12.5)
+
+
+@pytest.mark.parametrize("total", ["NaN", "Infinity", "true", '"12"', "null", "1" + "0" * 400])
+def test_a_total_that_is_no_number_is_none(tmp_path: Path, total: str) -> None:
+    heads = good_heads("M")
+    laid(tmp_path, heads)
+    (tmp_path / COST).parent.mkdir(parents=True)
+    (tmp_path / COST).write_text(
+        f'{{"format": "twice.cost/1", "total_percent": {total}, "result": "??"}}', encoding="utf-8"
+    )
+
+    found = evidence(tmp_path, "costs", heads)
+
+    assert isinstance(found, Costs)
+    assert (found.total_percent, found.code, found.program, found.result) == (None, (), "", "")
+
+
+ASIDE = """
+    import threading
+    aside = threading.Thread(target=lambda: None)
+    aside.start()
+    aside.join()
+    with open("prices.csv") as file:
+        file.read()
+    run.track("flock", herd)
+"""
+
+
+def test_what_a_run_did_aside_is_told_of(tmp_path: Path) -> None:
+    system = build(tmp_path / "herd", "M")
+    source = system.project / "src" / "herd.py"
+    text = source.read_text(encoding="utf-8")
+    end = '"weather")))\n' if '"weather")))\n' in text else 'python("weather")))\n'
+    source.write_text(text.replace(end, end + ASIDE, 1), encoding="utf-8")
+    (system.project / "prices.csv").write_text("1\n", encoding="utf-8")
+    told: dict[str, Any] = {}
+
+    def gathers(name: str, kind: Kind, bench: Bench) -> object:
+        told[name] = kind.gather(bench)
+        return told[name]
+
+    report = run_gate(
+        system.project, lambda *_: Code(), date(2026, 1, 1), only=(11,), gathers=gathers
+    )
+
+    assert told["trial"].started == {"thread": 1}
+    assert told["trial"].read == ("prices.csv",)
+    assert told["trial"].tracked_twice == (("herd", "flock"),)
+    assert report.checks[0].outcome is Outcome.FAIL
+    assert "prices.csv" in report.inputs
+
+
+def test_a_scaffold_that_was_edited_is_told_of(tmp_path: Path) -> None:
+    training = Path(__file__).parents[3] / "examples" / "systems" / "training"
+    project = Path(shutil.copytree(training, tmp_path / "training"))
+    bench = Bench(
+        project, plan_of(open_workspace(project)), tmp_path, lambda *_: Code(), lambda _: None
+    )
+    before = KINDS["laid"].gather(bench)
+    seeds = project / "determinism" / "seeds.py"
+    seeds.write_text(seeds.read_text("utf-8").replace("import", "import  ", 1), encoding="utf-8")
+    scope = next((project / "determinism-and-replay").glob("00-*"))
+    scope.write_text(
+        scope.read_text("utf-8").replace('program: "train.py:main"', 'program: "train.py:other"'),
+        encoding="utf-8",
+    )
+
+    after = KINDS["laid"].gather(bench)
+
+    assert isinstance(before, tuple)
+    assert isinstance(after, tuple)
+    assert [each for each in before if not each.holds] == []
+    assert {each.path for each in after if each.state == "edited"} == {"determinism/seeds.py"}
+    assert any(each.moved and not each.holds for each in after)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,10 @@ from gatesystems import build
 from twice.errors import GateUnfinished, SheetRefused, UsageError
 from twice.specifying.gate.checks import CHECKS
 from twice.specifying.gate.gate import keep, last_report, run_gate
+from twice.specifying.gate.inputs import digests_of
 from twice.specifying.gate.judging import judge
 from twice.specifying.gate.outcome import Judged, Outcome
+from twice.specifying.gate.plan import plan_of
 from twice.specifying.gate.report import Report, Result, lines
 from twice.specifying.graph.changes import Owed
 from twice.specifying.lock import read_lock
@@ -111,13 +113,13 @@ def _appended(path: str, text: str) -> Callable[[Path], None]:
 
 
 def test_a_report_stands_until_something_moves(gated: Path) -> None:
-    assert last_report(gated).moved == ()
-    assert last_report(gated).exit_code == 0
+    assert last_report(gated, TODAY).moved == ()
+    assert last_report(gated, TODAY).exit_code == 0
 
     (gated / "README.md").write_text("not looked at", encoding="utf-8")
     _appended(f"{FOLDER}/03-rng-isolation-spec.md", "\n## Notes\n\nWhat decides nothing.\n")(gated)
 
-    assert last_report(gated).moved == ()
+    assert last_report(gated, TODAY).moved == ()
 
 
 @pytest.mark.parametrize(
@@ -133,11 +135,72 @@ def test_a_report_stands_until_something_moves(gated: Path) -> None:
 def test_a_report_is_stale_when_what_it_rests_on_moved(gated: Path, path: str) -> None:
     _appended(path, "More.\n" if path.endswith(".md") else "\n")(gated)
 
-    report = last_report(gated)
+    report = last_report(gated, TODAY)
 
     assert report.moved == (path,)
     assert report.exit_code == 2
     assert report.to_json()["stale"] is True
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "conftest.py",
+        "tests/conftest.py",
+        "pytest.ini",
+        "tests/tox.ini",
+        "tests/examples/counterexamples.jsonl",
+        "tests/__twice__/test_laws.a.twice",
+    ],
+)
+def test_a_report_is_stale_when_something_new_settles_what_is_tested(
+    gated: Path, path: str
+) -> None:
+    (gated / path).parent.mkdir(exist_ok=True)
+    (gated / path).write_text("\n", encoding="utf-8")
+
+    assert last_report(gated, TODAY).moved == (path,)
+
+
+def test_a_report_rests_on_what_running_told_of(gated: Path) -> None:
+    (gated / "prices.csv").write_text("1\n", encoding="utf-8")
+    kept = last_report(gated, TODAY)
+    seen = digests_of(
+        open_workspace(gated), read_lock(gated / FOLDER / "spec.lock"),
+        plan_of(open_workspace(gated)), ("prices.csv",),
+    )  # fmt: skip
+    keep(replace(kept, inputs=seen), open_workspace(gated))
+    assert last_report(gated, TODAY).moved == ()
+
+    (gated / "prices.csv").write_text("2\n", encoding="utf-8")
+
+    assert last_report(gated, TODAY).moved == ("prices.csv",)
+
+
+def test_a_waiver_that_ended_makes_the_report_stale(tmp_path: Path) -> None:
+    project = build(tmp_path / "herd", "M")
+    project.heads["13"]["budget_percent"] = 5
+    project.rewritten()
+    digest = str(open_workspace(project.project).artifacts["13"].digest())
+    project.heads["13"]["waivers"] = [
+        {"check": 17, "owner": "herd team", "reason": "argued about", "permits": "a slower run",
+         "reactivate": "later", "until": "2026-06-30", "digest": digest}
+    ]  # fmt: skip
+    project.rewritten()
+    report = run_gate(project.project, read_code, TODAY, only=(17,))
+    assert [each.outcome for each in report.checks] == [Outcome.WAIVED]
+    others = [Judged(each.id, each.title, Outcome.PASS, ("seen",), "") for each in CHECKS]
+    keep(
+        replace(report, checks=[*others[:16], *report.checks]),
+        open_workspace(project.project),
+    )
+
+    holds = last_report(project.project, date(2026, 6, 30))
+    over = last_report(project.project, date(2026, 7, 1))
+
+    assert (holds.moved, holds.exit_code) == ((), 0)
+    assert over.moved == ("the waiver of check 17, which ended on 2026-06-30",)
+    assert over.exit_code == 2
 
 
 def test_a_lock_that_owes_moves_the_report(gated: Path) -> None:
@@ -145,7 +208,7 @@ def test_a_lock_that_owes_moves_the_report(gated: Path) -> None:
     owed = Owed("06", "05", "05.compare-points", "it emits them", "", breaks=False)
     path.write_text(replace(read_lock(path), owed=(owed,)).text(), encoding="utf-8")
 
-    assert last_report(gated).moved == (f"{FOLDER}/spec.lock",)
+    assert last_report(gated, TODAY).moved == (f"{FOLDER}/spec.lock",)
 
 
 def test_a_waiver_moves_the_report(gated: Path) -> None:
@@ -153,8 +216,8 @@ def test_a_waiver_moves_the_report(gated: Path) -> None:
     rows = "".join(
         f'{start}{key}: "{value}"\n'
         for start, key, value in [
-            ("    ", "owner", "herd team"), ("    ", "reason", "r"), ("    ", "permits", "p"),
-            ("    ", "reactivate", "w"), ("    ", "until", "2026-06-30"),
+            ("    ", "owner", "herd team"), ("    ", "reason", "argued"), ("    ", "permits", "much"),
+            ("    ", "reactivate", "later"), ("    ", "until", "2026-06-30"),
             ("    ", "digest", f"blake3:{'0' * 64}"),
         ]
     )  # fmt: skip
@@ -163,7 +226,7 @@ def test_a_waiver_moves_the_report(gated: Path) -> None:
         text.replace("\n---\n\n#", f"\nwaivers:\n  - check: 17\n{rows}---\n\n#"), encoding="utf-8"
     )
 
-    assert last_report(gated).moved == (f"{FOLDER}/13-cost-of-determinism.md",)
+    assert last_report(gated, TODAY).moved == (f"{FOLDER}/13-cost-of-determinism.md",)
 
 
 def test_consolidating_moves_no_report(gated: Path) -> None:
@@ -171,14 +234,14 @@ def test_consolidating_moves_no_report(gated: Path) -> None:
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('gate: "?"', 'gate: "evidence/gate.json"'), encoding="utf-8")
 
-    assert last_report(gated).moved == ()
+    assert last_report(gated, TODAY).moved == ()
 
 
 def test_looking_at_a_report_executes_nothing(gated: Path) -> None:
     source = gated / "src" / "herd.py"
     source.write_text("raise SystemExit('executed')\n", encoding="utf-8")
 
-    assert last_report(gated).moved == ("src/herd.py",)
+    assert last_report(gated, TODAY).moved == ("src/herd.py",)
 
 
 def test_without_a_report_there_is_one_error(tmp_path: Path) -> None:
@@ -187,7 +250,7 @@ def test_without_a_report_there_is_one_error(tmp_path: Path) -> None:
     with pytest.raises(
         GateUnfinished, match=r"There is no determinism-and-replay/evidence/gate\.json"
     ):
-        last_report(project)
+        last_report(project, TODAY)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": "twice.gate/9"}', "\x00"])
@@ -195,7 +258,7 @@ def test_a_report_that_is_none_is_one_error(gated: Path, text: str) -> None:
     (gated / FOLDER / "evidence" / "gate.json").write_text(text, encoding="utf-8")
 
     with pytest.raises(GateUnfinished, match="is no report of a gate"):
-        last_report(gated)
+        last_report(gated, TODAY)
 
 
 @pytest.mark.parametrize(
@@ -214,14 +277,14 @@ def test_a_report_that_is_not_a_whole_one_of_this_system_is_refused(
     path.write_text(json.dumps({**json.loads(path.read_bytes()), key: value}), encoding="utf-8")
 
     with pytest.raises(GateUnfinished, match=what):
-        last_report(gated)
+        last_report(gated, TODAY)
 
 
 def test_a_report_of_some_checks_is_no_report_of_a_gate(gated: Path) -> None:
     keep(run_gate(gated, read_code, TODAY, only=CHEAP), open_workspace(gated))
 
     with pytest.raises(GateUnfinished, match="it holds the checks 1, 2, 9, not 1 to 17"):
-        last_report(gated)
+        last_report(gated, TODAY)
 
 
 def test_a_check_that_there_is_not_is_refused_before_anything_runs(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ Invariant: every run is a recording in a process of its own, in a temporary fold
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import tempfile
@@ -34,6 +33,7 @@ from twice.diagnosing.varying.readback import why_not
 from twice.diagnosing.varying.variation import BASELINE, FactorResult, Variation
 from twice.errors import ProgramFailed, TwiceError, UsageError
 from twice.foundation.seeds import Seed
+from twice.recording.config import in_settings
 from twice.recording.program import Program
 from twice.recording.recorder import as_program, master_seed
 from twice.recording.runrecord import RunRecord
@@ -241,7 +241,7 @@ class _Search:
 
 def command(setup: Setup, variables: Mapping[str, str], out: str, python: str = "") -> str:
     """The command that makes such a run by hand; policies are not repeated."""
-    given = [word for k, v in setup.config.items() for word in ("--set", f"{k}={_as_toml(v)}")]
+    given = [word for each in in_settings(setup.config) for word in ("--set", each)]
     given += [word for k, v in variables.items() for word in ("--env", f"{k}={v}")]
     twice = [python, "-m", "twice"] if python else ["twice"]
     program = setup.program
@@ -249,7 +249,3 @@ def command(setup: Setup, variables: Mapping[str, str], out: str, python: str = 
     words = [*twice, "record", *named, "--seed", str(setup.seed.value), *given]
     own = ["--", *program.arguments] if program.arguments else []
     return shlex.join([*words, "-o", f"{out}.twice", *own])
-
-
-def _as_toml(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str)

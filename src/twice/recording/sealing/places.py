@@ -95,7 +95,7 @@ def _kind(filename: str) -> Kind:
 def _kind_of(filename: str) -> Kind:
     if filename.startswith(_IMPORTING):
         return "import"
-    if filename.startswith(_PACKAGE):
+    if program.is_ours(filename):
         return "carrier" if filename.startswith(_CARRYING) else "session"
     if program.is_user_file(filename):
         return "user"

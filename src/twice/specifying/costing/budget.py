@@ -64,13 +64,17 @@ def judge(
         culprits: every rule that was measured.
         too_short: whether the bare run is so short that its percentages say nothing.
     """
-    said = measured.to_text(1, "%")
+    said = measured.to_cost(1, "%")
+    if not measured.is_measurable:
+        said = f"what recording adds is {said}"
     if budget_percent is None:
-        return Judgement("no-budget", f"recorded, it takes {said}; no budget is declared")
+        said = f"recorded, it takes {said}" if measured.is_measurable else said
+        return Judgement("no-budget", f"{said}; no budget is declared")
     if too_short:
         return Judgement("unknown", "the program is too short for its percentages to say anything")
     if measured.highest <= budget_percent:
-        return Judgement("inside", f"{said} of a budget of {budget_percent} %")
+        of = " of" if measured.is_measurable else ", below"
+        return Judgement("inside", f"{said}{of} a budget of {budget_percent} %")
     if measured.lowest <= budget_percent:
         wide = measured.highest - measured.lowest
         off = abs(measured.median - budget_percent)
@@ -85,5 +89,5 @@ def judge(
     why = f"{said} of a budget of {budget_percent} %"
     if worst is None:
         return Judgement("breach", f"{why}; no rule was measured by itself")
-    why += f"; {worst.rule} costs most, {worst.percent.to_text(1, '%')}, and sheet {worst.artifact} answers"
+    why += f"; {worst.rule} costs most, {worst.percent.to_cost(1, '%')}, and sheet {worst.artifact} answers"
     return Judgement("breach", why, worst)

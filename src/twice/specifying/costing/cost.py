@@ -35,13 +35,13 @@ class RuleCost:
     @property
     def performance(self) -> str:
         """Its cost in time, as a cell of sheet 13."""
-        wall = self.off.wall_percent.to_text(1, "%")
-        return f"{wall} wall, {self.off.cpu_percent.to_text(1, '%')} CPU"
+        wall = self.off.wall_percent.to_cost(1, "%")
+        return f"{wall} wall, {self.off.cpu_percent.to_cost(1, '%')} CPU"
 
     @property
     def storage(self) -> str:
         """Its cost in bytes of the record, as a cell of sheet 13."""
-        return self.off.size.to_text(0, "bytes")
+        return self.off.size.to_cost(0, "bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +194,9 @@ def _cells(cost: RuleCost) -> list[str]:
     return [
         f"{cost.rule.name}{same}",
         cost.rule.artifact,
-        cost.off.wall_percent.to_text(1, "%"),
-        cost.off.cpu_percent.to_text(1, "%"),
-        "" if cost.alone is None else cost.alone.wall_percent.to_text(1, "%"),
+        cost.off.wall_percent.to_cost(1, "%"),
+        cost.off.cpu_percent.to_cost(1, "%"),
+        "" if cost.alone is None else cost.alone.wall_percent.to_cost(1, "%"),
         cost.storage,
     ]
 

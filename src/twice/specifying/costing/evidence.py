@@ -21,7 +21,7 @@ from twice.specifying.artifact import Artifact, decoded, read_artifact
 from twice.specifying.costing.cost import Cost
 from twice.specifying.costing.rules import NOT_SWITCHED, RULES
 from twice.specifying.frontmatter import Row, Value, written
-from twice.specifying.schema import UNKNOWN, Rows
+from twice.specifying.kinds import UNKNOWN, Rows
 from twice.specifying.workspace import FOLDER, open_workspace
 from twice.writing import write
 

@@ -44,6 +44,18 @@ class Spread:
         said = f"{self.median:+,.{digits}f} {unit}"
         return said if low == high else f"{said} ({low} to {high})"
 
+    @property
+    def is_measurable(self) -> bool:
+        """Whether, as a cost, it is told from none: its median is not below zero within its own spread."""
+        return not self.median < 0 <= self.highest
+
+    def to_cost(self, digits: int, unit: str) -> str:
+        """For people, of what something costs: as ``to_text``, or that it is not measurable."""
+        if self.is_measurable:
+            return self.to_text(digits, unit)
+        low, high = (f"{each:+,.{digits}f}" for each in (self.lowest, self.highest))
+        return f"not measurable, within the spread ({low} to {high} {unit})"
+
 
 def _rounded(value: float, digits: int) -> float:
     return round(value, digits) + 0.0 if digits else round(value)

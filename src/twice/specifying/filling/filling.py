@@ -20,7 +20,7 @@ class Filled:
     Args:
         workspace: with what was read put in.
         put_in: the proposals that were taken, in order.
-        unknown: what is still not known: sheet, key, what it is for.
+        unknown: what is still not known: sheet, key, what it is for and takes.
     """
 
     workspace: Workspace
@@ -50,7 +50,7 @@ def unknown(workspace: Workspace) -> tuple[tuple[str, str, str], ...]:
     """Give what the sheets that are there do not say yet."""
     situation = workspace.situation()
     return tuple(
-        (sheet.number, gap.key, gap.says)
+        (sheet.number, gap.key, gap.asks)
         for sheet in workspace.artifacts.values()
         for gap in sheet.gaps(situation)
     )

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from twice.foundation.classes import Predicate
+from twice.recording.config import in_settings
 from twice.recording.runrecord import RunRecord
 from twice.specifying.filling.proposal import Proposal, rows
-from twice.specifying.schema import UNKNOWN
+from twice.specifying.kinds import UNKNOWN
 from twice.specifying.sheets.snapshots import StateKind
 from twice.specifying.vector import vector_digest
 
@@ -53,7 +54,7 @@ def _promise(record: RunRecord, path: str) -> Iterator[tuple[str, str, Any]]:
     predicate = Predicate.from_json(record.identity["setup"]["predicate"])
     yield "00", "program", str(program)
     yield "00", "seed", record.seed.value
-    yield "00", "config", [f"{key}={value}" for key, value in sorted(record.config.items())]
+    yield "00", "config", list(in_settings(record.config))
     yield "01", "class", predicate.determinism_class.value
     yield "01", "scope", predicate.scope.value
     yield "01", "axis", predicate.axis.value

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from twice.specifying.frontmatter import Row, Scalar, Value
-from twice.specifying.schema import UNKNOWN, Rows
+from twice.specifying.kinds import UNKNOWN, Rows
 from twice.specifying.sheets import SHEETS
 
 Cell = Scalar | list[Scalar]

@@ -88,13 +88,25 @@ def gaps(facts: Facts, number: str, *, but: Collection[str] = ()) -> Found:
 
 
 def absent(facts: Facts, trait: Trait) -> str:
-    """Give the reason for which a system has not something, as sheet 00 says it; "" where it does not."""
-    if facts.situation.traits.get(trait) is not False:
+    """Give the reason for which a system has not something, as sheet 00 says it; "" where it gives none."""
+    why = _why(facts, trait)
+    if facts.situation.traits.get(trait) is not False or not why:
         return ""
+    return f"by sheet 00 the system has no {trait}: {why}"
+
+
+def unexplained(facts: Facts, trait: Trait) -> Found:
+    """Find that a system is said not to have something, and that nobody said why."""
+    if facts.situation.traits.get(trait) is not False or _why(facts, trait):
+        return Found()
+    where = place(facts, "00", "traits")
+    return Found(open=(f"{where}: by sheet 00 the system has no {trait}, without a reason",))
+
+
+def _why(facts: Facts, trait: Trait) -> str:
     scope = facts.sheet("00")
     rows = scope.rows("traits") if scope else []
-    why = next((str(row.get("why", "?")) for row in rows if row.get("name") == trait), "?")
-    return f"by sheet 00 the system has no {trait}: {why}"
+    return next((str(row.get("why", "")) for row in rows if row.get("name") == trait), "")
 
 
 def shortened(many: Collection[str], most: int = 4) -> str:

@@ -9,7 +9,7 @@ Invariant: plain data: two gatherings that saw the same are equal.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,10 @@ class Trial:
         snapshots: how many were kept.
         algorithm: the digest.
         files: the project's source files that it executed, relative to the project.
+        read: the project's other files that it read, relative to the project.
+        started: how many lines of execution of each kind it started beside the main program: ``thread``,
+            ``inner`` for a library's threads, ``job`` of a pool, ``task``.
+        tracked_twice: names of components that are one object, for each such object.
     """
 
     ticks: int
@@ -124,6 +128,20 @@ class Trial:
     snapshots: int
     algorithm: str
     files: tuple[str, ...]
+    read: tuple[str, ...] = ()
+    started: Mapping[str, int] = field(default_factory=dict)
+    tracked_twice: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def beside(self) -> str:
+        """What ran beside the main program, in words; "" for nothing. One task alone is the program itself."""
+        own = {kind: count for kind, count in self.started.items() if kind != "inner"}
+        if own.get("task", 0) == 1:
+            del own["task"]
+        told = [f"{count} {kind}{'s' * (count > 1)}" for kind, count in own.items()]
+        if self.actors:
+            told.append(f"{self.actors} actors that asked the world")
+        return ", ".join(told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +185,8 @@ class Vector:
         result: what verifying it gave; "" when it was not executed.
         first: the first difference in words.
         why: what else the verification said, when it is no PASS.
+        seed: its master seed; None for a vector that cannot be read.
+        config: its configuration, ``key=value`` each, in order.
     """
 
     digest: str
@@ -177,6 +197,8 @@ class Vector:
     result: str
     first: str
     why: str
+    seed: int | None = None
+    config: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +209,13 @@ class Restored:
         tested: how many snapshots were restored.
         failed: what became of those from which the run did not go on as it did.
         missing: paths that no snapshot holds.
+        on_the_way: how many of them stand after the first tick.
     """
 
     tested: int
     failed: tuple[str, ...]
     missing: tuple[str, ...]
+    on_the_way: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +307,11 @@ class Suite:
         named: properties that the tests name.
         database: whether the folder of counterexamples is there and not ignored by git.
         told: the last lines, when nothing ran.
+        found: how many tests were found.
+        left_out: tests that are there and were not run.
+        skipped: tests that were skipped, or expected to fail.
+        passed_over: lines of kept counterexamples that no test replayed, as ``file:line``.
+        loaded: files of the project that its process loaded.
     """
 
     exit_code: int
@@ -291,6 +320,11 @@ class Suite:
     named: tuple[str, ...]
     database: str
     told: str
+    found: int = 0
+    left_out: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    passed_over: tuple[str, ...] = ()
+    loaded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,11 +335,38 @@ class Costs:
         rules: by name, ``performance`` and ``storage`` as they were measured.
         total_percent: how much slower a recorded run is; None when not measured.
         changed: source files that are not those it was measured on.
+        program: what was measured; "" when the file does not say.
+        code: source files that it was measured on.
+        result: what became of its budget: ``inside``, ``breach``, ``unknown`` or ``no-budget``; "" for none of these.
+        budget_percent: that budget; None for none.
     """
 
     rules: Mapping[str, Mapping[str, str]]
     total_percent: float | None
     changed: tuple[str, ...]
+    program: str = ""
+    code: tuple[str, ...] = ()
+    result: str = ""
+    budget_percent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """One region of a file that a scaffold laid down.
+
+    Args:
+        path: the file.
+        name: the region in it.
+        state: ``as-laid``, ``edited``, ``gone`` or ``conflicting``.
+        moved: facts of the sheets that it was made of and that are others now.
+        holds: whether it is what the sheets and its owner say.
+    """
+
+    path: str
+    name: str
+    state: str
+    moved: tuple[str, ...]
+    holds: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,7 @@ class Facts:
     suite: seen.Suite | Unavailable = NOT_GATHERED
     costs: seen.Costs | Unavailable = NOT_GATHERED
     handoff: seen.Handoff | Unavailable = NOT_GATHERED
+    laid: tuple[seen.Region, ...] | Unavailable = NOT_GATHERED
     situation: Situation = field(init=False)
 
     def __post_init__(self) -> None:

@@ -22,10 +22,12 @@ from twice.specifying.gate.checks import CHECKS
 from twice.specifying.gate.facts import Facts
 from twice.specifying.gate.gathering.bench import Bench, ReadsCode
 from twice.specifying.gate.gathering.kinds import KINDS, Kind
-from twice.specifying.gate.inputs import digests_of
+from twice.specifying.gate.inputs import digests_of, seen_in
 from twice.specifying.gate.judging import judge
+from twice.specifying.gate.outside import refuse_outside
 from twice.specifying.gate.plan import plan_of
 from twice.specifying.gate.report import Report
+from twice.specifying.gate.waiving import ended
 from twice.specifying.lock import NAME, read_lock
 from twice.specifying.workspace import FOLDER, Workspace, open_workspace
 from twice.writing import write
@@ -81,6 +83,7 @@ def run_gate(
         )
     project = project.resolve()
     workspace, lock = open_workspace(project), read_lock(project / FOLDER / NAME)
+    refuse_outside(workspace)
     wanted = [each for each in CHECKS if each.id in set(only)]
     plan = plan_of(workspace)
     needed = {name for each in wanted for name in (*each.needs, *each.wants)}
@@ -92,11 +95,12 @@ def run_gate(
                 evidence[name] = gathers(name, kind, bench)
     facts = Facts(workspace, lock, today, **evidence)
     checks = [judge(each, facts) for each in wanted]
+    seen = seen_in(facts.trial, facts.suite)
     return Report(
         workspace.component(),
         workspace.situation().tier.value,
         checks,
-        digests_of(workspace, lock, plan),
+        digests_of(workspace, lock, plan, seen),
     )
 
 
@@ -122,8 +126,12 @@ def report_path(workspace: Workspace) -> Path:
     return workspace.folder / EVIDENCE / REPORT
 
 
-def last_report(project: Path) -> Report:
-    """Give the report that was kept, with what moved since; nothing is executed.
+def last_report(project: Path, today: date) -> Report:
+    """Give the report that was kept, with what moved since and the waivers that ended; nothing is executed.
+
+    Args:
+        project: the folder in which the workspace lies.
+        today: the day by which waivers are judged.
 
     Raises:
         GateUnfinished: E-GATE-001: there is none, or it cannot be read.
@@ -147,9 +155,11 @@ def last_report(project: Path) -> Report:
             "Expected what twice gate wrote.",
             "Run it again: twice gate",
         ) from error
+    refuse_outside(workspace)
     lock = read_lock(project / FOLDER / NAME)
-    now = digests_of(workspace, lock, plan_of(workspace))
-    return replace(report, moved=_moved(report.inputs, now))
+    now = digests_of(workspace, lock, plan_of(workspace), report.inputs)
+    over = ended(report.checks, Facts(workspace, lock, today))
+    return replace(report, moved=(*over, *_moved(report.inputs, now)))
 
 
 def _refuse_inconsistent(report: Report, said: Mapping[str, object], workspace: Workspace) -> None:

@@ -8,6 +8,7 @@ Invariant: a waiver that does not hold changes nothing but the reason.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -91,3 +92,14 @@ def with_waivers(judged: Judged, check: Check, facts: Facts, *, firm: bool) -> J
             return replace(judged, outcome=Outcome.WAIVED, reason=f"{each.words} ({judged.reason})")
         refused.append(f"{each.where}: the waiver does not hold: {why}")
     return replace(judged, reason="; ".join([judged.reason, *refused]))
+
+
+def ended(checks: Sequence[Judged], facts: Facts) -> tuple[str, ...]:
+    """Tell of the waived checks whose waivers are all over by the day of the facts."""
+    told = []
+    for each in checks:
+        if each.outcome is Outcome.WAIVED:
+            ends = [one.until for one in waivers_of(facts, each.id) if one.until]
+            if ends and date.fromisoformat(max(ends)) < facts.today:
+                told.append(f"the waiver of check {each.id}, which ended on {max(ends)}")
+    return tuple(told)

@@ -80,7 +80,7 @@ class Readiness:
                 [f"The specification does not say what {prose(names.values())} is made of:", *lines]
             ),
             "Expected every sheet of a layer, without gaps; nothing was laid down.",
-            f"Say it: twice spec fill{alone}",
+            f"See what is next: twice spec status{alone}",
             layers=tuple(self.lacking),
         )
 

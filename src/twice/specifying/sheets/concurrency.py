@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.specifying.schema import Column, Item, Many, OneOf, Rows, Sheet, Text
+from twice.specifying.kinds import Column, Many, OneOf, Rows, Text
+from twice.specifying.schema import Item, Sheet
 from twice.specifying.tiers import ALWAYS
 
 STRATEGIES: Final = ("lockstep", "recorded-schedule", "schedule-independent")
@@ -23,7 +24,11 @@ SHEET: Final = Sheet(
         Item(
             "subsystems",
             Rows(
-                (Column("name"), Column("strategy", OneOf(STRATEGIES)), Column("how")),
+                (
+                    Column("name", like="workers"),
+                    Column("strategy", OneOf(STRATEGIES)),
+                    Column("how", Text(), like="all wait for each other after every tick"),
+                ),
                 least=1,
                 unique="name",
             ),
@@ -31,7 +36,14 @@ SHEET: Final = Sheet(
         ),
         Item(
             "sensitive",
-            Rows((Column("operation"), Column("ordered_by")), least=1, unique="operation"),
+            Rows(
+                (
+                    Column("operation", like="messages arrive"),
+                    Column("ordered_by", Text(), like="sender and number"),
+                ),
+                least=1,
+                unique="operation",
+            ),
             "operations whose result depends on the schedule, and what orders them",
         ),
         Item(

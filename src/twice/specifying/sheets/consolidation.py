@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.specifying.schema import DIGEST, VERSION, Column, Item, Many, Rows, Sheet, Text
+from twice.specifying.kinds import DIGEST, VERSION, Column, Many, Rows, Text
+from twice.specifying.schema import Item, Sheet
 
 SHEET: Final = Sheet(
     "99",
@@ -15,7 +16,7 @@ SHEET: Final = Sheet(
         Item(
             "sheets",
             Rows(
-                (Column("id"), Column("version", VERSION), Column("digest", DIGEST)),
+                (Column("id", like="02"), Column("version", VERSION), Column("digest", DIGEST)),
                 least=1,
                 unique="id",
             ),
@@ -25,7 +26,10 @@ SHEET: Final = Sheet(
         Item("gate_digest", DIGEST, "that report's digest", None, decides=False),
         Item(
             "findings",
-            Rows((Column("sheet"), Column("rules", Many(least=1))), unique="sheet"),
+            Rows(
+                (Column("sheet", like="02"), Column("rules", Many(least=1), like=["literal-seed"])),
+                unique="sheet",
+            ),
             "which findings of twice check each sheet covers",
             None,
         ),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.specifying.schema import Column, Item, Many, Rows, Sheet, Text, Whole
+from twice.specifying.kinds import Column, Many, Rows, Text, Whole
+from twice.specifying.schema import Item, Sheet
 
 SHEET: Final = Sheet(
     "13",
@@ -16,13 +17,13 @@ SHEET: Final = Sheet(
             "rules",
             Rows(
                 (
-                    Column("rule"),
-                    Column("performance"),
-                    Column("storage"),
-                    Column("library"),
-                    Column("refactoring"),
-                    Column("operations"),
-                    Column("cognitive"),
+                    Column("rule", like="snapshots"),
+                    Column("performance", like="+1.2 % wall"),
+                    Column("storage", like="+900 bytes"),
+                    Column("library", like="none"),
+                    Column("refactoring", like="an hour"),
+                    Column("operations", like="none"),
+                    Column("cognitive", like="low"),
                 ),
                 least=1,
                 unique="rule",
@@ -34,15 +35,29 @@ SHEET: Final = Sheet(
         Item("justification", Text(), "why this tier and no other"),
         Item(
             "trades",
-            Rows((Column("chosen"), Column("instead_of"), Column("why")), unique="chosen"),
+            Rows(
+                (
+                    Column("chosen", like="one thread"),
+                    Column("instead_of", like="all cores"),
+                    Column("why", Text(), like="sums keep their order"),
+                ),
+                unique="chosen",
+            ),
             "libraries and features that were given up",
         ),
         Item(
             "boundary",
-            Rows((Column("what"), Column("crosses_as"), Column("why")), unique="what"),
+            Rows(
+                (
+                    Column("what", like="prices of the market"),
+                    Column("crosses_as", like="effect"),
+                    Column("why", Text(), like="a service makes them"),
+                ),
+                unique="what",
+            ),
             "what is outside of the promise, and as what it comes in: an effect or an input",
         ),
-        Item("budget_percent", Whole(0, 10_000), "how much slower a recorded run may be"),
+        Item("budget_percent", Whole(0, 10_000), "how much slower a recorded run may be", like=50),
         Item("breach", Text(), "what is done when the budget is broken, and which sheet answers"),
         Item("unmeasured", Many(), "rules that could not be toggled here, with the reason", None),
     ),

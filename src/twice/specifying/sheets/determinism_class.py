@@ -5,19 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from twice.foundation.promises import Axis, DeterminismClass, Scope
-from twice.specifying.schema import (
-    DIGEST,
-    Column,
-    Flag,
-    Item,
-    Many,
-    Number,
-    OneOf,
-    Rows,
-    Sheet,
-    Text,
-    Whole,
-)
+from twice.specifying.kinds import DIGEST, Column, Flag, Many, Number, OneOf, Rows, Text, Whole
+from twice.specifying.schema import Item, Sheet
 from twice.specifying.sheets.scope import TIERS
 from twice.specifying.tiers import ALWAYS, Condition
 
@@ -38,7 +27,12 @@ SHEET: Final = Sheet(
             Text(),
             'the sentence, as twice words it: "two runs are equivalent iff ..."',
         ),
-        Item("contested", Flag(), "whether people still disagree; true stops the sheets after 01"),
+        Item(
+            "contested",
+            Flag(),
+            "whether people still disagree; true stops the sheets after 01",
+            like=False,
+        ),
         Item(
             "measure",
             OneOf(("exact", "abs", "rel", "ulp", "quantum")),
@@ -58,16 +52,23 @@ SHEET: Final = Sheet(
             "how two samples are compared",
             Condition(classes=("statistical",)),
         ),
-        Item("seeds", Whole(2), "how many runs a sample has", Condition(classes=("statistical",))),
+        Item(
+            "seeds",
+            Whole(2),
+            "how many runs a sample has",
+            Condition(classes=("statistical",)),
+            like=30,
+        ),
         Item(
             "power",
             Number(),
             "chance of passing two equal systems",
             Condition(classes=("statistical",)),
+            like="0.8",
         ),
         Item(
             "subsystems",
-            Rows((Column("name"), Column("class", CLASSES)), unique="name"),
+            Rows((Column("name", like="swarm"), Column("class", CLASSES)), unique="name"),
             "components that have a class of their own",
             None,
         ),
@@ -85,7 +86,11 @@ SHEET: Final = Sheet(
             decides=False,
         ),
         Item(
-            "tolerates", Many(), 'changes that do not break the class: "text", "04.retention"', None
+            "tolerates",
+            Many(),
+            "changes that do not break the class",
+            None,
+            like=["text", "04.retention"],
         ),
         Item(
             "closed_world", Flag(), "whether every effect can be recorded; false caps the tier at S"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.specifying.schema import Column, Item, Many, OneOf, Rows, Sheet, Text
+from twice.specifying.kinds import Column, Many, OneOf, Rows, Text
+from twice.specifying.schema import Item, Sheet
 from twice.specifying.tiers import Condition, Tier
 
 SHEET: Final = Sheet(
@@ -18,7 +19,9 @@ SHEET: Final = Sheet(
             OneOf(("tick", "decision", "snapshot", "episode")),
             "how dense compare-points are",
         ),
-        Item("projection", Many(least=1), 'components that are compared; ["*"] for all'),
+        Item(
+            "projection", Many(least=1), 'components that are compared; ["*"] for all', like=["*"]
+        ),
         Item("hash", Text(), "the digest over each"),
         Item("emission", Text(), "what emits compare-points, recording and replaying alike"),
         Item(
@@ -36,10 +39,17 @@ SHEET: Final = Sheet(
                 1,
             ),
             "the steps from two runs to the operation, in order",
+            like=["compare-points", "re-execution", "operation-tracing"],
         ),
         Item(
             "planted",
-            Rows((Column("component"), Column("field"), Column("tick"))),
+            Rows(
+                (
+                    Column("component", like="swarm"),
+                    Column("field", like="positions"),
+                    Column("tick", like="5"),
+                )
+            ),
             "where the gate plants a difference that has to be found",
             None,
         ),

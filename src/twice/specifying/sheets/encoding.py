@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.specifying.schema import DIGEST, Column, Item, OneOf, Rows, Sheet, Text
+from twice.specifying.kinds import DIGEST, Column, OneOf, Rows, Text
+from twice.specifying.schema import Item, Sheet
 
 SHEET: Final = Sheet(
     "11",
@@ -15,7 +16,11 @@ SHEET: Final = Sheet(
         Item("rule", Text(), "the canonical form, with its version"),
         Item(
             "pins",
-            Rows((Column("library"), Column("version")), least=1, unique="library"),
+            Rows(
+                (Column("library", like="blake3"), Column("version", like="1.0.0")),
+                least=1,
+                unique="library",
+            ),
             "libraries that make the bytes",
         ),
         Item(
@@ -30,7 +35,7 @@ SHEET: Final = Sheet(
         Item("envelope", Text(), "what stands around a snapshot and is not hashed"),
         Item(
             "vectors",
-            Rows((Column("value"), Column("digest", DIGEST)), least=1, unique="value"),
+            Rows((Column("value", like="[]"), Column("digest", DIGEST)), least=1, unique="value"),
             "known answers: a JSON document and its digest",
         ),
     ),

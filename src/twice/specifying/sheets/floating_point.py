@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.specifying.schema import Column, Item, Number, OneOf, Rows, Sheet, Text, Whole
+from twice.specifying.kinds import Column, Number, OneOf, Rows, Text, Whole
+from twice.specifying.schema import Item, Sheet
 from twice.specifying.tiers import Condition
 
 SHEET: Final = Sheet(
@@ -16,7 +17,11 @@ SHEET: Final = Sheet(
         Item("implication", Text(), "what the declared class means for numbers"),
         Item(
             "pins",
-            Rows((Column("library"), Column("version")), least=1, unique="library"),
+            Rows(
+                (Column("library", like="numpy"), Column("version", like="2.2.0")),
+                least=1,
+                unique="library",
+            ),
             "libraries whose bits are relied on",
         ),
         Item(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.specifying.schema import Column, Item, Rows, Sheet, Text
+from twice.specifying.kinds import Column, Rows, Text
+from twice.specifying.schema import Item, Sheet
 
 SHEET: Final = Sheet(
     "09",
@@ -14,7 +15,11 @@ SHEET: Final = Sheet(
     (
         Item(
             "knobs",
-            Rows((Column("name"), Column("value")), least=1, unique="name"),
+            Rows(
+                (Column("name", like="use_deterministic_algorithms"), Column("value", like="true")),
+                least=1,
+                unique="name",
+            ),
             "switches and what they are set to",
         ),
         Item("driver", Text(), "the driver's version"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.specifying.schema import Column, Item, OneOf, Rows, Sheet, Text, Whole
+from twice.specifying.kinds import Column, OneOf, Rows, Text, Whole
+from twice.specifying.schema import Item, Sheet
 
 OPERATIONS: Final = (
     "start", "step", "seek", "observe", "end", "branch", "step-with", "rollback", "verify", "rerun",
@@ -22,7 +23,7 @@ SHEET: Final = Sheet(
                 (
                     Column("kind", OneOf(("read-only", "branching"))),
                     Column("operation", OneOf(OPERATIONS)),
-                    Column("workload"),
+                    Column("workload", Text(), like="debugging"),
                 ),
                 least=1,
             ),
@@ -32,7 +33,7 @@ SHEET: Final = Sheet(
         Item("validation", Text(), "what has to hold before a session starts"),
         Item("replay_or_rerun", Text(), "when a record is replayed and when it is run afresh"),
         Item("throughput", Text(), "how fast replay has to be beside recording"),
-        Item("branches", Whole(0, 1000), "how many branches may be open at once"),
+        Item("branches", Whole(0, 1000), "how many branches may be open at once", like=4),
         Item("processes", Text(), "how replay is bounded in memory and in time"),
     ),
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.specifying.schema import Column, Flag, Item, Many, OneOf, Rows, Sheet, Text, Whole
+from twice.specifying.kinds import Column, Flag, Many, OneOf, Rows, Text, Whole
+from twice.specifying.schema import Item, Sheet
 from twice.specifying.tiers import Tier, Trait
 
 TIERS: Final = OneOf(tuple(Tier))
@@ -18,14 +19,29 @@ SHEET: Final = Sheet(
         Item("tier", TIERS, "how far replay reaches; the same as in 01"),
         Item("program", Text(), "what is executed: file.py:function or module:function"),
         Item("seed", Whole(), "the master seed of the runs that the gate makes"),
-        Item("config", Many(), 'its configuration, as key=value, for example "n=100"', None),
-        Item("sources", Many(least=1), "folders and files of the code, from the project's root"),
-        Item("goals", Many(least=1), "what the past has to be recoverable for"),
+        Item(
+            "config",
+            Many(),
+            'its configuration, as key=value, for example "n=100"',
+            None,
+            like=["n=100"],
+        ),
+        Item(
+            "sources",
+            Many(least=1),
+            "folders and files of the code, from the project's root",
+            like=["src"],
+        ),
+        Item("goals", Many(Text(), 1), "what the past has to be recoverable for"),
         Item("out_of_scope", Many(), "what is not promised, in words", None),
         Item(
             "traits",
             Rows(
-                (Column("name", OneOf(tuple(Trait))), Column("here", Flag()), Column("why")),
+                (
+                    Column("name", OneOf(tuple(Trait))),
+                    Column("here", Flag()),
+                    Column("why", Text(), like="looked at: no threads, no processes"),
+                ),
                 least=len(Trait),
                 unique="name",
             ),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from twice.specifying.schema import Column, Item, OneOf, Rows, Sheet, Text
+from twice.specifying.kinds import Column, OneOf, Rows, Text
+from twice.specifying.schema import Item, Sheet
 from twice.specifying.tiers import Condition, Tier, Trait
 
 ANSWERS: Final = OneOf(("captured", "re-derived", "accepted", "pinned", "absent"))
@@ -39,7 +40,11 @@ SHEET: Final = Sheet(
         Item(
             "state",
             Rows(
-                (Column("kind", OneOf(tuple(StateKind))), Column("answer", ANSWERS), Column("how")),
+                (
+                    Column("kind", OneOf(tuple(StateKind))),
+                    Column("answer", ANSWERS),
+                    Column("how", Text(), like="state and restore of swarm"),
+                ),
                 least=len(StateKind),
                 unique="kind",
             ),
@@ -47,7 +52,14 @@ SHEET: Final = Sheet(
         ),
         Item(
             "components",
-            Rows((Column("name"), Column("holds", optional=True)), least=1, unique="name"),
+            Rows(
+                (
+                    Column("name", like="swarm"),
+                    Column("holds", optional=True, like="positions and speeds"),
+                ),
+                least=1,
+                unique="name",
+            ),
             "what is tracked, by name; twice scaffold wires these",
             None,
         ),

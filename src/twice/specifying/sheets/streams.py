@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.specifying.schema import Column, Item, Many, OneOf, Rows, Sheet, Text, Whole
+from twice.specifying.kinds import Column, Many, OneOf, Rows, Text, Whole
+from twice.specifying.schema import Item, Sheet
 
 SHEET: Final = Sheet(
     "03",
@@ -17,8 +18,8 @@ SHEET: Final = Sheet(
             "slots",
             Rows(
                 (
-                    Column("stream"),
-                    Column("owner"),
+                    Column("stream", like="swarm"),
+                    Column("owner", like="swarm"),
                     Column("kind", OneOf(("numpy", "python", "torch", "jax", "other"))),
                 ),
                 unique="stream",
@@ -28,7 +29,12 @@ SHEET: Final = Sheet(
         Item(
             "shared",
             Rows(
-                (Column("stream"), Column("owners", Many(least=2)), Column("why")), unique="stream"
+                (
+                    Column("stream", like="swarm"),
+                    Column("owners", Many(least=2), like=["swarm", "weather"]),
+                    Column("why", Text(), like="one source of noise for both"),
+                ),
+                unique="stream",
             ),
             "streams that several draw from, accepted with the reason",
             None,
@@ -38,7 +44,11 @@ SHEET: Final = Sheet(
         Item(
             "vectors",
             Rows(
-                (Column("master", Whole()), Column("stream"), Column("draws", Many(least=1))),
+                (
+                    Column("master", Whole(), like=42),
+                    Column("stream", like="swarm"),
+                    Column("draws", Many(least=1), like=["9f2c4e6a8b0d1f35"]),
+                ),
                 least=1,
             ),
             "known first draws: master seed and stream to 64-bit hexadecimal numbers",

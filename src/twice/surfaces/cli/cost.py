@@ -99,7 +99,8 @@ def run(options: argparse.Namespace) -> int:
         return cost.judgement.exit_code
     print(cost.to_text())
     if cost.judgement.result == "unknown":
-        print(f"next: the same, longer, with --rounds {options.rounds * 3}, or with --by cpu")
+        clock = "" if options.by == "cpu" else ", or with --by cpu"
+        print(f"next: the same, longer, with --rounds {options.rounds * 3}{clock}")
     elif workspace is not None and not options.write:
         print("next: the same with --write, then twice spec changed 13")
     return cost.judgement.exit_code

@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
                 "Expected one: the last report is shown whole.",
                 "Leave one of them out.",
             )
-        report = last_report(project)
+        report = last_report(project, datetime.now(UTC).date())
     else:
         report = _run(options, project)
     if options.json:
@@ -115,4 +115,5 @@ def _next(report: Report) -> str:
         return "twice spec consolidate" if len(report.checks) == len(NUMBERS) else "twice gate"
     wanted = Outcome.FAIL if report.result is Result.FAIL else Outcome.BLOCKED
     numbers = ",".join(str(each.id) for each in report.checks if each.outcome is wanted)
-    return f"mend what is named, then: twice gate --only {numbers}"
+    lacks = "twice spec status says what the sheets lack; " if numbers.startswith("1,") else ""
+    return f"{lacks}mend what is named, then: twice gate --only {numbers}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.specifying.artifact import Artifact
-from twice.specifying.gate.check import Check, absent, gaps, place
+from twice.specifying.gate.check import Check, absent, gaps, place, unexplained
 from twice.specifying.gate.facts import Facts, Unavailable, there
 from twice.specifying.gate.outcome import Found
 from twice.specifying.tiers import Tier, Trait
@@ -22,14 +22,14 @@ def _precondition(facts: Facts) -> str:
     if facts.tier < Tier.M:
         return f"sheet 07 is asked for from tier M on; the tier is {facts.tier}"
     trial = facts.trial
-    if not isinstance(trial, Unavailable) and trial.actors:
+    if not isinstance(trial, Unavailable) and trial.beside:
         return ""
     return absent(facts, Trait.CONCURRENCY)
 
 
 def _said(facts: Facts) -> Found:
     if facts.situation.traits.get(Trait.CONCURRENCY) is False:
-        return Found()
+        return unexplained(facts, Trait.CONCURRENCY)
     found, sheet = gaps(facts, "07"), facts.sheet("07")
     if sheet is None or found.faults:
         return found
@@ -50,11 +50,15 @@ def _wrong(facts: Facts, sheet: Artifact) -> Iterator[str]:
 
 
 def _shown(facts: Facts) -> Found:
-    actors = there(facts.trial).actors
+    beside = there(facts.trial).beside
     if facts.situation.traits.get(Trait.CONCURRENCY) is False:
-        said = f"by sheet 00 nothing runs at once, and {actors} actors beside the main program asked the world"
+        if not beside:
+            return Found((), ("nothing ran beside the main program in the trial",))
+        said = (
+            f"by sheet 00 nothing runs at once, and beside the main program the trial had {beside}"
+        )
         return Found((f"{place(facts, '00', 'traits')}: {said}",))
-    return Found((), (f"{actors} actors beside the main program in the trial",), (_OPEN,))
+    return Found((), (f"beside the main program in the trial: {beside or 'nothing'}",), (_OPEN,))
 
 
 CHECK: Final = Check(

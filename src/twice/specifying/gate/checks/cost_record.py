@@ -7,7 +7,7 @@ from typing import Final
 
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate.check import Check, gaps, place, shortened
-from twice.specifying.gate.facts import Facts, there
+from twice.specifying.gate.facts import Facts, Unavailable, there
 from twice.specifying.gate.outcome import Found
 
 _CROSSES_AS: Final = frozenset({"effect", "input"})
@@ -33,13 +33,16 @@ def _shown(facts: Facts) -> Found:
     sheet, costs = facts.sheet("13"), there(facts.costs)
     if sheet is None:
         return Found()
-    faults = [*_measured(facts, sheet)]
+    faults = [*_measured(facts, sheet), *_of_this_program(facts, sheet)]
     if costs.changed:
         where = place(facts, "13", "measured")
         faults.append(f"{where}: measured on other code: {shortened(costs.changed)} differ since")
     budget, total = sheet.get("budget_percent"), costs.total_percent
     if total is None:
         faults.append(f"{place(facts, '13', 'measured')}: {sheet.said('measured')} holds no total")
+    elif costs.result == "breach" and costs.budget_percent in {None, budget}:
+        where = place(facts, "13", "measured")
+        faults.append(f"{where}: twice cost found the budget broken: {sheet.said('breach')}")
     elif isinstance(budget, int) and total > budget:
         where = place(facts, "13", "budget_percent")
         faults.append(
@@ -51,6 +54,23 @@ def _shown(facts: Facts) -> Found:
         f"a recorded run is slower by: {slower}; agreed: {budget} %",
     )
     return Found(tuple(faults), evidence)
+
+
+def _of_this_program(facts: Facts, sheet: Artifact) -> Iterator[str]:
+    """Hold what was measured against what is specified."""
+    costs, scope, trial = there(facts.costs), facts.sheet("00"), facts.trial
+    where, named = place(facts, "13", "measured"), sheet.said("measured")
+    program = scope.said("program") if scope else ""
+    if program and costs.program != program:
+        yield f"{where}: {named} is of {costs.program or 'no program'}, and 00 specifies {program}"
+    if not costs.code:
+        yield f"{where}: {named} names no code that it was measured on"
+    elif not isinstance(trial, Unavailable):
+        missing = [each for each in trial.files if each not in costs.code]
+        if missing:
+            yield f"{where}: {named} was measured without {shortened(missing)}, which the trial executed"
+    if not costs.result:
+        yield f"{where}: {named} does not say what became of the budget"
 
 
 def _measured(facts: Facts, sheet: Artifact) -> Iterator[str]:
@@ -81,4 +101,5 @@ CHECK: Final = Check(
     ("costs",),
     _said,
     _shown,
+    wants=("trial",),
 )

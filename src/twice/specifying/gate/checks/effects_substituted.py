@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from twice.specifying.artifact import Artifact
-from twice.specifying.gate.check import Check, absent, gaps, outside, place, within
+from twice.specifying.gate.check import Check, absent, gaps, outside, place, unexplained, within
 from twice.specifying.gate.facts import Facts, Unavailable, there
 from twice.specifying.gate.outcome import Found
 from twice.specifying.tiers import Tier, Trait, required
@@ -17,6 +18,9 @@ _SOURCE_OF: Final = {
     "net": "network", "network": "network", "process": "process", "stdin": "stdin", "call": "call",
 }  # fmt: skip
 """Families of recorded reads, and what sheet 10 calls them."""
+
+
+_OPERATION: Final = re.compile(r"\w+(?:\.\w+)*")
 
 
 def _precondition(facts: Facts) -> str:
@@ -32,6 +36,12 @@ def _asked(facts: Facts) -> tuple[str, ...]:
 def _said(facts: Facts) -> Found:
     sheet = facts.sheet("10")
     found = Found(tuple(_cap(facts)), firm=True)
+    if sheet is not None and facts.situation.traits.get(Trait.EXTERNAL_EFFECTS) is False:
+        what = ", ".join(str(row.get("what")) for row in sheet.rows("inventory")) or "nothing"
+        where = place(facts, "00", "traits")
+        said = f"{where}: the system is said to ask nothing, and {sheet.path} lists {what}"
+        return found + Found((said,))
+    found += unexplained(facts, Trait.EXTERNAL_EFFECTS)
     if sheet is None:
         if "10" in required(facts.situation):
             return found + gaps(facts, "10")
@@ -109,11 +119,16 @@ def _sealed(facts: Facts) -> Iterator[str]:
 
 def _inventory(facts: Facts, sheet: Artifact) -> Iterator[str]:
     where = place(facts, "10", "inventory")
-    listed = {str(row.get("source")) for row in sheet.rows("inventory")}
+    listed: dict[str, set[str]] = {}
+    for row in sheet.rows("inventory"):
+        named = _OPERATION.findall(str(row.get("what", "")))
+        listed.setdefault(str(row.get("source")), set()).update(named)
     for name in there(facts.trial).asked:
         source = _SOURCE_OF.get(name.partition(".")[0], "call")
         if source not in listed:
             yield f"{where}: the trial asked {name}, and no {source} is listed"
+        elif name not in listed[source]:
+            yield f"{where}: the trial asked {name}, and no row of {source} names it in what"
     forbidden = set(sheet.listed("forbidden"))
     for each in there(facts.code).asked:
         name = each.what.partition("(")[0]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.specifying.artifact import Artifact
-from twice.specifying.gate.check import Check, absent, gaps, place, within
+from twice.specifying.gate.check import Check, absent, gaps, place, unexplained, within
 from twice.specifying.gate.facts import Facts, there
 from twice.specifying.gate.outcome import Found
 from twice.specifying.gate.plan import algorithm_in
@@ -22,7 +22,8 @@ def _precondition(facts: Facts) -> str:
 def _said(facts: Facts) -> Found:
     sheet = facts.sheet("11")
     if sheet is None and "11" not in required(facts.situation):
-        return Found(evidence=(f"sheet 11 is not asked for at tier {facts.tier}",))
+        said = Found(evidence=(f"sheet 11 is not asked for at tier {facts.tier}",))
+        return said + unexplained(facts, Trait.HASHED_SNAPSHOTS)
     found = gaps(facts, "11")
     if sheet is None or found.faults:
         return found

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.specifying.artifact import Artifact
-from twice.specifying.gate.check import Check, absent, gaps, place
+from twice.specifying.gate.check import Check, absent, gaps, place, unexplained
 from twice.specifying.gate.facts import Facts, Unavailable, there
 from twice.specifying.gate.outcome import Found
 from twice.specifying.tiers import Tier, Trait
@@ -28,12 +28,14 @@ def _precondition(facts: Facts) -> str:
 
 def _said(facts: Facts) -> Found:
     if facts.situation.traits.get(Trait.FLOATING_POINT) is False:
-        return Found()
+        return unexplained(facts, Trait.FLOATING_POINT)
     return gaps(facts, "08")
 
 
 def _shown(facts: Facts) -> Found:
     if facts.situation.traits.get(Trait.FLOATING_POINT) is False:
+        if not there(facts.trial).floats:
+            return Found((), ("no number with a fraction in the state of the trial",))
         said = "by sheet 00 no floating-point arithmetic reaches the state, and the trial's state holds some"
         return Found((f"{place(facts, '00', 'traits')}: {said}",))
     sheet, policies = facts.sheet("08"), there(facts.policies)

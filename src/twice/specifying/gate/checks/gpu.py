@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.specifying.artifact import Artifact
-from twice.specifying.gate.check import Check, absent, gaps, place
+from twice.specifying.gate.check import Check, absent, gaps, place, unexplained
 from twice.specifying.gate.facts import Facts, Unavailable, there
 from twice.specifying.gate.outcome import Found
 from twice.specifying.tiers import Tier, Trait
@@ -37,7 +37,7 @@ def _on_gpu(facts: Facts) -> tuple[str, ...]:
 
 def _said(facts: Facts) -> Found:
     if facts.situation.traits.get(Trait.GPU) is False:
-        return Found()
+        return unexplained(facts, Trait.GPU)
     found, sheet = gaps(facts, "09"), facts.sheet("09")
     if sheet is None or found.faults:
         return found
@@ -61,6 +61,8 @@ def _shown(facts: Facts) -> Found:
     there(facts.trial)
     streams = _on_gpu(facts)
     if facts.situation.traits.get(Trait.GPU) is False:
+        if not streams:
+            return Found((), ("no stream of the trial draws on a GPU",))
         said = f"by sheet 00 nothing runs on a GPU, and {', '.join(streams)} draw there"
         return Found((f"{place(facts, '00', 'traits')}: {said}",))
     return Found((), (f"{len(streams)} streams of the trial draw on a GPU",), (_OPEN,))

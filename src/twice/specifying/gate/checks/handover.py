@@ -53,13 +53,17 @@ def _shown(facts: Facts) -> Found:
     if not isinstance(facts.trial, Unavailable):
         faults += outside(facts, "00", "sources", facts.trial.files)
     faults += [f"{each}: not read, so nobody knows what is in it" for each in code.unread]
-    evidence = (
-        (
-            f"twice check reports {len(reported)} findings in {', '.join(sources)}, of "
-            f"{len({each.rule for each in reported})} rules; 99 covers {len(covered)}"
-        ),
+    return Found(tuple(faults), (_told(sources, [each.rule for each in reported], len(covered)),))
+
+
+def _told(sources: list[str], rules: list[str], covered: int) -> str:
+    where = ", ".join(sources)
+    if not rules:
+        return f"twice check reports nothing in {where}"
+    return (
+        f"twice check reports {len(rules)} findings in {where}, of {len(set(rules))} rules; "
+        f"99 puts {covered} rules under sheets"
     )
-    return Found(tuple(faults), evidence)
 
 
 def _rules(said: object) -> list[str]:

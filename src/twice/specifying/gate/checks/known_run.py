@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from twice.errors import ClassRefused
+from twice.errors import ClassRefused, ConfigError
+from twice.recording.config import in_settings, parse_settings
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate.check import Check, place, shortened
+from twice.specifying.gate.evidence import Vector
 from twice.specifying.gate.facts import Facts, there
 from twice.specifying.gate.outcome import Found
 from twice.specifying.gate.promise import predicate_of
@@ -64,6 +66,7 @@ def _same(facts: Facts, promise: Artifact) -> Iterator[str]:
     program = scope.said("program") if scope else ""
     if program and vector.program != program:
         yield f"{place(facts, '01', 'vector')}: it is a run of {vector.program}, and 00 specifies {program}"
+    yield from _made(facts, vector)
     try:
         sentence = predicate_of(promise).sentence()
     except (ClassRefused, ValueError):
@@ -71,6 +74,24 @@ def _same(facts: Facts, promise: Artifact) -> Iterator[str]:
     if sentence != vector.predicate:
         where = place(facts, "01", "class")
         yield f"{where}: the vector was recorded under another class: {vector.predicate}"
+
+
+def _made(facts: Facts, vector: Vector) -> Iterator[str]:
+    """Hold the vector's seed and configuration against those of sheet 00."""
+    scope = facts.sheet("00")
+    if scope is None:
+        return
+    where, seed = place(facts, "01", "vector"), scope.get("seed")
+    if isinstance(seed, int) and vector.seed != seed:
+        yield f"{where}: it is a run with seed {vector.seed}, and 00 specifies {seed}"
+    try:
+        config = tuple(in_settings(parse_settings(scope.listed("config"))))
+    except ConfigError as error:
+        yield f"{place(facts, '00', 'config')}: {error.happened} {error.expected}"
+        return
+    if vector.config != config:
+        was, said = ", ".join(vector.config) or "nothing", ", ".join(config) or "nothing"
+        yield f"{where}: it is a run with {was}, and 00 configures {said}"
 
 
 CHECK: Final = Check(

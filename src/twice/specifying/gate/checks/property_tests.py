@@ -60,6 +60,12 @@ def _shown(facts: Facts) -> Found:
         faults.append(f"pytest ran no test of {tests}: {suite.told}")
     elif suite.exit_code and not suite.failed:
         faults.append(f"pytest ended with exit code {suite.exit_code}")
+    if suite.left_out:
+        out = f"{len(suite.left_out)} tests of {tests} were left out"
+        faults.append(f"{out}: {shortened(suite.left_out)}")
+    if suite.passed_over:
+        lines = f"{len(suite.passed_over)} kept counterexamples were replayed by no test"
+        faults.append(f"{lines}: {shortened(suite.passed_over)}")
     where = place(facts, "12", "properties")
     faults += [
         f"{where}: {name} is declared, and no test of {tests} names it"
@@ -69,10 +75,12 @@ def _shown(facts: Facts) -> Found:
     if suite.database:
         faults.append(f"{place(facts, '12', 'database')}: {suite.database}")
     evidence = (
-        f"{suite.passed} tests of {tests} passed, {len(suite.failed)} failed",
+        f"{suite.passed} of {suite.found} tests of {tests} passed, {len(suite.failed)} failed",
         f"they name {shortened(suite.named, 6)}",
     )
-    return Found(tuple(faults), evidence)
+    skipped = f"{len(suite.skipped)} tests were skipped or expected to fail"
+    told = (f"{skipped}: {shortened(suite.skipped)}",) if suite.skipped else ()
+    return Found(tuple(faults), evidence, told)
 
 
 CHECK: Final = Check(

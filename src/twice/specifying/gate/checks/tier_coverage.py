@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from twice.specifying.gate.check import Check, place, shortened
+from twice.specifying.gate.check import Check, absent, place, shortened
 from twice.specifying.gate.facts import Facts
 from twice.specifying.gate.outcome import Found
 from twice.specifying.promotion import forces
 from twice.specifying.schema import COMMON
 from twice.specifying.sheets import SHEETS
-from twice.specifying.tiers import REQUIRED, Trait
+from twice.specifying.tiers import REQUIRED, Condition, Trait
 
 _COMMON: Final = frozenset(item.key for item in COMMON)
 _BY_OTHERS: Final = frozenset({"version"})  # check 9 asks for it
@@ -22,21 +22,31 @@ def _said(facts: Facts) -> Found:
     faults = (*_missing(facts), *_tiers(facts), *_traits(facts), *_common(facts))
     seen = [number for number in facts.workspace.artifacts if number != _LATER]
     absent = [
-        f"{number} is not needed: {' or '.join(each.words for each in conditions)}"
+        f"{number} is not needed: {' and '.join(_unmet(facts, each) for each in conditions)}"
         for number, conditions in REQUIRED.items()
         if number not in {*facts.workspace.artifacts, *facts.workspace.missing(), _LATER}
     ]
     return Found(faults, (f"tier {facts.tier}; sheets {', '.join(seen)}", *absent), firm=True)
 
 
+def _unmet(facts: Facts, condition: Condition) -> str:
+    """Say why a condition does not hold."""
+    if facts.tier < condition.tier:
+        return f"it is asked for {condition.words}"
+    assert condition.trait is not None, (
+        "what holds at a tier whatever the system has is needed there"
+    )
+    return absent(facts, condition.trait) or f"by sheet 00 the system has no {condition.trait}"
+
+
 def _missing(facts: Facts) -> Iterator[str]:
     for number in facts.workspace.missing():
         if number != _LATER:
-            conditions = " or ".join(
-                each.words for each in REQUIRED[number] if each.holds(facts.situation)
+            words = [each.words for each in REQUIRED[number] if each.holds(facts.situation)]
+            why = (
+                "every tier needs it" if "always" in words else f"it is needed {' or '.join(words)}"
             )
-            title = SHEETS[number].title
-            yield f"sheet {number} ({title}) is not there, and tier {facts.tier} needs it: {conditions}"
+            yield f"sheet {number} ({SHEETS[number].title}) is not there, and {why}"
 
 
 def _tiers(facts: Facts) -> Iterator[str]:

@@ -7,19 +7,26 @@ from typing import Final
 
 from twice.specifying.changing import changed
 from twice.specifying.gate.check import Check
-from twice.specifying.gate.facts import Facts
+from twice.specifying.gate.facts import Facts, there
 from twice.specifying.gate.outcome import Found
 
 _WHOLE: Final = "99"  # made from the others when it is consolidated, not written by hand
 
 
 def _said(facts: Facts) -> Found:
-    faults = (*_sheets(facts), *_owed(facts), *_whole(facts))
-    numbers = [number for number in facts.workspace.artifacts if number != _WHOLE]
-    versions = ", ".join(
-        f"{number} {facts.workspace.artifacts[number].version}" for number in numbers
+    faults = (*_sheets(facts), *_owed(facts), *_anew(facts), *_whole(facts))
+    same = ", ".join(
+        f"{number} {sheet.version}"
+        for number, sheet in facts.workspace.artifacts.items()
+        if number != _WHOLE and changed(facts.workspace, facts.lock, number).state == "same"
     )
-    return Found(faults, (f"as they were when their versions moved: {versions}",), firm=True)
+    told = [f"as they were when their versions moved: {same}"] if same else []
+    told += [
+        f"the lock of {number} was laid anew ({why}), and 99 was accepted with the sheet as it is"
+        for number, why in facts.lock.anew.items()
+        if _is_vouched(facts, number)
+    ]
+    return Found(faults, tuple(told), firm=True)
 
 
 def _sheets(facts: Facts) -> Iterator[str]:
@@ -32,11 +39,11 @@ def _sheets(facts: Facts) -> Iterator[str]:
         where = f"sheet {number}" if sheet is None else f"{sheet.path}:{sheet.line_of('version')}"
         keys = ", ".join(dict.fromkeys(each.key for each in told.found))
         if told.state == "new":
-            yield f"{where}: it is in no lock yet"
+            yield f"{where}: it is in no lock yet: twice spec lock"
         elif told.state == "gone":
             yield f"{where}: it is gone since version {told.locked}"
         elif told.state == "changed":
-            yield f"{where}: {keys} changed, and the version is still {told.version}"
+            yield f"{where}: {keys} changed, and the version is still {told.version}: twice spec bump {number}"
         elif told.state == "bumped":
             step = "is too small a step" if not told.is_honest else "is not in the lock"
             yield f"{where}: {keys} changed, and {told.locked} to {told.version} {step}; needed is a {told.needed.word} one"
@@ -45,6 +52,43 @@ def _sheets(facts: Facts) -> Iterator[str]:
 def _owed(facts: Facts) -> Iterator[str]:
     for each in facts.lock.owed:
         yield f"sheet {each.sheet} has to be written anew because {each.because} changed: {each.what}"
+
+
+def _anew(facts: Facts) -> Iterator[str]:
+    """Tell of sheets whose lock has no past, and that nothing else speaks for."""
+    for number, why in facts.lock.anew.items():
+        if not _is_vouched(facts, number):
+            yield (
+                f"the lock of sheet {number} was laid anew ({why}): what it owed, and how far its version had "
+                f"to move, nobody knows; take the lock from version control, or move the sheet: "
+                f"twice spec bump {number} --patch"
+            )
+
+
+def _is_vouched(facts: Facts, number: str) -> bool:
+    """Whether sheet 99 was accepted with a sheet as it is, so that nothing was owed then."""
+    whole, sheet = facts.sheet(_WHOLE), facts.sheet(number)
+    if whole is None or sheet is None or whole.said("status") != "accepted":
+        return False
+    now = {"id": number, "version": sheet.version, "digest": str(sheet.digest())}
+    return now in whole.rows("sheets")
+
+
+def _shown(facts: Facts) -> Found:
+    """Judge what was laid down from the sheets: code that is behind them is owed like a sheet."""
+    regions = there(facts.laid)
+    faults = []
+    for each in regions:
+        if each.moved and not each.holds:
+            said = f"was made of {', '.join(each.moved)}, which changed since: twice scaffold NAME"
+        else:
+            said = f"is {each.state}: twice scaffold NAME lays it anew, --eject {each.path} keeps yours"
+        if not each.holds:
+            faults.append(f"{each.path}: what the scaffold laid down in {each.name} {said}")
+    if not regions:
+        return Found()
+    seen = f"{len(regions)} regions of the scaffold, {len(faults)} not as the sheets say"
+    return Found(tuple(faults), (seen,), firm=True)
 
 
 def _whole(facts: Facts) -> Iterator[str]:
@@ -65,9 +109,10 @@ def _whole(facts: Facts) -> Iterator[str]:
 CHECK: Final = Check(
     9,
     "Versioning rule",
-    "Does every change move a version as far as it has to, and is nothing owed?",
+    "Does every change move a version as far as it has to, and is nothing owed, in sheets and scaffolded code?",
     ("99", "01"),
-    (),
+    ("laid",),
     _said,
+    _shown,
     is_waivable=False,
 )

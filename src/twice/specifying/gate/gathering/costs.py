@@ -1,7 +1,7 @@
 """What twice cost measured, read from its file.
 
-Read are ``rules`` (each with ``rule``, and ``performance`` and ``storage`` as texts), ``total_percent``, and
-``code`` (the digest of each source file that it was measured on).
+Read are ``rules`` (each with ``rule``, and ``performance`` and ``storage`` as texts), ``total_percent``,
+``program``, ``result``, ``budget``, and ``code`` (the digest of each source file that it was measured on).
 
 Invariant: figures are only read here; a file that holds none is no evidence.
 """
@@ -9,6 +9,7 @@ Invariant: figures are only read here; a file that holds none is no evidence.
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gathering.bench import Bench
 
 FORMAT: Final = "twice.cost/1"
+RESULTS: Final = ("inside", "breach", "unknown", "no-budget")
 
 
 def gather_costs(bench: Bench) -> Costs | Unavailable:
@@ -33,17 +35,31 @@ def gather_costs(bench: Bench) -> Costs | Unavailable:
         return Unavailable(f"{named} cannot be read: {type(error).__name__}")
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         return Unavailable(f"{named} is no document of the form {FORMAT}")
-    total = document.get("total_percent")
-    code = document.get("code")
+    said = document.get("code")
+    code = sorted(said.items()) if isinstance(said, dict) else []
+    result, budget = document.get("result"), document.get("budget")
+    percent = budget.get("percent") if isinstance(budget, dict) else None
     return Costs(
         rules=dict(_rules(document.get("rules"))),
-        total_percent=float(total) if isinstance(total, (int, float)) else None,
+        total_percent=_number(document.get("total_percent")),
         changed=tuple(
-            path
-            for path, digest in sorted(code.items() if isinstance(code, dict) else ())
-            if _digest(bench.project / str(path)) != digest
+            path for path, digest in code if _digest(bench.project / str(path)) != digest
         ),
+        program=str(document.get("program", "")),
+        code=tuple(path for path, _ in code),
+        result=result if isinstance(result, str) and result in RESULTS else "",
+        budget_percent=percent if isinstance(percent, int) else None,
     )
+
+
+def _number(said: object) -> float | None:
+    """Give a number that is one: no truth, no NaN, nothing without an end."""
+    if isinstance(said, bool) or not isinstance(said, (int, float)):
+        return None
+    try:
+        return float(said) if math.isfinite(said) else None
+    except OverflowError:
+        return None
 
 
 def _rules(listed: object) -> list[tuple[str, dict[str, str]]]:

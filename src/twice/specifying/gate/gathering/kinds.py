@@ -14,6 +14,7 @@ from twice.specifying.gate.gathering.code import gather_code
 from twice.specifying.gate.gathering.costs import gather_costs
 from twice.specifying.gate.gathering.encoded import gather_encoded
 from twice.specifying.gate.gathering.handoff import gather_handoff
+from twice.specifying.gate.gathering.laid import gather_laid
 from twice.specifying.gate.gathering.operations import gather_operations
 from twice.specifying.gate.gathering.planting import gather_planted
 from twice.specifying.gate.gathering.policies import gather_policies
@@ -56,4 +57,5 @@ KINDS: Final[dict[str, Kind]] = {
     "suite": Kind(gather_suite, ("tests", "database")),
     "costs": Kind(gather_costs, ("measured",), executes=False),
     "handoff": Kind(gather_handoff, ("reference", "snapshot_text"), executes=False),
+    "laid": Kind(gather_laid, (), executes=False),
 }

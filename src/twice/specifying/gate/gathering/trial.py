@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from twice.errors import StreamOffThread, StreamShared, StreamTaken, TwiceError
+from twice.recording.effects.ops import FILE_READ
+from twice.recording.placing import Placing
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replaying.statement import SEAL
@@ -55,6 +58,9 @@ def gather_trial(bench: Bench) -> Trial | Unavailable:
             snapshots=len(record.reader.snapshots),
             algorithm=record.setup.algorithm.value,
             files=tuple(_files(record, bench.project)),
+            read=tuple(_read(record, bench.project)),
+            tracked_twice=tuple(tuple(each) for each in ending.get("tracked_twice", ())),
+            started=dict(sorted(ending.get("started", {}).items())),
         )
 
 
@@ -104,6 +110,17 @@ def _has_floats(value: object) -> bool:
     if isinstance(value, (list, tuple, set, frozenset)):
         return any(_has_floats(each) for each in value)
     return False
+
+
+def _read(record: RunRecord, project: Path) -> Iterator[str]:
+    """Give the files of the project that a run read and did not execute."""
+    placing = Placing(record.setup.program)
+    events = chain(record.strict_reads(), record.lenient_reads(), *record.actor_reads().values())
+    named = {str(value[0]) for number, value in events if number == FILE_READ.number}  # type: ignore[index]
+    for name in sorted(named):
+        path = Path(os.path.normpath(placing.found(name)))
+        if path.is_relative_to(project):
+            yield path.relative_to(project).as_posix()
 
 
 def _files(record: RunRecord, project: Path) -> Iterator[str]:

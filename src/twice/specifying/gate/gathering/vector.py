@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from twice.errors import TwiceError
+from twice.recording.config import in_settings
 from twice.recording.program import source_digests
 from twice.recording.runrecord import RunRecord
 from twice.replaying.starting import source_changes
@@ -34,13 +35,14 @@ def gather_vector(bench: Bench) -> Vector | Unavailable:
             digest, program = vector_digest(record), str(record.setup.program)
             ticks = record.ticks
             sentence = record.setup.predicate.sentence()
+            made = record.seed.value, tuple(in_settings(record.config))
             changed = tuple(
                 dict.fromkeys((*_changed(record), *_changed_here(record, bench.project)))
             )
         if changed:
-            return Vector(digest, program, ticks, changed, sentence, NOT_RUN, "", "")
+            return Vector(digest, program, ticks, changed, sentence, NOT_RUN, "", "", *made)
         bench.doing("replaying the test vector")
-        known = Vector(digest, program, ticks, (), sentence, NOT_RUN, "", "")
+        known = Vector(digest, program, ticks, (), sentence, NOT_RUN, "", "", *made)
         return _told(known, verify(path))
     except TwiceError as error:
         return Vector("", "", 0, (), "", "UNREADABLE", "", _without(bench.project, because(error)))

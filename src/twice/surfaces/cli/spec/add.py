@@ -16,7 +16,15 @@ from twice.specifying.frontmatter import Value, values
 from twice.specifying.laying import Waiting, laid, waits, wants_memo
 from twice.specifying.workspace import Workspace, save
 from twice.surfaces.cli.showing import add_json, print_json
-from twice.surfaces.cli.spec.opening import FORMAT, add_project, number_of, opened, shown
+from twice.surfaces.cli.spec.opening import (
+    FORMAT,
+    add_project,
+    number_of,
+    opened,
+    print_next,
+    shown,
+)
+from twice.surfaces.cli.spec.stepping import completing
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         memo = wants_memo(workspace, number) and not options.full
         workspace = laid(workspace, number, _known(workspace), memo=memo)
     written = [shown(workspace, each) for each in save(before, workspace)]
-    _report(options, written, waiting)
+    _report(options, workspace, written, waiting)
     return 1 if waiting else 0
 
 
@@ -57,7 +65,9 @@ def _known(workspace: Workspace) -> dict[str, Value]:
     return {**known, "audit": values(sources)} if sources else known
 
 
-def _report(options: argparse.Namespace, written: list[str], waiting: list[Waiting]) -> None:
+def _report(
+    options: argparse.Namespace, workspace: Workspace, written: list[str], waiting: list[Waiting]
+) -> None:
     if options.json:
         held = [{"sheet": each.number, "why": each.why} for each in waiting]
         print_json({"format": FORMAT, "wrote": written, "waiting": held})
@@ -65,4 +75,4 @@ def _report(options: argparse.Namespace, written: list[str], waiting: list[Waiti
     print("\n".join(f"wrote {path}" for path in written) or "wrote nothing")
     for each in waiting:
         print(f"{each.number} waits: {each.why}")
-    print("next: twice spec status" if waiting else "next: twice spec fill")
+    print_next(list(completing(workspace)) or ["twice spec status"])

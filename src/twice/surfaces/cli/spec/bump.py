@@ -14,6 +14,7 @@ import argparse
 from dataclasses import replace
 
 from twice.specifying.changing import bumped
+from twice.specifying.history import first_locked
 from twice.specifying.versions import Step
 from twice.specifying.workspace import save
 from twice.surfaces.cli.showing import add_json, print_json
@@ -44,6 +45,8 @@ def run(options: argparse.Namespace) -> int:
     """Move it."""
     workspace, lock = opened(options)
     number = number_of(options.sheet)
+    if number in workspace.artifacts and number not in lock.sheets:
+        first_locked(workspace, lock, number, "")
     sheet, after, told = bumped(workspace, lock, number, options.step, answers_of(options.answer))
     # The sheet first: a lock that is behind shows as a moved version, one that is ahead would lie.
     save(workspace, replace(workspace, artifacts={**workspace.artifacts, number: sheet}))

@@ -9,15 +9,23 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from twice.foundation.digests import digest_bytes
 from twice.specifying.changing import locked_as
-from twice.specifying.consolidating import Passed, consolidated
+from twice.specifying.consolidating import Passed, consolidated, refuse_unmoved
 from twice.specifying.gate.gate import last_report, report_path
 from twice.specifying.gate.report import Result
 from twice.specifying.workspace import Workspace, save
 from twice.surfaces.cli.showing import add_json, print_json
-from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened, save_lock, shown
+from twice.surfaces.cli.spec.opening import (
+    FORMAT,
+    add_project,
+    opened,
+    print_next,
+    save_lock,
+    shown,
+)
 from twice.surfaces.cli.spec.reading_code import findings_by_sheet
 
 
@@ -30,6 +38,7 @@ def arrange(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write it."""
     workspace, lock = opened(options)
+    refuse_unmoved(workspace, lock)
     passed, why = passed_gate(workspace)
     sheet = consolidated(workspace, passed, findings_by_sheet(workspace))
     after = replace(workspace, artifacts={**workspace.artifacts, "99": sheet})
@@ -46,6 +55,8 @@ def run(options: argparse.Namespace) -> int:
         print_json(told)
     else:
         print(f"{told['path']}: {sheet.version}, {told['status']}: {why}")
+        if passed is None:
+            print_next(["twice gate", "twice spec consolidate"])
     return 0
 
 
@@ -53,11 +64,11 @@ def passed_gate(workspace: Workspace) -> tuple[Passed | None, str]:
     """Give the gate that passed on the sheets as they are, or why there is none."""
     path = report_path(workspace)
     if not path.is_file():
-        return None, "no gate has run: twice gate"
-    report = last_report(workspace.project)
+        return None, "no gate has run"
+    report = last_report(workspace.project, datetime.now(UTC).date())
     if report.result is not Result.PASS:
-        return None, f"the last gate said {report.result.value}: twice gate"
+        return None, f"the last gate said {report.result.value}"
     if report.moved:
-        return None, f"the last gate is stale ({', '.join(report.moved)} moved): twice gate"
+        return None, f"the last gate is stale ({', '.join(report.moved)} moved)"
     shown = path.relative_to(workspace.project).as_posix()
     return Passed(shown, str(digest_bytes(path.read_bytes()))), "a gate has passed on these sheets"

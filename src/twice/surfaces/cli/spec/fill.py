@@ -11,18 +11,14 @@ another is given. Exit code 0 when nothing is open any more, 1 otherwise.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
 
-from twice.recording.runrecord import RunRecord
-from twice.specifying.filling.filling import Filled, filled
-from twice.specifying.filling.from_environment import from_environment
-from twice.specifying.filling.from_record import from_record
-from twice.specifying.filling.proposal import Proposal
-from twice.specifying.workspace import Workspace, save
+from twice.specifying.filling.filling import Filled
+from twice.specifying.workspace import save
 from twice.surfaces.cli.showing import add_json, print_json
-from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened
-from twice.surfaces.cli.spec.reading_code import from_code
+from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened, print_next
+from twice.surfaces.cli.spec.proposing import proposed
+from twice.surfaces.cli.spec.stepping import completing
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -38,34 +34,11 @@ def arrange(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, put in, say what is still open."""
     before, _ = opened(options)
-    first = filled(before, _read(before, options.record))
-    # Draws and pins follow from what the record filled in.
-    second = filled(first.workspace, from_environment(first.workspace))
-    done = Filled(second.workspace, (*first.put_in, *second.put_in), second.unknown)
+    done = proposed(before, options.record)
     if not options.dry_run:
         save(before, done.workspace)
     _report(options, done)
     return 1 if done.unknown else 0
-
-
-def _read(workspace: Workspace, given: Path | None) -> Iterator[Proposal]:
-    place = given
-    promise = workspace.get("01")
-    if place is None and promise is not None and promise.said("vector"):
-        named = workspace.project / promise.said("vector")
-        place = named if named.is_file() else None
-    if place is not None:
-        with RunRecord.open(place) as record:
-            yield from from_record(record, _inside(workspace, place))
-    yield from from_code(workspace)
-
-
-def _inside(workspace: Workspace, place: Path) -> str:
-    """Give a path as sheets name it: from the project on, where it lies in there."""
-    try:
-        return place.resolve().relative_to(workspace.project.resolve()).as_posix()
-    except ValueError:
-        return place.as_posix()
 
 
 def _report(options: argparse.Namespace, done: Filled) -> None:
@@ -83,7 +56,4 @@ def _report(options: argparse.Namespace, done: Filled) -> None:
     )
     for number, key, says in done.unknown:
         print(f"  {number} {key}: {says}")
-    print(
-        "next: "
-        + ("write what is open, then twice spec status" if done.unknown else "twice spec lock")
-    )
+    print_next(list(completing(done.workspace)) or ["twice spec status"])

@@ -23,7 +23,8 @@ from twice.specifying.laying import begun
 from twice.specifying.tiers import Tier
 from twice.specifying.workspace import FOLDER, Workspace, open_workspace, save
 from twice.surfaces.cli.showing import add_json, print_json
-from twice.surfaces.cli.spec.opening import FORMAT, add_project, shown
+from twice.surfaces.cli.spec.opening import FORMAT, add_project, print_next, shown
+from twice.surfaces.cli.spec.stepping import completing
 from twice.writing import write
 
 NO_MEMO = "no-replay.md"
@@ -245,19 +246,16 @@ def _report(
 ) -> int:
     paths = [shown(workspace, each) for each in written]
     contested = "02" not in workspace.artifacts
-    after = (
-        "settle in 01 when two runs count as the same, then: twice spec add"
-        if contested
-        else "twice spec fill, then twice spec status"
-    )
+    settle = ["settle in 01 when two runs count as the same, then: twice spec add"]
+    after = settle if contested else list(completing(workspace))
     if options.json:
         print_json({
             "format": FORMAT, "way": decision.way.value, "tier": tier.value,
-            "reasons": list(decision.reasons), "wrote": paths, "next": [after],
+            "reasons": list(decision.reasons), "wrote": paths, "next": after,
         })  # fmt: skip
         return 0
     print(f"{options.component}: tier {tier}, {tier.meaning}")
     print("\n".join(f"  {reason}" for reason in decision.reasons))
     print("\n".join(f"wrote {path}" for path in paths))
-    print(f"next: {after}")
+    print_next(after)
     return 0

@@ -2,22 +2,41 @@
 
   twice spec lock
   twice spec lock 04
+  twice spec lock --anew "the lock was lost with a disk"
 
-A sheet that leaves something open is not locked. Exit code 0 when all that were meant are locked, 1 otherwise.
+A sheet that leaves something open is not locked, and one that changed since it was locked is told, with the command
+that moves its version. One that was locked before and is in no lock is refused, unless --anew says why; check 9 of the
+gate asks for a new version of it then. Exit code 0 when all that were meant are locked as they are, 1 otherwise.
 """
 
 from __future__ import annotations
 
 import argparse
 
-from twice.specifying.changing import locked_as
+from twice.specifying.changing import changed
+from twice.specifying.consolidating import CONSOLIDATION
+from twice.specifying.history import first_locked
 from twice.surfaces.cli.showing import add_json, print_json
-from twice.surfaces.cli.spec.opening import FORMAT, add_project, number_of, opened, save_lock
+from twice.surfaces.cli.spec.opening import (
+    FORMAT,
+    add_project,
+    number_of,
+    opened,
+    print_next,
+    save_lock,
+)
+from twice.surfaces.cli.spec.stepping import completing
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("sheets", nargs="*", metavar="NN", help="all that are new by default")
+    parser.add_argument(
+        "--anew",
+        default="",
+        metavar="WHY",
+        help="lock sheets whose lock was lost, and say so in it",
+    )
     add_project(parser)
     add_json(parser)
 
@@ -27,23 +46,30 @@ def run(options: argparse.Namespace) -> int:
     workspace, before = opened(options)
     situation = workspace.situation()
     meant = [number_of(each) for each in options.sheets] or list(workspace.artifacts)
-    lock, done, held = before, [], {}
+    lock, done, held, moved = before, [], {}, {}
     for number in meant:
         sheet = workspace.need(number, "it is to be locked")
         if number in lock.sheets:
+            told = changed(workspace, before, number)
+            if told.state != "same":
+                moved[number] = [*dict.fromkeys(each.key for each in told.found)]
             continue
         gaps = [gap.key for gap in sheet.gaps(situation)]
         if gaps:
             held[number] = gaps
         else:
-            lock = lock.with_sheet(number, locked_as(sheet))
+            lock = first_locked(workspace, lock, number, options.anew)
             done.append(number)
     save_lock(workspace, before, lock)
     if options.json:
-        print_json({"format": FORMAT, "locked": done, "open": held})
+        print_json({"format": FORMAT, "locked": done, "open": held, "changed": moved})
     else:
         print(f"locked {', '.join(done)}" if done else "nothing was locked")
         for number, keys in held.items():
             print(f"{number} leaves open: {', '.join(keys)}")
-        print("next: twice spec fill" if held else "next: twice gate")
-    return 1 if held else 0
+        for number, keys in moved.items():
+            print(f"{number} changed since it was locked: {', '.join(keys)}")
+        steps = [f"twice spec bump {number}" for number in moved]
+        after = "twice gate" if workspace.get(CONSOLIDATION) else "twice spec consolidate"
+        print_next([*completing(workspace), *steps] or [after])
+    return 1 if held or moved else 0

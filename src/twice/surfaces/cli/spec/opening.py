@@ -61,6 +61,11 @@ def shown(workspace: Workspace, path: str) -> str:
         return place.as_posix()
 
 
+def print_next(steps: Sequence[str]) -> None:
+    """Say what is done now, one step a line."""
+    print("next: " + "\n      ".join(steps))
+
+
 def number_of(said: str) -> str:
     """Give a sheet's number from what was typed: ``2``, ``02``, ``02-seed-governance-spec.md``.
 

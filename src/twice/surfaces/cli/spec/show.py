@@ -26,7 +26,11 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("sheet", metavar="NN", help="its number")
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--template", action="store_true", help="as it would begin, with every key")
+    kind.add_argument(
+        "--template",
+        action="store_true",
+        help="as it would begin: every key, what it takes, an example",
+    )
     kind.add_argument("--cite", action="store_true", help="lines to cite it by; of 99, all sheets")
     add_project(parser)
     add_json(parser)
@@ -36,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     """Print it."""
     number = number_of(options.sheet)
     if options.template:
-        text = template(SHEETS[number], "?", Situation(Tier.XL, "", {}), {})
+        text = template(SHEETS[number], "?", Situation(Tier.XL, "", {}), {}, every=True)
         if options.json:
             print_json({"format": FORMAT, "sheet": number, "template": text})
         else:

@@ -12,7 +12,6 @@ import argparse
 from typing import Any
 
 from twice.specifying.changing import changed
-from twice.specifying.consolidating import CONSOLIDATION
 from twice.specifying.filling.filling import unknown
 from twice.specifying.lock import Lock
 from twice.specifying.promotion import forced_tier
@@ -20,7 +19,8 @@ from twice.specifying.sheets import SHEETS
 from twice.specifying.tiers import required
 from twice.specifying.workspace import Workspace
 from twice.surfaces.cli.showing import add_json, aligned, print_json
-from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened
+from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened, print_next
+from twice.surfaces.cli.spec.stepping import completing
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -69,17 +69,14 @@ def _told(workspace: Workspace, lock: Lock) -> dict[str, Any]:
         "forced": forced_tier(workspace).value,
         "sheets": sheets,
         "owed": [{"sheet": each.sheet, "because": each.because, "row": each.row, "what": each.what} for each in lock.owed],
-        "next": _next(sheets, lock),
+        "next": _next(workspace, sheets, lock),
     }  # fmt: skip
 
 
-def _next(sheets: list[dict[str, Any]], lock: Lock) -> list[str]:
-    steps = []
+def _next(workspace: Workspace, sheets: list[dict[str, Any]], lock: Lock) -> list[str]:
+    steps: list[str] = []
     absent = [each["sheet"] for each in sheets if each["state"] == "absent"]
-    if absent and absent != [CONSOLIDATION]:
-        steps.append("twice spec add")
-    if any(each["open"] for each in sheets):
-        steps.append("twice spec fill, and write what it cannot read")
+    steps += completing(workspace)
     if any(each["state"] == "changed" for each in sheets):
         steps.append("twice spec changed")
     if not steps and any(each["state"] == "new" for each in sheets):
@@ -120,4 +117,4 @@ def _print(told: dict[str, Any], *, every: bool) -> None:
         print(
             f"  {owed['sheet']} owes a new version: {owed['because']} changed ({owed['row']}): {owed['what']}"
         )
-    print("next: " + "\n      ".join(told["next"]))
+    print_next(told["next"])

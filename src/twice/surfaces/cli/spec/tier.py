@@ -16,7 +16,8 @@ from twice.errors import WorkspaceRefused
 from twice.specifying.promotion import cap, forced_tier, forces, needed_at
 from twice.specifying.workspace import save
 from twice.surfaces.cli.showing import add_json, print_json
-from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened
+from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened, print_next
+from twice.surfaces.cli.spec.stepping import completing
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -38,11 +39,12 @@ def run(options: argparse.Namespace) -> int:
         )
     promoted = options.promote and forced > declared
     if promoted:
-        artifacts = dict(workspace.artifacts)
+        before, artifacts = workspace, dict(workspace.artifacts)
         for number in ("00", "01"):
             if number in artifacts:
                 artifacts[number] = artifacts[number].with_value("tier", forced.value)
-        save(workspace, replace(workspace, artifacts=artifacts))
+        workspace = replace(workspace, artifacts=artifacts)
+        save(before, workspace)
     told = {
         "format": FORMAT,
         "tier": (forced if promoted else declared).value,
@@ -68,8 +70,10 @@ def run(options: argparse.Namespace) -> int:
                 f"  {each.sheet}.{each.key} {'caps it at' if each.caps else 'needs'} {each.tier}: {each.why}"
             )
         if told["missing"]:
-            print(f"missing: {', '.join(needed_at(workspace, forced))}\nnext: twice spec add")
-        elif forced > declared and not promoted:
+            print(f"missing: {', '.join(needed_at(workspace, forced))}")
+        if forced > declared and not promoted:
             print("next: twice spec tier --promote")
+        else:
+            print_next(list(completing(workspace)) or ["twice spec status"])
     holds = promoted or forced == declared
     return 0 if holds and not (capped and declared > capped.tier) else 1

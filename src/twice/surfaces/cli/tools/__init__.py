@@ -3,9 +3,10 @@
   twice tools list tables
   twice tools call tables table.create --args '{"name": "t", "columns": ["x"]}'
   twice tools call my/tools.py:registry scatter.points --args @points.json --seed 42 --json
+  twice tools serve tables -o session.twice --session-seed 42
 
-REGISTRY is a built-in one (tables), module:name, or file.py:name; its module is imported, which
-runs its code. Exit code 0 it worked, 1 the call was refused or failed, 2 wrong use.
+REGISTRY is a built-in one (tables, memory, blender), module:name, or file.py:name; its module is
+imported, which runs its code. Exit code 0 it worked, 1 the call was refused or failed, 2 wrong use.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Final
 ACTIONS: Final[dict[str, str]] = {
     "list": "list the tools of a registry, with what each promises",
     "call": "call one tool, from an empty state",
+    "serve": "serve a registry to a host over the Model Context Protocol",
 }
 
 

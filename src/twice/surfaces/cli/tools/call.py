@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
 from twice.errors import UsageError
 from twice.foundation.printable import printable
 from twice.surfaces.cli.showing import add_json, print_json
+from twice.surfaces.cli.tools.offering import add_offer, offer_of, read_object
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -29,20 +29,10 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", metavar="N", help="the call's seed, as among the arguments")
     parser.add_argument("--call-key", metavar="TEXT", help="the call's key, as among the arguments")
-    parser.add_argument("--session-seed", metavar="N", help="the seed of the contract")
     parser.add_argument(
         "--require", metavar="CLASS", help="deterministic, seeded or nondeterministic"
     )
-    parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        choices=("network", "ui", "nondeterministic"),
-        help="a permission of the contract; repeatable",
-    )
-    parser.add_argument(
-        "--contract", metavar="JSON|@FILE", help="an offer for the whole session contract"
-    )
+    add_offer(parser)
     add_json(parser)
 
 
@@ -57,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     backend = registry.open_backend()
     arguments = _arguments(options)
     try:
-        contract = negotiate(_offer(options), registry, backend)
+        contract = negotiate(offer_of(options), registry, backend)
     except CallRefused as refusal:
         envelope = failure(refusal)
     else:
@@ -71,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _arguments(options: argparse.Namespace) -> dict[str, Any]:
-    found = _read(options.args, "--args")
+    found = read_object(options.args, "--args")
     for option, name in (("seed", "seed"), ("call_key", "call_key")):
         value = getattr(options, option)
         if value is None:
@@ -83,45 +73,6 @@ def _arguments(options: argparse.Namespace) -> dict[str, Any]:
                 "Leave one of them out.",
             )
         found[name] = value
-    return found
-
-
-def _offer(options: argparse.Namespace) -> dict[str, Any]:
-    offer = {} if options.contract is None else _read(options.contract, "--contract")
-    if options.session_seed is not None:
-        offer["session_seed"] = options.session_seed
-    if options.allow:
-        given = offer.get("permissions") or {}
-        allowed = dict.fromkeys(sorted(options.allow), True)
-        offer["permissions"] = {**given, **allowed} if isinstance(given, dict) else given
-    return offer
-
-
-def _read(text: str, option: str) -> dict[str, Any]:
-    """A JSON object from the command line or a file; a key that stands twice is refused."""
-    try:
-        if text.startswith("@"):
-            text = Path(text[1:]).read_text(encoding="utf-8")
-        found = json.loads(text, object_pairs_hook=_once)
-    except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(
-            f"{option} cannot be read: {error}.",
-            "Expected one JSON object, or @ and a file that holds one.",
-            f"For example: {option} '{{\"n\": 3}}'",
-        ) from error
-    if not isinstance(found, dict):
-        raise UsageError(
-            f"{option} is a {type(found).__name__}.",
-            "Expected one JSON object: values by name.",
-            f"For example: {option} '{{\"n\": 3}}'",
-        )
-    return found
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice in one object")
     return found
 
 

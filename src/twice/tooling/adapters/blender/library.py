@@ -9,6 +9,10 @@ Invariant: without the extra there is one error, and it names the extra.
 from __future__ import annotations
 
 import importlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from twice.errors import ExtraMissing
@@ -30,6 +34,22 @@ def blender() -> Any:
     if tuple(bpy.app.version[:2]) not in VERSIONS:
         raise _missing(f"Blender {bpy.app.version_string} is installed.")
     return bpy
+
+
+@contextmanager
+def printing_aside() -> Iterator[None]:
+    """While Blender works, let what its C code prints go to standard error.
+
+    It prints times and folders, which differ from run to run; a run compares its standard output.
+    """
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _missing(happened: str) -> ExtraMissing:

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from twice.errors import SceneFailed, SceneUnable
+from twice.tooling.adapters.blender.library import printing_aside
 from twice.tooling.adapters.scene.pixels import Pixels
 from twice.tooling.adapters.scene.protocol import Shot
 from twice.tooling.adapters.scene.values import array
@@ -54,7 +55,8 @@ def picture(bpy: Any, shot: Shot, folder: Path) -> Pixels:
     _pin(scene, shot, bpy.data.objects[shot.camera])
     path = folder / "picture.exr"
     scene.render.filepath = str(path)
-    done = bpy.ops.render.render(write_still=True)
+    with printing_aside():
+        done = bpy.ops.render.render(write_still=True)
     if done != {"FINISHED"} or not path.is_file():
         raise SceneFailed(
             f"Blender's render ended with {', '.join(sorted(done))} and no picture.",

@@ -16,11 +16,11 @@ from typing import Any
 
 from twice.errors import SceneArgumentRefused, SceneFailed
 from twice.tooling.adapters.blender import building
-from twice.tooling.adapters.blender.library import blender
+from twice.tooling.adapters.blender.library import blender, printing_aside
 from twice.tooling.adapters.blender.reading import snapshot
 from twice.tooling.adapters.blender.reading.geometry import mesh_arrays
 from twice.tooling.adapters.blender.rendering import THREADS, kernel, picture
-from twice.tooling.adapters.scene.folders import SessionFiles, private_folder
+from twice.tooling.adapters.scene.folders import SessionFiles, private, private_folder
 from twice.tooling.adapters.scene.keeping import check_file
 from twice.tooling.adapters.scene.meshes import MeshData
 from twice.tooling.adapters.scene.modifiers import settings
@@ -39,7 +39,7 @@ class _Checkpoint:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        weakref.finalize(self, path.unlink, missing_ok=True)
+        weakref.finalize(self, private(path.unlink), missing_ok=True)
 
 
 class BlenderScene(SessionFiles):
@@ -56,8 +56,8 @@ class BlenderScene(SessionFiles):
 
     def __init__(self, folder: Path | None = None) -> None:
         self._bpy = blender()
-        super().__init__(folder, self.name)
-        self._private = private_folder(f"{self.name}-own")
+        super().__init__(folder)
+        self._private = private_folder()
         self._saved = 0
         self.reset()
 
@@ -92,7 +92,9 @@ class BlenderScene(SessionFiles):
 
     def reset(self) -> None:
         """Factory settings, an empty scene, and Cycles on the processor."""
-        self._finished(self._bpy.ops.wm.read_factory_settings(use_empty=True), "reset")
+        with printing_aside():
+            done = self._bpy.ops.wm.read_factory_settings(use_empty=True)
+        self._finished(done, "reset")
         self._bpy.context.preferences.filepaths.save_version = 0
         scene = self._bpy.context.scene
         scene.render.engine = "CYCLES"
@@ -108,6 +110,7 @@ class BlenderScene(SessionFiles):
             if prop.type == "COLLECTION"
         )
 
+    @private
     def checkpoint(self) -> object:
         """A saved copy of everything."""
         self._saved += 1
@@ -115,19 +118,26 @@ class BlenderScene(SessionFiles):
         self.save(path)
         return _Checkpoint(path)
 
+    @private
     def rollback(self, checkpoint: object) -> None:
         """Goes back to a checkpoint."""
         assert isinstance(checkpoint, _Checkpoint), "a checkpoint is what checkpoint() gave"
         self._open(checkpoint.path)
 
+    @private
     def save(self, path: Path) -> None:
         """Writes a .blend file."""
-        done = self._bpy.ops.wm.save_as_mainfile(
-            filepath=str(path), copy=True, check_existing=False, compress=False,
-            relative_remap=False,
-        )  # fmt: skip
+        with printing_aside():
+            done = self._bpy.ops.wm.save_as_mainfile(
+                filepath=str(path),
+                copy=True,
+                check_existing=False,
+                compress=False,
+                relative_remap=False,
+            )
         self._finished(done, f"saving {path.name}")
 
+    @private
     def load(self, path: Path) -> None:
         """Takes over a .blend file; no script and no driver in it is run."""
         check_file(path)
@@ -277,6 +287,7 @@ class BlenderScene(SessionFiles):
         thing.data.materials.clear()
         thing.data.materials.append(found)
 
+    @private
     def render(self, shot: Shot) -> Pixels:
         """A picture by Cycles; afterwards everything is as before."""
         if self._object(shot.camera).type != "CAMERA":
@@ -297,9 +308,10 @@ class BlenderScene(SessionFiles):
 
     def _open(self, path: Path) -> None:
         try:
-            done = self._bpy.ops.wm.open_mainfile(
-                filepath=str(path), load_ui=False, use_scripts=False
-            )
+            with printing_aside():
+                done = self._bpy.ops.wm.open_mainfile(
+                    filepath=str(path), load_ui=False, use_scripts=False
+                )
         except RuntimeError as error:
             raise self._gave_up(f"loading {path.name}", str(error).splitlines()[0]) from error
         self._finished(done, f"loading {path.name}")

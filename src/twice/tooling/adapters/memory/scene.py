@@ -15,7 +15,7 @@ from twice.errors import SceneArgumentRefused, SceneStateForeign, SceneUnable
 from twice.tooling.adapters.memory.drawing import drawn
 from twice.tooling.adapters.memory.evaluating import evaluated_mesh, world_matrices
 from twice.tooling.adapters.memory.reading import ROOT, read_sections
-from twice.tooling.adapters.scene.folders import SessionFiles
+from twice.tooling.adapters.scene.folders import SessionFiles, private
 from twice.tooling.adapters.scene.keeping import read_state, state_bytes
 from twice.tooling.adapters.scene.meshes import MeshData
 from twice.tooling.adapters.scene.modifiers import settings
@@ -53,7 +53,7 @@ class MemoryScene(SessionFiles):
     name = "memory"
 
     def __init__(self, folder: Path | None = None) -> None:
-        super().__init__(folder, self.name)
+        super().__init__(folder)
         self._sections: Sections = {}
         self.reset()
 
@@ -277,6 +277,7 @@ class MemoryScene(SessionFiles):
         }
         return drawn(self._sections, meshes, worlds, shot)
 
+    @private
     def save(self, path: Path) -> None:
         """Writes the canonical form of the state."""
         write(path, state_bytes(self.snapshot()))

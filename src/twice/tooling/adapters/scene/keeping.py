@@ -10,6 +10,7 @@ from typing import Final
 
 from twice.errors import DecodingRefused, SceneArgumentRefused, SceneStateForeign
 from twice.foundation.encoding import decode, encode
+from twice.tooling.adapters.scene.folders import private
 from twice.tooling.adapters.scene.plain import from_plain, to_plain
 from twice.tooling.adapters.scene.state import SceneState
 
@@ -21,6 +22,7 @@ def state_bytes(state: SceneState) -> bytes:
     return encode(to_plain(state))
 
 
+@private
 def read_state(path: Path) -> SceneState:
     """Reads a state from a file.
 
@@ -40,6 +42,7 @@ def read_state(path: Path) -> SceneState:
     return from_plain(document)
 
 
+@private
 def check_file(path: Path) -> None:
     """Looks at a file before a scene reads it.
 

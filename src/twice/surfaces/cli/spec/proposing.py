@@ -1,0 +1,55 @@
+"""Everything that can be read into open keys: from a record, from this environment, from the code.
+
+Invariant: nothing is executed, and nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from twice.recording.runrecord import RunRecord
+from twice.specifying.filling.filling import Filled, filled
+from twice.specifying.filling.from_environment import from_environment
+from twice.specifying.filling.from_record import from_record
+from twice.specifying.filling.proposal import Proposal
+from twice.specifying.workspace import Workspace
+from twice.surfaces.cli.spec.reading_code import from_code
+
+
+def proposed(workspace: Workspace, record: Path | None = None) -> Filled:
+    """Give a workspace with everything put in that can be read.
+
+    Args:
+        workspace: the sheets.
+        record: the record to read; None for the one that 01 names, where it is there.
+
+    Raises:
+        RecordCorrupt and others: E-RECORD, when the record cannot be read.
+    """
+    first = filled(workspace, _read(workspace, record or _vector(workspace)))
+    # Draws and pins follow from what the record filled in.
+    second = filled(first.workspace, from_environment(first.workspace))
+    return Filled(second.workspace, (*first.put_in, *second.put_in), second.unknown)
+
+
+def _vector(workspace: Workspace) -> Path | None:
+    promise = workspace.get("01")
+    said = promise.said("vector") if promise else ""
+    named = workspace.project / said
+    return named if said and named.is_file() else None
+
+
+def _read(workspace: Workspace, place: Path | None) -> Iterator[Proposal]:
+    if place is not None:
+        with RunRecord.open(place) as record:
+            yield from from_record(record, _inside(workspace, place))
+    yield from from_code(workspace)
+
+
+def _inside(workspace: Workspace, place: Path) -> str:
+    """Give a path as sheets name it: from the project on, where it lies in there."""
+    try:
+        return place.resolve().relative_to(workspace.project.resolve()).as_posix()
+    except ValueError:
+        return place.as_posix()

@@ -1,0 +1,72 @@
+"""What is done next with sheets that are not complete, as commands.
+
+Invariant: a command is named only where it would do something.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from twice.errors import TwiceError
+from twice.specifying.consolidating import CONSOLIDATION
+from twice.specifying.filling.filling import unknown
+from twice.specifying.gate.gate import EVIDENCE
+from twice.specifying.laying import waits
+from twice.specifying.scaffolding.lock import NAME as SCAFFOLDED
+from twice.specifying.workspace import FOLDER, Workspace
+from twice.surfaces.cli.spec.proposing import proposed
+
+_VECTOR = f"{FOLDER}/{EVIDENCE}/vector.twice"
+_MEASURED = frozenset({("13", "rules"), ("13", "measured")})
+_RECORDED = frozenset({("01", "vector"), ("01", "vector_digest")})
+
+
+def completing(workspace: Workspace) -> Iterator[str]:
+    """Give what is done next until every sheet is there and says what it has to, and code is laid down from them."""
+    absent = [each for each in workspace.missing() if each != CONSOLIDATION]
+    if any(waits(workspace, each) is None for each in absent):
+        yield "twice spec add"
+    opened = {(number, key) for number, key, _ in unknown(workspace)}
+    if not absent and not opened - _MEASURED and not (workspace.folder / SCAFFOLDED).exists():
+        yield shlex.join(["twice", "scaffold", workspace.component()])
+    if not opened:
+        return
+    fills = may_fill(workspace)
+    if fills:
+        yield "twice spec fill"
+    if opened & _RECORDED and not fills:
+        yield from _recording(workspace)
+    unmeasured = {each for each in opened & _MEASURED if _is_unsaid(workspace, *each)}
+    if unmeasured and not opened & _RECORDED:
+        yield "twice cost --write"
+    if opened - unmeasured - _RECORDED:
+        yield "write what is open: twice spec status --open"
+
+
+def _is_unsaid(workspace: Workspace, number: str, key: str) -> bool:
+    """Whether nothing at all is said of a key; cells that are open in a list are for people."""
+    sheet = workspace.get(number)
+    return sheet is not None and sheet.get(key) is None
+
+
+def may_fill(workspace: Workspace) -> bool:
+    """Whether twice spec fill would put something in."""
+    try:
+        return bool(proposed(workspace).put_in)
+    except TwiceError:  # A record that cannot be read fills nothing; fill says why.
+        return False
+
+
+def _recording(workspace: Workspace) -> Iterator[str]:
+    scope, promise = workspace.get("00"), workspace.get("01")
+    program, seed = (scope.said("program"), scope.get("seed")) if scope else ("", None)
+    if scope is None or not program or seed is None:
+        yield "say program and seed in 00, from which a record is made"
+        return
+    settings = [word for each in scope.listed("config") for word in ("--set", each)]
+    said = [(key, promise.said(key)) for key in ("class", "scope")] if promise else []
+    promised = [word for key, value in said if value for word in (f"--{key}", value)]
+    words = ["twice", "record", program, "--seed", str(seed), *settings, *promised, "-o", _VECTOR]
+    yield shlex.join(words)
+    yield f"twice spec fill --record {_VECTOR}"

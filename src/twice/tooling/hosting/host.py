@@ -1,0 +1,293 @@
+"""The host's end: open a recorded session in a worker, send it calls, replace it when it dies.
+
+A worker that dies in a call, or does not come back from one in time, is replaced: a new one is
+recorded from the top, the calls that were answered are executed again, and each answer is held
+against what the client was told. Then the lost call is answered as an error that had no effect. The
+record of the dead worker stays beside, as far as it goes.
+
+Not covered: calls at the same time (a state is one; a second caller waits), and a worker's death
+while it executes earlier calls again, which ends the session.
+
+Invariant: every call gets exactly one envelope, and what it says is in a record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from twice.errors import CallRefused, EncodingRefused, SessionMisuse, ToolSessionLost, TwiceError
+from twice.foundation.seeds import Seed
+from twice.recording.naming import parse_program
+from twice.recording.recorder import record_program, refuse_existing
+from twice.recording.setup import Setup
+from twice.recording.surroundings import for_recording
+from twice.recording.wire import pair
+from twice.tooling import envelope
+from twice.tooling.hosting.program import PROGRAM
+from twice.tooling.seeding import read_seed
+
+_START_S: Final = 120.0
+
+Progress = Callable[[float, str], bool]
+"""Told how far a call is; whether the client has given it up."""
+
+
+class HostedSession:
+    """A session in a worker; a context manager.
+
+    Args:
+        registry: its name: built in, ``module:name`` or ``file.py:name``.
+        out: path of the record.
+        offer: what the host offers for a contract; its ``session_seed`` is the run's seed.
+        levels: how far declarations were tried, by the tool's fingerprint.
+        force: replace an existing record.
+        python: the interpreter that executes the worker; empty for this one.
+
+    Attributes:
+        contract: as it was agreed, a JSON document.
+        tools: descriptors of the tools, with their fingerprints.
+        replaced: how many workers died.
+    """
+
+    def __init__(
+        self,
+        registry: str,
+        out: str | os.PathLike[str],
+        *,
+        offer: Mapping[str, Any] | None = None,
+        levels: Mapping[str, str] | None = None,
+        force: bool = False,
+        python: str = "",
+    ) -> None:
+        self.out = Path(out)
+        self.replaced = 0
+        self.contract: dict[str, Any] = {}
+        self.tools: list[dict[str, Any]] = []
+        refuse_existing(self.out, force=force)
+        self._setup = Setup(
+            parse_program(PROGRAM),
+            _run_seed(offer),
+            {"registry": registry, "offer": dict(offer or {}), "levels": dict(levels or {})},
+        )
+        self._python = python
+        self._answered: list[tuple[Mapping[str, Any], envelope.Envelope]] = []
+        self._busy = threading.Lock()
+        self._worker: _Worker | None = None
+        self._open()
+
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        require: str | None = None,
+        time: str | None = None,
+        progress: Progress | None = None,
+    ) -> envelope.Envelope:
+        """Call a tool and wait for its envelope; one call at a time, later ones wait.
+
+        Args:
+            tool: its name.
+            arguments: by name, as JSON.
+            require: the weakest class that will do.
+            time: what the time is from here on, under a contract with one.
+            progress: told how far the call is; gives whether it is given up.
+
+        Raises:
+            SessionMisuse: E-REPLAY-002, after ``close``.
+            ToolSessionLost: E-TOOL-004, when the session cannot go on.
+        """
+        message = {"tool": tool, "arguments": arguments, "require": require, "time": time}
+        with self._busy:
+            worker = self._alive()
+            try:
+                found = worker.ask(message, self._limit_s(tool), progress)
+            except EncodingRefused as error:
+                return envelope.failure(_unwritable(error))
+            if isinstance(found, str):
+                message = {**message, "lost": found}
+                found = self._replace(message)
+            self._answered.append((message, found))
+            return found
+
+    def close(self) -> Path:
+        """Hang up, let the worker finish its record, and give its path."""
+        with self._busy:
+            if self._worker is not None:
+                worker, self._worker = self._worker, None
+                worker.end()
+        return self.out
+
+    def _open(self) -> None:
+        self._worker = worker = _Worker(self._setup, self.out, self._python)
+        hello = worker.receive(_START_S)
+        if hello is None or "refused" in hello:
+            self._worker = None
+            worker.end()
+            raise AssertionError("a worker that does not begin says why")
+        self.contract, self.tools = hello["contract"], hello["tools"]
+
+    def _replace(self, lost: Mapping[str, Any]) -> envelope.Envelope:
+        """A new worker that stands where the old one stood, and its answer to the lost call."""
+        assert self._worker is not None, "only a worker that was there can be replaced"
+        with contextlib.suppress(TwiceError):
+            self._worker.end()
+        self._worker = None
+        self.replaced += 1
+        with contextlib.suppress(FileNotFoundError):
+            self.out.rename(self._beside())
+        self._open()
+        worker = self._alive()
+        for message, told in self._answered:
+            found = worker.ask(message, None, None)
+            if found != told:
+                raise self._parted(worker, lost, message, found)
+        found = worker.ask(lost, None, None)
+        if isinstance(found, str):
+            raise self._parted(worker, lost, lost, found)
+        return found
+
+    def _parted(
+        self,
+        worker: _Worker,
+        lost: Mapping[str, Any],
+        message: Mapping[str, Any],
+        found: envelope.Envelope | str,
+    ) -> ToolSessionLost:
+        """The session is over: what clients were told cannot be given again."""
+        worker.kill()
+        self._worker = None
+        how = "died too" if isinstance(found, str) else "answered differently"
+        return ToolSessionLost(
+            f"A worker died in {lost['tool']}, and its successor {how} at {message['tool']}.",
+            "Expected the calls before it to give again what they gave.",
+            f"See what parted: twice verify {self._beside(self.replaced)}",
+            tool=str(message["tool"]),
+        )
+
+    def _beside(self, number: int | None = None) -> Path:
+        """Where the record of a worker that died is kept."""
+        number = self.replaced if number is None else number
+        return self.out.with_name(f"{self.out.stem}.died-{number}{self.out.suffix}")
+
+    def _alive(self) -> _Worker:
+        if self._worker is None:
+            raise SessionMisuse(
+                "This session is over.",
+                "Expected calls before close.",
+                f"Open its record: twice show {self.out}",
+            )
+        return self._worker
+
+    def _limit_s(self, tool: str) -> float | None:
+        limits = [self.contract["limits"]["seconds"]]
+        limits += [each["seconds"] for each in self.tools if each["name"] == tool]
+        return min((each for each in limits if each is not None), default=None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _Worker:
+    """One worker's process, recorded by a thread of this one."""
+
+    def __init__(self, setup: Setup, out: Path, python: str) -> None:
+        self._line, theirs = pair()
+        self._failure: BaseException | None = None
+        self._pid: int | None = None
+
+        def recorded() -> None:
+            try:
+                record_program(
+                    setup,
+                    for_recording(os.environ),
+                    out,
+                    force=True,
+                    stdin=theirs.fileno(),
+                    python=python,
+                    began=self._began,
+                )
+            except BaseException as error:  # noqa: BLE001  (told to whoever waits)
+                self._failure = error
+            finally:
+                theirs.close()  # So that whoever listens hears that nobody is there.
+
+        self._thread = threading.Thread(target=recorded, name="tool session", daemon=True)
+        self._thread.start()
+
+    def ask(
+        self, message: Mapping[str, Any], limit_s: float | None, progress: Progress | None
+    ) -> envelope.Envelope | str:
+        """Send a call; its envelope, or how the worker was lost: ``died`` or ``timeout``."""
+        self._line.send(message)
+        while True:
+            try:
+                found = self._line.receive(limit_s)
+            except TimeoutError:
+                self.kill()
+                return "timeout"
+            if found is None:
+                return "died"
+            if "progress" in found:
+                given_up = progress is not None and progress(*found["progress"])
+                self._line.send({"cancelled": given_up})
+                continue
+            answer: envelope.Envelope = found["envelope"]
+            return answer
+
+    def receive(self, timeout_s: float) -> dict[str, Any] | None:
+        """What the worker says first."""
+        return self._line.receive(timeout_s)
+
+    def kill(self) -> None:
+        """Stop it at once."""
+        if self._pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        """Hang up and wait until the record is finished.
+
+        Raises:
+            TwiceError: what the worker was refused for, or died of.
+        """
+        self._line.close()
+        self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def _began(self, pid: int) -> None:
+        self._pid = pid
+
+
+def _run_seed(offer: Mapping[str, Any] | None) -> Seed:
+    """The run's master seed: the session's, or 0 where nothing will be derived from one."""
+    try:
+        seed = read_seed((offer or {}).get("session_seed"))
+    except ValueError:
+        seed = None  # The worker refuses it as a part of the offer.
+    return Seed(0) if seed is None else seed
+
+
+def _unwritable(error: EncodingRefused) -> CallRefused:
+    return CallRefused(
+        "invalid_arguments",
+        f"The arguments are no plain data: {error.happened}",
+        "Expected JSON: objects, arrays, text, numbers, true, false and null.",
+        "Correct them and call again.",
+    )

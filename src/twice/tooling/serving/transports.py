@@ -1,0 +1,138 @@
+"""Over which line a server is reached: standard input and output, or HTTP.
+
+Over HTTP the server is bound to this machine; bound to any other address it asks every request for a
+bearer token. Requests whose Host or Origin is not this machine's are refused while it is bound to
+it, so that a page in a browser cannot talk to it.
+
+Invariant: nothing of a request is looked at before its token.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final
+
+import anyio
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+
+from twice.errors import UsageError
+
+PATH: Final = "/mcp"
+TOKEN_BYTES_MIN: Final = 16
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def serve_stdio(server: Server[Any]) -> None:
+    """Serve one client over standard input and output, until it hangs up."""
+
+    async def served() -> None:
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    anyio.run(served)
+
+
+def serve_http(
+    server: Server[Any],
+    host: str,
+    port: int,
+    token: str | None,
+    ready: Callable[[int], None],
+) -> None:
+    """Serve over HTTP until this process is told to stop.
+
+    Args:
+        server: of one session; all clients share its state.
+        host: address to be bound to.
+        port: 0 for any that is free.
+        token: asked of every request; None on this machine alone.
+        ready: told the port, once requests are taken.
+
+    Raises:
+        UsageError: E-USE-001, for another machine's address without a token, or a short one.
+    """
+    import uvicorn
+
+    require_token(host, token)
+    application = application_of(server, host, token)
+
+    class Announcing(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            if self.servers:
+                ready(int(self.servers[0].sockets[0].getsockname()[1]))
+
+    config = uvicorn.Config(application, host=host, port=port, log_level="warning", lifespan="on")
+    Announcing(config).run()
+
+
+def require_token(host: str, token: str | None) -> None:
+    """Refuse to be reached from elsewhere by whoever comes.
+
+    Raises:
+        UsageError: E-USE-001.
+    """
+    if token is not None and len(token.encode()) < TOKEN_BYTES_MIN:
+        raise UsageError(
+            f"The token has {len(token.encode())} bytes.",
+            f"Expected at least {TOKEN_BYTES_MIN}, which nobody guesses.",
+            "Make one: python -c 'import secrets; print(secrets.token_urlsafe())'",
+        )
+    if token is None and not is_this_machine(host):
+        raise UsageError(
+            f"{host} can be reached from other machines, and there is no token.",
+            "Expected a token wherever strangers can call.",
+            "Give one by --token-file, or bind to 127.0.0.1.",
+        )
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether an address to be bound to is reached from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def application_of(server: Server[Any], host: str, token: str | None) -> Application:
+    """The ASGI application: the SDK's, behind the token where there is one."""
+    # Elsewhere any name may be the server's: there the token is what keeps strangers away.
+    security = (
+        None
+        if is_this_machine(host)
+        else TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    )
+    application: Application = server.streamable_http_app(
+        streamable_http_path=PATH, host=host, transport_security=security
+    )
+    return application if token is None else _guarded(application, token)
+
+
+def _guarded(application: Application, token: str) -> Application:
+    expected = f"Bearer {token}".encode()
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            given = [value for name, value in scope["headers"] if name == b"authorization"]
+            if len(given) != 1 or not hmac.compare_digest(given[0], expected):
+                await _refused(send)
+                return
+        await application(scope, receive, send)
+
+    return guarded
+
+
+async def _refused(send: Send) -> None:
+    headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain; charset=utf-8")]
+    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    await send({"type": "http.response.body", "body": b"A bearer token is asked for.\n"})

@@ -1,0 +1,181 @@
+"""Sessions over the Model Context Protocol, with the SDK's own client over both transports."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+pytest.importorskip("mcp", reason="the extra mcp is not installed")
+
+import httpx
+from mcp import Client, StdioServerParameters
+
+from programs import cli
+from twice.errors import UsageError
+from twice.replaying.verifying import verify
+from twice.tooling.serving.transports import is_this_machine, require_token
+
+COUNTING = f"{Path(__file__).parents[1] / 'hosting' / 'counting_tools.py'}:registry"
+
+
+def server(out: Path, *options: str, **env: str) -> StdioServerParameters:
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "twice", "tools", "serve", COUNTING, "-o", str(out), *options],
+        env={**os.environ, **env},
+    )
+
+
+async def called(client: Client, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    """What each call gave: its result, or the code of its error."""
+    found = []
+    for tool, arguments in calls:
+        answer = await client.call_tool(tool, arguments)
+        envelope = answer.structured_content
+        assert envelope is not None
+        assert answer.is_error is not envelope["ok"]
+        found.append(envelope["result"] if envelope["ok"] else envelope["error"]["code"])
+    return found
+
+
+CALLS = (
+    ("add", {"n": 2}),
+    ("draw", {}),
+    ("draw", {"seed": "x"}),
+    ("add", {"n": True}),
+    ("nope", {}),
+    ("die", {}),
+    ("twice_add", {"n": 4}),
+)
+
+
+def test_two_servers_in_other_surroundings_answer_alike(tmp_path: Path) -> None:
+    async def session(out: Path, **env: str) -> tuple[list[Any], list[Any]]:
+        async with Client(server(out, "--session-seed", "7", **env)) as client:
+            listed = (await client.list_tools()).tools
+            told = [
+                [each.name, each.input_schema, each.output_schema, each.meta] for each in listed
+            ]
+            return told, await called(client, *CALLS)
+
+    one = anyio.run(lambda: session(tmp_path / "a.twice", PYTHONHASHSEED="1"))
+    other = anyio.run(lambda: session(tmp_path / "b.twice", PYTHONHASHSEED="2", TZ="Asia/Tokyo"))
+
+    assert one == other
+    assert one[1][0] == 2
+    assert one[1][2:] == [
+        "invalid_arguments",
+        "invalid_arguments",
+        "not_found",
+        "execution_failed",
+        10,
+    ]
+    assert all(
+        name in meta for *_, meta in one[0] for name in ("twice/determinism", "twice/fingerprint")
+    )
+    assert [verify(tmp_path / f"{name}.twice").result for name in "ab"] == ["PASS", "PASS"]
+
+
+def test_requirements_and_progress_go_through(tmp_path: Path) -> None:
+    told: list[tuple[float, str | None]] = []
+
+    async def progress(fraction: float, total: float | None, text: str | None) -> None:
+        assert total == 1.0
+        told.append((fraction, text))
+
+    async def session() -> Any:
+        async with Client(server(tmp_path / "a.twice", "--session-seed", "7")) as client:
+            await client.call_tool("steps", {"count": 2}, progress_callback=progress)
+            answer = await client.call_tool("draw", {}, meta={"twice/require": "deterministic"})
+            return answer.structured_content
+
+    refused = anyio.run(session)
+
+    assert refused["error"]["code"] == "nondeterministic_refused"
+    assert told == [(0.0, "step 0"), (0.5, "step 1")]
+
+
+@contextlib.contextmanager
+def served(*options: str) -> Iterator[str]:
+    """A server over HTTP; its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "twice", "tools", "serve", COUNTING, *options],
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stderr is not None
+    try:
+        line = process.stderr.readline()
+        assert line.startswith("serving http://"), line + process.stderr.read()
+        yield line.split()[1]
+    finally:
+        process.terminate()
+        process.wait(30)
+        process.stderr.close()
+
+
+def test_over_http_on_this_machine(tmp_path: Path) -> None:
+    async def session(url: str) -> list[Any]:
+        async with Client(url) as client:
+            return await called(client, *CALLS)
+
+    out = tmp_path / "a.twice"
+    with served("--http", "127.0.0.1:0", "-o", str(out), "--session-seed", "7") as url:
+        given = anyio.run(lambda: session(url))
+        elsewhere = httpx.post(url, headers={"Origin": "http://evil.example"}, json={})
+
+    assert given[0] == 2
+    assert given[-1] == 10
+    assert elsewhere.status_code in {400, 403, 421}
+    assert verify(out).result == "PASS"
+
+
+def test_a_token_is_asked_for(tmp_path: Path) -> None:
+    token = "s" * 32
+    (tmp_path / "token.txt").write_text(token + "\n", "utf-8")
+
+    async def session(url: str) -> list[Any]:
+        from mcp.client.streamable_http import streamable_http_client
+
+        async with (
+            httpx_client(token) as http,
+            Client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            return await called(client, ("add", {"n": 1}))
+
+    @contextlib.asynccontextmanager
+    async def httpx_client(bearer: str) -> AsyncIterator[Any]:
+        from mcp.shared._httpx_utils import create_mcp_http_client
+
+        async with create_mcp_http_client(headers={"Authorization": f"Bearer {bearer}"}) as http:
+            yield http
+
+    with served("--http", "127.0.0.1:0", "--token-file", str(tmp_path / "token.txt")) as url:
+        without = httpx.post(url, json={})
+        wrong = httpx.post(url, json={}, headers={"Authorization": f"Bearer {token[:-1]}"})
+        assert anyio.run(lambda: session(url)) == [1]
+
+    assert (without.status_code, wrong.status_code) == (401, 401)
+    assert without.headers["www-authenticate"] == "Bearer"
+
+
+def test_strangers_are_kept_out_before_anything_starts(tmp_path: Path) -> None:
+    open_to_all = cli("tools", "serve", COUNTING, "--http", "0.0.0.0:0", cwd=tmp_path)
+    nowhere = cli("tools", "serve", COUNTING, "--http", "8931", cwd=tmp_path)
+
+    assert (open_to_all.returncode, nowhere.returncode) == (2, 2)
+    assert "--token-file" in open_to_all.stderr
+    assert "127.0.0.1:8931" in nowhere.stderr
+    with pytest.raises(UsageError, match="bytes"):
+        require_token("127.0.0.1", "short")
+    assert [is_this_machine(each) for each in ("localhost", "127.0.0.1", "::1")] == [True] * 3
+    assert [is_this_machine(each) for each in ("", "0.0.0.0", "::", "example.org")] == [False] * 4
