@@ -113,9 +113,9 @@ def core_audio(_: Path) -> bytes:
 
 def layered(_: Path) -> bytes:
     xmp = (
-        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:Description '
-        'Iptc4xmpExt:AISystemUsed="tideland_v2" Iptc4xmpExt:AIPromptInformation="harbour at dusk"/></x:xmpmeta>'
-    ).encode()
+        b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:Description '
+        b'Iptc4xmpExt:AISystemUsed="tideland_v2" Iptc4xmpExt:AIPromptInformation="harbour at dusk"/></x:xmpmeta>'
+    )
     resource = b"8BIM" + struct.pack(">HHI", 1060, 0, len(xmp)) + xmp + bytes(len(xmp) % 2)
     head = b"8BPS" + struct.pack(">H6xHIIHH", 1, 1, 8, 8, 8, 1)
     return head + bytes(4) + struct.pack(">I", len(resource)) + resource + bytes(4) + bytes(66)

@@ -83,13 +83,13 @@ def packets(source: Source) -> Iterator[Packet]:
         stream = streams.setdefault(page.serial, _Open())
         if not page.flags & 1:
             stream.parts, stream.size = [], 0
-        offset = page.body
+        body, at = source.read(page.body, page.end - page.body), 0
         for length in page.segments:
             if not stream.parts:
-                stream.offset = offset
-            stream.parts.append(source.read(offset, length))
+                stream.offset = page.body + at
+            stream.parts.append(body[at : at + length])
             stream.size += length
-            offset += length
+            at += length
             if stream.size > _LARGEST:
                 raise Damaged(f"a packet is larger than {_LARGEST >> 20} MiB", stream.offset)
             if length < 255:

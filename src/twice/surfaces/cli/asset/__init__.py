@@ -1,5 +1,7 @@
 """Assets: what made them, whether they can be made again, and that nothing of it is published.
 
+  twice asset leaks build/
+
 Exit code 0 it holds, 1 something is missing, differs or leaks, 2 could not tell or wrong use.
 """
 
@@ -9,7 +11,9 @@ import argparse
 import importlib
 from typing import Final
 
-ACTIONS: Final[dict[str, str]] = {}
+ACTIONS: Final[dict[str, str]] = {
+    "leaks": "look through what is published for traces of how it was made",
+}
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
