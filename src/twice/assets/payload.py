@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from twice.assets.containers.id3 import end_of_tags
 from twice.assets.containers.parts import Damaged
 from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.containers.source import Source, whole_file
@@ -61,6 +62,8 @@ def payload_of(source: Source, name: str) -> Payload:
         ExtraMissing: E-EXTRA-001, a picture without pillow, a FLAC file without soundfile.
     """
     kind = sniff(source.read(0, HEAD))
+    if kind is Format.MPEG and source.read(end_of_tags(source), 4) == b"fLaC":
+        source, kind = source.sub(end_of_tags(source)), Format.FLAC
     try:
         method, digest, facts = _measured(kind, source)
     except Damaged as damage:

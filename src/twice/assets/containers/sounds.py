@@ -20,7 +20,7 @@ from twice.assets.containers.source import Source
 from twice.assets.containers.unpacking import Budget
 
 WAV_STRUCTURE: Final = frozenset({"fmt ", "fact", "ds64", "PEAK", "cue ", "smpl", "inst", "slnt"})
-AIFF_STRUCTURE: Final = frozenset({"COMM", "FVER", "MARK", "INST", "PEAK"})
+AIFF_STRUCTURE: Final = frozenset({"COMM", "FVER", "INST", "PEAK"})
 _BEXT: Final = (
     ("Description", 0, 256), ("Originator", 256, 32), ("OriginatorReference", 288, 32),
     ("reserved", 412, 190),
@@ -198,6 +198,9 @@ def mpeg(source: Source, budget: Budget) -> Iterator[Part]:
     del budget
     yield from id3.front_tags(source)
     start = id3.end_of_tags(source)
+    if source.read(start, 4) == b"fLaC":
+        yield Part("FLAC", Kind.FILE, source.sub(start), start)
+        return
     tail = id3.start_of_end_tags(source, start)
     at = start
     sound = source.sub(0, tail)

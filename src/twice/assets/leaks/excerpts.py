@@ -29,7 +29,7 @@ def excerpt(data: bytes, start: int, end: int, *, secret: bool) -> str:
     """
     if secret:
         return f"{_plain(data[start:end])[:4]}{'*' * 8}"
-    words = _plain(data[max(start - 16, 0) : min(end, start + 2 * LONGEST)])
+    words = _plain(data[max(start - 16, 0) : min(max(end, start + 48), start + 2 * LONGEST)])
     text = _SECRET.sub(lambda found: f"{found[0][:4]}{'*' * 8}", words)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 

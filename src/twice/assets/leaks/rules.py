@@ -18,7 +18,7 @@ from typing import Final
 
 from twice.assets.leaks.findings import Severity
 
-_SCRUB: Final = "Publish a copy without it: twice asset scrub FILE -o COPY"
+SCRUB: Final = "Publish a copy without it: twice asset scrub FILE -o COPY"
 _EDIT: Final = "Take it out of the text, then build again."
 _Q: Final = rb"(?:\\{0,3}[\"']|&quot;|&#34;|&#x22;)?"
 _IS: Final = _Q + rb"\s{0,4}[:=]\s{0,4}" + _Q
@@ -55,7 +55,7 @@ def _rule(
 ) -> Rule:  # fmt: skip
     flags = re.DOTALL if exact else re.DOTALL | re.IGNORECASE
     words = tuple(each.replace("_", " ").encode() for each in near.split("|"))
-    remedy = _SCRUB if metadata_only else _EDIT
+    remedy = SCRUB if metadata_only else _EDIT
     return Rule(
         f"L{number}",
         title,
@@ -152,7 +152,7 @@ KEY = Rule(
     (),
     re.compile(rb"(?!)"),
     True,
-    remedy=_SCRUB,
+    remedy=SCRUB,
 )
 STEALTH = Rule(
     "L119",
@@ -163,7 +163,7 @@ STEALTH = Rule(
     remedy="Render or export the picture again with that switched off; scrub does not change pixels.",
 )
 TRAILING = Rule(
-    "L120", "bytes after the end", Severity.MEDIUM, (), re.compile(rb"(?!)"), remedy=_SCRUB
+    "L120", "bytes after the end", Severity.MEDIUM, (), re.compile(rb"(?!)"), remedy=SCRUB
 )
 SIGNED = Rule(
     "L121",
@@ -181,7 +181,7 @@ FIELD = Rule(
     (),
     re.compile(rb"(?!)"),
     True,
-    remedy=_SCRUB,
+    remedy=SCRUB,
 )
 EVERY: Final = (*RULES, KEY, STEALTH, TRAILING, SIGNED, OWN, FIELD)
 

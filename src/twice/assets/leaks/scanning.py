@@ -116,7 +116,8 @@ class Scan:
         yield from self._text(source, place)
 
     def _part(self, part: Part, place: _Place) -> Iterator[Found]:
-        inner = replace(place.step(part.name), key=part.key, is_metadata=False)
+        named = part.kind is Kind.METADATA or part.key in _IN_PICTURES
+        inner = replace(place.step(part.name), key=part.key if named else "", is_metadata=False)
         if part.key == "name":
             yield from self._name(part.name, place)
         match part.kind:
@@ -279,9 +280,8 @@ class Scan:
         said = excerpt(data, start, end or len(data), secret=rule.secret)
         what = f"{rule.title} in {place.key}" if place.key else rule.title
         message = f"{what[:1].upper()}{what[1:]}."
-        return Finding(
-            rule.id, rule.severity, place.path, offset, place.key, said, message, rule.remedy
-        )
+        remedy = rules.SCRUB if place.is_metadata else rule.remedy
+        return Finding(rule.id, rule.severity, place.path, offset, place.key, said, message, remedy)
 
 
 def _inflates(source: Source) -> bool:

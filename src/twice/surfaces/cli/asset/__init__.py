@@ -1,6 +1,7 @@
 """Assets: what made them, whether they can be made again, and that nothing of it is published.
 
   twice asset leaks build/
+  twice asset scrub master.png -o public/cover.png
 
 Exit code 0 it holds, 1 something is missing, differs or leaks, 2 could not tell or wrong use.
 """
@@ -13,6 +14,7 @@ from typing import Final
 
 ACTIONS: Final[dict[str, str]] = {
     "leaks": "look through what is published for traces of how it was made",
+    "scrub": "write a copy without anything but its payload, and prove that",
 }
 
 
