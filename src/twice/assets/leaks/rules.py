@@ -13,13 +13,17 @@ Invariant: a rule's id is never reused; its pattern has no nested repetition wit
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from twice.assets.leaks.findings import Severity
+from twice.assets.leaks.texts import Window
 
 SCRUB: Final = "Publish a copy without it: twice asset scrub FILE -o COPY"
 _EDIT: Final = "Take it out of the text, then build again."
+_BEFORE: Final = 128  # bytes that a match may begin before one of its words
+_BEHIND: Final = 4608  # and how far it may reach behind it
 _Q: Final = rb"(?:\\{0,3}[\"']|&quot;|&#34;|&#x22;)?"
 _IS: Final = _Q + rb"\s{0,4}[:=]\s{0,4}" + _Q
 
@@ -47,6 +51,36 @@ class Rule:
     metadata_only: bool = False
     secret: bool = False
     remedy: str = _EDIT
+
+    def matches(self, window: Window) -> Iterator[re.Match[bytes]]:
+        """Where the form stands in a window of text.
+
+        The pattern is tried around its words only: on text without them it costs next to nothing.
+        """
+        at = 0
+        words = [each for each in self.near if each.rpartition(b" ")[2] in window.words]
+        for start, end in _around(window.lowered, words):
+            for found in self.pattern.finditer(window.data, max(start, at), end):
+                at = found.end()
+                yield found
+
+
+def _around(lowered: bytes, words: list[bytes]) -> list[tuple[int, int]]:
+    """The stretches around words, joined where they meet."""
+    places: list[int] = []
+    for word in words:
+        at = lowered.find(word)
+        while at >= 0:
+            places.append(at)
+            at = lowered.find(word, at + len(word))
+    stretches: list[tuple[int, int]] = []
+    for place in sorted(places):
+        start, end = max(place - _BEFORE, 0), place + _BEHIND
+        if stretches and start <= stretches[-1][1]:
+            stretches[-1] = (stretches[-1][0], end)
+        else:
+            stretches.append((start, end))
+    return stretches
 
 
 def _rule(
@@ -92,15 +126,15 @@ RULES: Final = (
           rb"\bnegative[ _]?prompts?" + _IS + rb"\S|[\"'](?:positive|style)_?prompt" + _IS + rb"\S"
           rb"|\bsui_image_params\b|\bAIPrompt(?:Information|WriterName)\b"
           rb"|--(?:ar \d+:\d+|v \d|niji|stylize \d+|chaos \d+|seed \d+) [^\n]{0,80}?--(?:ar|v|niji|stylize|chaos|seed|q)\b"
-          rb"|[\"']prompt[\"']" + _IS + rb"[^\n]{2,4000}?[\"'](?:seed|steps|sampler\w*|model\w*|cfg\w*)[\"']"),
+          rb"|[\"']prompt[\"']" + _IS + rb"[^\"\n]{2,4000}+\",\s{0,9}[\"'](?:seed|steps|sampler\w*|model\w*|cfg\w*|width)[\"']"),
     _rule(103, "a generator's workflow", Severity.CRITICAL, "class_type|ksampler|checkpointloader|widgets_values|ckpt_name|randomnoise",
           _Q + rb"class_type" + _IS + rb"\w|\bKSampler(?:Advanced|Select)?\b|\bCheckpointLoader\w*|[\"']widgets_values\\{0,3}[\"']"
           rb"|\bckpt_name\b|\bRandomNoise\\{0,3}[\"']"),
     _rule(104, "a seed", Severity.HIGH, "seed",
           rb"(?<![a-z])(?:noise_|random_|master_|variation |rng_|detlog )?seed(?:s|_num|_value|_used)?" + _IS + rb"-?\d{2,20}\b"
           rb"|(?<![a-z])seed[ #]{1,2}\d{4,20}\b|\bseeded (?:with|by) \d{3,20}\b|--seed[ =]\d{1,20}\b"),
-    _rule(105, "a model", Severity.HIGH, ".safetensors|.ckpt|.gguf|model|.pth|aisystem|lora|.onnx",
-          rb"[\w.+-]{2,80}\.(?:safetensors|ckpt|gguf|pth)\b|\bmodel hash" + _IS + rb"[0-9a-f]{6,64}\b"
+    _rule(105, "a model", Severity.HIGH, ".safetensors|.ckpt|.gguf|model|aisystem|lora",
+          rb"[\w.+-]{2,80}\.(?:safetensors|ckpt|gguf)\b|\bmodel hash" + _IS + rb"[0-9a-f]{6,64}\b"
           rb"|\bAISystem(?:Used|VersionUsed)\b|<lora:[^>\n]{2,80}>"
           rb"|[\"'](?:model|checkpoint|vae|lora|voice)_(?:name|id|hash|version|sha256)\\{0,3}" + _IS + rb"[\w./-]{3}"),
     _rule(106, "a tool with its version", Severity.HIGH,

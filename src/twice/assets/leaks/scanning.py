@@ -35,6 +35,7 @@ _CARVED: Final = re.compile(
     re.DOTALL,
 )
 _MOST_CARVED: Final = 2000
+_MOST_ENCODINGS: Final = 5  # of text in each other, in one file
 _PICTURES: Final = frozenset({Format.PNG, Format.WEBP, Format.TIFF, Format.BMP, Format.GIF})
 _IN_PICTURES: Final = frozenset({"Exif", "eXIf", "EXIF"})  # blocks that have no pixels of their own
 
@@ -66,6 +67,7 @@ class _Place:
     key: str = ""
     is_metadata: bool = False
     is_carved: bool = False
+    encodings: int = 0
 
     def step(self, name: str) -> _Place:
         """One step further in."""
@@ -163,7 +165,8 @@ class Scan:
     def _name(self, name: str, place: _Place) -> Iterator[Found]:
         """The name of a file, which is public too."""
         text = name.encode("utf-8", "replace")
-        for found in self._ruled(text, replace(place, key="file name"), 0):
+        window = texts.Window.of(text)
+        for found in self._ruled(window, replace(place, key="file name"), 0):
             if isinstance(found, Finding) and found.rule in {"L108", "L111", "L105", "L122"}:
                 yield found
 
@@ -220,15 +223,19 @@ class Scan:
         self, data: bytes, place: _Place, base: int, source: Source | None = None, at: int = 0
     ) -> Iterator[Found]:
         """One window: rules, then what is encoded in it."""
-        yield from self._ruled(data, place, base)
+        window = texts.Window.of(data)
+        yield from self._ruled(window, place, base)
         if place.depth > self._limits.depth:
             yield Unread(place.path, base, f"encodings lie more than {self._limits.depth} deep")
             return
-        for layer in texts.layers(data):
+        if place.encodings >= _MOST_ENCODINGS:
+            return
+        for layer in texts.layers(window):
             if self._budget.take(len(layer.data)) < len(layer.data):
                 yield Unread(place.path, base, "decoding comes to more than the limit")
                 return
             inner = place.step(f"{layer.name} at {base + layer.offset}")
+            inner = replace(inner, encodings=place.encodings + 1)
             if layer.is_file:
                 whole = layer.data
                 if source is not None and _goes_on(data, layer):
@@ -237,20 +244,20 @@ class Scan:
             else:
                 yield from self._window(layer.data, inner, 0)
 
-    def _ruled(self, data: bytes, place: _Place, base: int) -> Iterator[Found]:
-        lowered = data.lower()
+    def _ruled(self, window: texts.Window, place: _Place, base: int) -> Iterator[Found]:
+        data = window.data
         for rule in RULES:
             if rule.metadata_only and not place.is_metadata:
                 continue
-            if not any(word in lowered for word in rule.near):
-                continue
-            for found in rule.pattern.finditer(data):
-                finding = self._once(rule, place, base + found.start(), data, found.span())
+            for found in rule.matches(window):
+                offset = base + window.offset(found.start())
+                finding = self._once(rule, place, offset, data, found.span())
                 if finding is not None:
                     yield finding
-        for start, value, what in self._known.matches(lowered):
+        for start, value, what in self._known.matches(window.lowered):
             span = (start, start + len(value))
-            finding = self._once(rules.OWN, place, base + start, data, span, what)
+            offset = base + window.offset(start)
+            finding = self._once(rules.OWN, place, offset, data, span, what)
             if finding is not None:
                 yield finding
 

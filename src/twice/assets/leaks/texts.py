@@ -11,25 +11,33 @@ import base64
 import binascii
 import html
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from twice.assets.containers.sniffing import HEAD, Format, sniff
 
-_WIDE_LITTLE: Final = re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00){8,}+")
-_WIDE_BIG: Final = re.compile(rb"(?:\x00[\t\n\r\x20-\x7e]){8,}+")
+# Big-endian text has this form as well, one byte further on.
+_WIDE: Final = re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00){8,}+")
+_RUN: Final = re.compile(rb"[\t\n\r\x20-\x7e]{6,}+")
+_CONTROLS: Final = bytes(sorted(frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")))
+_LONG_RUN: Final = 40  # bytes: shorter runs of base64 or hexadecimal hold nothing
 _BASE64: Final = re.compile(
     rb"(?:[A-Za-z0-9+/]{4}){10,}+(?:(?:\r?\n|\\r?\\n|\\n)[ \t]{0,8}[A-Za-z0-9+/]{4,}+)*+[A-Za-z0-9+/]{0,3}={0,2}"
 )
 _BASE64_URL: Final = re.compile(rb"[A-Za-z0-9_-]{40,}+")
 _HEX: Final = re.compile(rb"(?:[0-9A-Fa-f]{2}(?:\r?\n)?){48,}+")
-_PERCENT: Final = re.compile(rb"[^\s\"'<>]{0,4096}?%[0-9A-Fa-f]{2}[^\s\"<>]{0,65536}")
+_PERCENT: Final = re.compile(rb"%[0-9A-Fa-f]{2}[^\s\"<>]{0,65536}+")
 _ESCAPES: Final = re.compile(
     rb"\\x([0-9A-Fa-f]{2})|\\u\{?(?:00)?([0-9A-Fa-f]{2})\}?(?![0-9A-Fa-f])|\\([0-3][0-7]{2})"
 )
 _QUOTED: Final = re.compile(rb"=(?:\r?\n|([0-9A-F]{2}))")
+_ENTITY: Final = re.compile(rb"&(?:#\d{1,7}|#x[0-9A-Fa-f]{1,6}|quot|amp|apos|lt|gt);")
+_OFTEN: Final = 4  # times, each within ...
+_NEAR: Final = 96  # ... so many bytes of the next, for a text to count as encoded
 _BREAKS: Final = re.compile(rb"\\r|\\n|\s")
 _LONGEST: Final = 256 << 20
 
@@ -44,38 +52,99 @@ class Layer:
     is_file: bool
 
 
-def layers(data: bytes, *, has_wide: bool = True) -> Iterator[Layer]:
-    """What is encoded in a window of text or bytes."""
-    if has_wide and b"\0" in data:
-        yield from _wide(data)
-    yield from _coded(data)
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of text, or the readable runs of a stretch of bytes.
+
+    Args:
+        data: the text, runs apart by line ends.
+        lowered: the same in lower case.
+        words: what is between blanks, in lower case, each once.
+        starts: where runs begin in ``data``; empty when it is the stretch itself.
+        offsets: where they began in the stretch.
+        raw: the stretch.
+    """
+
+    data: bytes
+    lowered: bytes
+    words: bytes
+    starts: list[int]
+    offsets: list[int]
+    raw: bytes
+
+    @classmethod
+    def of(cls, raw: bytes) -> Window:
+        """A window of bytes; what cannot be read is left out where it is more than a little."""
+        starts: list[int] = []
+        offsets: list[int] = []
+        data = raw
+        if 50 * (len(raw) - len(raw.translate(None, _CONTROLS))) > len(raw):
+            parts, at = [], 0
+            for found in _RUN.finditer(raw):
+                starts.append(at)
+                offsets.append(found.start())
+                parts.append(found[0])
+                at += len(found[0]) + 1
+            data = b"\n".join(parts)
+        lowered = data.lower()
+        words = dict.fromkeys(lowered.split())
+        return cls(data, lowered, b"\n".join(words), starts, offsets, raw)
+
+    def offset(self, at: int) -> int:
+        """Where a byte of ``data`` stands in the stretch."""
+        if not self.starts:
+            return at
+        run = max(bisect_right(self.starts, at) - 1, 0)
+        return self.offsets[run] + at - self.starts[run]
+
+    @property
+    def has_long_runs(self) -> bool:
+        """Whether a run is long enough to be base64 or hexadecimal of anything."""
+        return any(len(word) >= _LONG_RUN for word in self.words.split(b"\n"))
+
+
+def layers(window: Window) -> Iterator[Layer]:
+    """What is encoded in a window of text or bytes; offsets are those of the stretch."""
+    if b"\0" in window.raw:
+        for found in _WIDE.finditer(window.raw):
+            yield Layer("UTF-16", found.start(), found[0][::2], is_file=False)
+    data = window.data
+    each = _coded(data) if window.has_long_runs else iter(())
+    for layer in chain(each, _plain(data)):
+        yield replace(layer, offset=window.offset(layer.offset))
+
+
+def _plain(data: bytes) -> Iterator[Layer]:
     if data.count(b"%") >= 3:
         yield from _percent(data)
     if b"\\x" in data or b"\\u" in data or b"\\1" in data:
-        yield from _changed("escapes", data, _ESCAPES.sub(_character, data))
-    if b"&" in data and b";" in data and (b"&#" in data or b"&quot;" in data or b"&amp;" in data):
-        said = html.unescape(data.decode("utf-8", "replace")).encode("utf-8", "replace")
-        yield from _changed("entities", data, said)
+        for start, text in _stretches(_ESCAPES, data):
+            yield Layer("escapes", start, _ESCAPES.sub(_character, text), is_file=False)
+    if b"&" in data and b";" in data:
+        for start, text in _stretches(_ENTITY, data):
+            said = html.unescape(text.decode("utf-8", "replace")).encode("utf-8", "replace")
+            yield Layer("entities", start, said, is_file=False)
     if b"=3D" in data or b"=\r\n" in data or b"=20" in data:
-        plain = _QUOTED.sub(lambda found: bytes.fromhex((found[1] or b"").decode()), data)
-        yield from _changed("quoted-printable", data, plain)
+        for start, text in _stretches(_QUOTED, data):
+            plain = _QUOTED.sub(lambda found: bytes.fromhex((found[1] or b"").decode()), text)
+            yield Layer("quoted-printable", start, plain, is_file=False)
 
 
-def _changed(name: str, before: bytes, after: bytes) -> Iterator[Layer]:
-    if after != before:
-        yield Layer(name, 0, after, is_file=False)
-
-
-def _wide(data: bytes) -> Iterator[Layer]:
-    found = [(each.start(), each[0][::2]) for each in _WIDE_LITTLE.finditer(data)]
-    taken = {start for start, _ in found}
-    found += [
-        (each.start(), each[0][1::2])
-        for each in _WIDE_BIG.finditer(data)
-        if each.start() + 1 not in taken and each.start() - 1 not in taken
-    ]
-    for start, text in found:
-        yield Layer("UTF-16", start, text, is_file=False)
+def _stretches(pattern: re.Pattern[bytes], data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The parts of a text in which a pattern stands often: only there is anything hidden by it."""
+    first = last = -1
+    count = 0
+    for found in pattern.finditer(data):
+        if count and found.start() - last > _NEAR:
+            if count >= _OFTEN:
+                start = max(first - _NEAR, 0)
+                yield start, data[start : last + _NEAR]
+            count = 0
+        first = first if count else found.start()
+        count, last = count + 1, found.end()
+    if count >= _OFTEN:
+        start = max(first - _NEAR, 0)
+        yield start, data[start : last + _NEAR]
 
 
 def _coded(data: bytes) -> Iterator[Layer]:
