@@ -110,9 +110,10 @@ def sniff(head: bytes) -> Format:
         return Format.TAR
     if _is_audio_frame(head):
         return Format.AAC if head[1] & 0xF6 == 0xF0 else Format.MPEG
-    if len(head) > 2 and head[0] == 0x78 and (head[0] << 8 | head[1]) % 31 == 0:
-        return Format.ZLIB
-    return Format.TEXT if _is_text(head) else Format.BINARY
+    if _is_text(head):
+        return Format.TEXT
+    is_zlib = len(head) > 2 and head[0] == 0x78 and (head[0] << 8 | head[1]) % 31 == 0
+    return Format.ZLIB if is_zlib else Format.BINARY
 
 
 def _is_font(head: bytes) -> bool:

@@ -88,7 +88,7 @@ def _rule(
     secret: bool = False, exact: bool = False,
 ) -> Rule:  # fmt: skip
     flags = re.DOTALL if exact else re.DOTALL | re.IGNORECASE
-    words = tuple(each.replace("_", " ").encode() for each in near.split("|"))
+    words = tuple(each.encode() for each in near.split("|"))
     remedy = SCRUB if metadata_only else _EDIT
     return Rule(
         f"L{number}",
@@ -122,7 +122,7 @@ RULES: Final = (
           rb"\bsteps: ?\d{1,4}, ?\w[\w ]{2,24}:|\bsampler: ?" + _SAMPLERS + rb"|\bcfg scale: ?\d"
           rb"|\bsampler(?:_name|_index)?" + _IS + rb"(?:" + _SAMPLERS + rb")|\bcfg_?scale" + _IS + rb"\d"
           rb"|\bguidance_scale" + _IS + rb"\d|\bnum_inference_steps" + _IS + rb"\d"),
-    _rule(102, "a prompt", Severity.CRITICAL, "prompt|--ar_|--stylize|--niji|sui_image_params",
+    _rule(102, "a prompt", Severity.CRITICAL, "prompt|--ar|--stylize|--niji|sui_image_params",
           rb"\bnegative[ _]?prompts?" + _IS + rb"\S|[\"'](?:positive|style)_?prompt" + _IS + rb"\S"
           rb"|\bsui_image_params\b|\bAIPrompt(?:Information|WriterName)\b"
           rb"|--(?:ar \d+:\d+|v \d|niji|stylize \d+|chaos \d+|seed \d+) [^\n]{0,80}?--(?:ar|v|niji|stylize|chaos|seed|q)\b"
@@ -131,7 +131,7 @@ RULES: Final = (
           _Q + rb"class_type" + _IS + rb"\w|\bKSampler(?:Advanced|Select)?\b|\bCheckpointLoader\w*|[\"']widgets_values\\{0,3}[\"']"
           rb"|\bckpt_name\b|\bRandomNoise\\{0,3}[\"']"),
     _rule(104, "a seed", Severity.HIGH, "seed",
-          rb"(?<![a-z])(?:noise_|random_|master_|variation |rng_|detlog )?seed(?:s|_num|_value|_used)?" + _IS + rb"-?\d{2,20}\b"
+          rb"(?<![a-z])(?:noise_|random_|master_|variation |rng_|detlog )?seed(?:s|_num|_value|_used)?" + _Q + rb"\s{0,4}(?::\s{0,4}" + _Q + rb"-?\d{2,20}|=\s{0,4}" + _Q + rb"-?\d{4,20})\b"
           rb"|(?<![a-z])seed[ #]{1,2}\d{4,20}\b|\bseeded (?:with|by) \d{3,20}\b|--seed[ =]\d{1,20}\b"),
     _rule(105, "a model", Severity.HIGH, ".safetensors|.ckpt|.gguf|model|aisystem|lora",
           rb"[\w.+-]{2,80}\.(?:safetensors|ckpt|gguf)\b|\bmodel hash" + _IS + rb"[0-9a-f]{6,64}\b"
@@ -139,7 +139,7 @@ RULES: Final = (
           rb"|[\"'](?:model|checkpoint|vae|lora|voice)_(?:name|id|hash|version|sha256)\\{0,3}" + _IS + rb"[\w./-]{3}"),
     _rule(106, "a tool with its version", Severity.HIGH,
           "diffusion|sdxl|midjourney|dall|comfyui|1111|invoke|novelai|swarmui|fooocus|eleven|suno|udio|musicgen|audiocraft|stability|"
-          "firefly|leonardo|runway|ideogram|reaper|ableton|pro_tools|logic_pro|cubase|nuendo|fl_studio|bitwig|studio_one|ardour|garageband|"
+          "firefly|leonardo|runway|ideogram|reaper|ableton|pro tools|logic pro|cubase|nuendo|fl studio|bitwig|studio one|ardour|garageband|"
           "audacity|audition|blender|pov-ray|photoshop|krita|fluidsynth|espeak|imagen|flux|kandinsky|pixart|reaeq|reacomp|vst",
           rb"\b(?:" + _TOOLS + rb"|" + _PLUGINS + rb")" + _VERSION + rb"|" + _MADE + rb" (?:in|with|by|using|on|via) "
           rb"(?:sdxl|stable diffusion|midjourney|dall-?e|comfyui|novelai|elevenlabs|suno|REAPER|ableton|pro tools|fl studio|cubase|bitwig|logic pro)\b"
@@ -147,9 +147,9 @@ RULES: Final = (
           rb"|\bstable[ -]diffusion (?:xl|v?\d)|[\"']daw\\{0,3}[\"']" + _IS + rb"\w|\bvst3?i?: ?\w"),
     _rule(107, "a tool's name", Severity.HIGH,
           "diffusion|sdxl|midjourney|dall|comfyui|1111|invoke|novelai|swarmui|fooocus|eleven|suno|udio|musicgen|audiocraft|stability|"
-          "firefly|leonardo|runway|ideogram|reaper|ableton|pro_tools|logic_pro|cubase|nuendo|fl_studio|bitwig|studio_one|ardour|garageband|"
+          "firefly|leonardo|runway|ideogram|reaper|ableton|pro tools|logic pro|cubase|nuendo|fl studio|bitwig|studio one|ardour|garageband|"
           "audacity|audition|blender|pov-ray|photoshop|krita|fluidsynth|espeak|imagen|flux|kandinsky|pixart|"
-          "rea|fabfilter|kontakt|serum|omnisphere|massive|valhalla|izotope|ozone|waves|soundtoys|vst|audio_unit",
+          "rea|fabfilter|kontakt|serum|omnisphere|massive|valhalla|izotope|ozone|waves|soundtoys|vst|audio unit",
           rb"\b(?:" + _TOOLS + rb"|" + _PLUGINS + rb")\b", metadata_only=True),
     _rule(108, "a session file", Severity.HIGH, ".rpp|.als|.flp|.logicx|.ptx|.cpr|.dawproject|.aup3|.detlog|.bwproject",
           rb"[\w)-]\.(?:rpp(?:-bak)?|als|flp|logicx|ptx|cpr|dawproject|aup3|bwproject)(?![\w(=.])"),
@@ -162,12 +162,12 @@ RULES: Final = (
           metadata_only=True),
     _rule(111, "a determinism log", Severity.CRITICAL, "determinism|detlog|log_id|_sha256|audio_render|art_render|tu-",
           rb"\bdeterminism[_-]logs?\b|\bdetlog\b|\.detlog\.json|" + _Q + rb"\b(?:log_id|log_sha256|payload_sha256|(?:audio|art)_render)\\{0,3}[\"']?" + _IS + rb"\w"
-          rb"|\blog_sha256\b|\bTU-\d{4}-\d\d-\d\d-[A-Z][A-Za-z]{1,3}\d\d\b"),
+          rb"|log_sha256|\bTU-\d{4}-\d\d-\d\d-[A-Z][A-Za-z]{1,3}\d\d\b"),
     _rule(112, "the hash of a recipe", Severity.HIGH, "hash|sha256|sha-256",
           rb"\b(?:model|lora|checkpoint|vae|recipe|payload|prompt|workflow|plugin|preset)[ _-]?(?:sha-?256|hash(?:es)?)" + _IS + rb"(?:sha256:)?[0-9a-f]{8,64}\b"),
     _rule(113, "a target of loudness", Severity.HIGH, "lufs",
           rb"(?:target|normali[sz]\w*|at|to|stinger|master\w*)[^\n.]{0,24}?-?\d{1,2}(?:\.\d)? ?lufs\b|\blufs\\{0,3}[\"']?" + _IS + rb"-?\d|-\d{1,2}(?:\.\d)? LUFS\b"),
-    _rule(114, "a secret", Severity.CRITICAL, "sk-|xi-api|akia|ghp_|ghp|github|hf_|hf|api_key|api|bearer|private_key|aiza|xox",
+    _rule(114, "a secret", Severity.CRITICAL, "sk-|xi-api|akia|ghp_|ghp|github|hf_|hf|api_key|api|bearer|private key|aiza|xox",
           rb"\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{20,}|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}|\bhf_[A-Za-z0-9]{30,}"
           rb"|\bgithub_pat_\w{40,}|\bAIza[\w-]{35}\b|\bxox[abp]-[\w-]{20,}|-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----"
           rb"|\b(?:xi-api-key|api[_-]?key|api[_-]?token)" + _IS + rb"[A-Za-z0-9_-]{16,}", secret=True),
