@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-Image = pytest.importorskip("PIL.Image")
-soundfile = pytest.importorskip("soundfile")
+pytest.importorskip("PIL")
+pytest.importorskip("soundfile")
 
+import soundfile
 from leakfiles import CLEAN, LEAKING, PIXELS, TITLED, dirty_png, exif
+from PIL import Image
 
 from twice.assets.containers.source import Source
 from twice.assets.payload import payload_of

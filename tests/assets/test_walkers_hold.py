@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 pytest.importorskip("PIL")
@@ -34,10 +36,8 @@ def everything(data: bytes) -> None:
     """All that is done with bytes of a stranger; refusals are fine, other exceptions are not."""
     list(Scan(limits=SMALL).file(Source.of_bytes(data), "it"))
     for act in (payload_of, scrubbed):
-        try:
+        with suppress(TwiceError):
             act(Source.of_bytes(data), "it")
-        except TwiceError as refused:
-            assert refused.remedy
 
 
 @QUICK

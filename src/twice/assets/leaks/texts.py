@@ -24,7 +24,10 @@ from twice.assets.containers.sniffing import HEAD, Format, sniff
 _WIDE: Final = re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00){8,}+")
 _RUN: Final = re.compile(rb"[\t\n\r\x20-\x7e]{6,}+")
 _CONTROLS: Final = bytes(sorted(frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")))
-_LONG_RUN: Final = 40  # bytes: shorter runs of base64 or hexadecimal hold nothing
+_LONG_WORD: Final = re.compile(rb"(?<!\S)\S{40,}+")
+_WRAPPED: Final = (
+    96  # bytes: a last line is shorter, and stands behind the line end and some blanks
+)
 _BASE64: Final = re.compile(
     rb"(?:[A-Za-z0-9+/]{4}){10,}+(?:(?:\r?\n|\\r?\\n|\\n)[ \t]{0,8}[A-Za-z0-9+/]{4,}+)*+[A-Za-z0-9+/]{0,3}={0,2}"
 )
@@ -97,11 +100,6 @@ class Window:
         run = max(bisect_right(self.starts, at) - 1, 0)
         return self.offsets[run] + at - self.starts[run]
 
-    @property
-    def has_long_runs(self) -> bool:
-        """Whether a run is long enough to be base64 or hexadecimal of anything."""
-        return any(len(word) >= _LONG_RUN for word in self.words.split(b"\n"))
-
 
 def layers(window: Window) -> Iterator[Layer]:
     """What is encoded in a window of text or bytes; offsets are those of the stretch."""
@@ -109,8 +107,7 @@ def layers(window: Window) -> Iterator[Layer]:
         for found in _WIDE.finditer(window.raw):
             yield Layer("UTF-16", found.start(), found[0][::2], is_file=False)
     data = window.data
-    each = _coded(data) if window.has_long_runs else iter(())
-    for layer in chain(each, _plain(data)):
+    for layer in chain(_coded(data), _plain(data)):
         yield replace(layer, offset=window.offset(layer.offset))
 
 
@@ -148,24 +145,37 @@ def _stretches(pattern: re.Pattern[bytes], data: bytes) -> Iterator[tuple[int, b
 
 
 def _coded(data: bytes) -> Iterator[Layer]:
-    seen = -1
-    for found in _BASE64.finditer(data):
-        plain = _BREAKS.sub(b"", found[0])
-        layer = _decoded("base64", found.start(), plain, data)
-        if layer is not None:
-            seen = found.end()
-            yield layer
-    for found in _BASE64_URL.finditer(data):
-        if found.start() >= seen and (b"-" in found[0] or b"_" in found[0]):
-            plain = found[0].replace(b"-", b"+").replace(b"_", b"/")
-            layer = _decoded("base64url", found.start(), plain, data)
+    for start, end in _long_stretches(data):
+        seen = -1
+        for found in _BASE64.finditer(data, start, end):
+            layer = _decoded("base64", found.start(), _BREAKS.sub(b"", found[0]), data)
             if layer is not None:
+                seen = found.end()
                 yield layer
-    for found in _HEX.finditer(data):
-        digits = b"".join(found[0].split())
-        decoded = binascii.unhexlify(digits[: len(digits) // 2 * 2])
-        if is_worth(decoded):
-            yield Layer("hexadecimal", found.start(), decoded, is_file=True)
+        for found in _BASE64_URL.finditer(data, start, end):
+            if found.start() >= seen and (b"-" in found[0] or b"_" in found[0]):
+                plain = found[0].replace(b"-", b"+").replace(b"_", b"/")
+                layer = _decoded("base64url", found.start(), plain, data)
+                if layer is not None:
+                    yield layer
+        for found in _HEX.finditer(data, start, end):
+            digits = b"".join(found[0].split())
+            decoded = binascii.unhexlify(digits[: len(digits) // 2 * 2])
+            if is_worth(decoded):
+                yield Layer("hexadecimal", found.start(), decoded, is_file=True)
+
+
+def _long_stretches(data: bytes) -> Iterator[tuple[int, int]]:
+    """Where words are long enough to be something encoded; lines of one that was wrapped are together."""
+    start = end = -1
+    for found in _LONG_WORD.finditer(data):
+        if start >= 0 and found.start() > end:
+            yield start, end
+            start = -1
+        start = found.start() if start < 0 else start
+        end = found.end() + _WRAPPED
+    if start >= 0:
+        yield start, end
 
 
 def _decoded(name: str, start: int, plain: bytes, data: bytes) -> Layer | None:
