@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from contextlib import suppress
 
 import pytest
@@ -66,3 +67,25 @@ def test_an_archive_in_an_archive_with_changed_bytes_is_gone_through() -> None:
     for at in range(0, len(whole), 4001):
         everything(whole[:at] + b"\xff" + whole[at + 1 :])
     assert whole
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b"\xff", b"\xff\xfb", b"ID3\4\0\0\0\0\0\1", b"PK\3\4", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0\0\2", b"%PDF-1 stream\n", b"a\0" * 9 + b"\1",
+     b"%41", b"\\x41", b"&#65;", b'"prompt": "', b"seed ", b"A=3D", b"x\x9c\x03\0"],
+)  # fmt: skip
+def test_what_repeats_costs_no_more_than_its_length(piece: bytes) -> None:
+    """The same beginning again and again: each could be looked into to the end. Work is counted, not timed."""
+    reads = 0
+
+    class Counted(io.BytesIO):
+        def read(self, count: int | None = -1) -> bytes:
+            nonlocal reads
+            data = super().read(count)
+            reads += len(data)
+            return data
+
+    data = b"\1" + piece * (400_000 // len(piece))
+    list(Scan(limits=SMALL).file(Source.of_file(Counted(data)), "it"))
+
+    assert reads < 64 << 20

@@ -42,8 +42,12 @@ class Track:
         Raises:
             Damaged: the tables point outside the file, or there are none.
         """
+        total = 0
         for offset, size in _places(self.tables):
             data = whole.read(offset, size)
+            total += size
+            if total > 2 * whole.size:
+                raise Damaged("samples lie on each other", offset)
             if len(data) != size:
                 raise Damaged("a sample lies outside the file", offset)
             yield data

@@ -84,36 +84,52 @@ def _mpeg(head: bytes) -> Header | None:
     return Header(f"mp{4 - layer}", size, 0, rate, 1 if head[3] >> 6 == 3 else 2, samples)
 
 
+class _Ahead:
+    """A source read in pieces, so that looking at every byte costs no read for each."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._start, self._data = 0, b""
+
+    def read(self, offset: int, count: int) -> bytes:
+        at = offset - self._start
+        if at < 0 or at + count > len(self._data):
+            self._start, self._data = offset, self._source.read(offset, PIECE)
+            at = 0
+        return self._data[at : at + count]
+
+    def next_sync(self, offset: int) -> int:
+        """Where the next byte is that may begin a frame."""
+        while offset < self._source.size:
+            self.read(offset, 1)
+            at = self._data.find(b"\xff", offset - self._start)
+            if at >= 0:
+                return self._start + at
+            offset = self._start + len(self._data)
+        return self._source.size
+
+
 def frames(source: Source, start: int = 0) -> Iterator[Frame]:
     """The frames from an offset on, the same codec throughout."""
+    ahead = _Ahead(source)
     offset, is_first, codec = start, True, ""
     while offset + 7 <= source.size:
-        header = header_of(source.read(offset, 7))
+        header = header_of(ahead.read(offset, 7))
         if (
             header is None
             or (codec and header.codec != codec)
             or offset + header.size > source.size
         ):
-            offset = _next_sync(source, offset + 1)
+            offset = ahead.next_sync(offset + 1)
             continue
         follower = offset + header.size
-        if is_first and follower + 7 <= source.size and header_of(source.read(follower, 7)) is None:
-            offset = _next_sync(source, offset + 1)
+        if is_first and follower + 7 <= source.size and header_of(ahead.read(follower, 7)) is None:
+            offset = ahead.next_sync(offset + 1)
             continue
-        data = source.read(offset, header.size)
+        data = ahead.read(offset, header.size)
         yield Frame(offset, header, data, is_first and _is_info(data))
         is_first, codec, offset = False, header.codec, follower
 
 
 def _is_info(data: bytes) -> bool:
     return any(word in data[4:44] for word in (b"Xing", b"Info", b"VBRI")) and data[:1] == b"\xff"
-
-
-def _next_sync(source: Source, offset: int) -> int:
-    while offset < source.size:
-        piece = source.read(offset, PIECE)
-        at = piece.find(b"\xff")
-        if at >= 0:
-            return offset + at
-        offset += len(piece)
-    return source.size

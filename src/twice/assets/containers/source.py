@@ -85,9 +85,32 @@ class Source:
         data = self.read(offset, width)
         return int.from_bytes(data.ljust(width, b"\0"), "big" if big else "little")
 
+    def metered(self, allowed: list[int]) -> Source:
+        """The same bytes, of which only so many are read.
+
+        Args:
+            allowed: one number, shared by all who draw on it; at nothing, a read gives nothing.
+        """
+        return Source(cast("BinaryIO", _Meter(self._file, allowed)), self._start, self.size)
+
     def as_file(self) -> BinaryIO:
         """The source as a file that can be read and sought, for libraries."""
         return io.BufferedReader(_Reader(self))
+
+
+class _Meter:
+    """A file of which a bounded number of bytes is read."""
+
+    def __init__(self, file: BinaryIO, allowed: list[int]) -> None:
+        self._file, self._allowed = file, allowed
+
+    def seek(self, offset: int) -> int:
+        return self._file.seek(offset)
+
+    def read(self, count: int) -> bytes:
+        # A read costs something even when it is small.
+        self._allowed[0] -= count + 64
+        return self._file.read(count) if self._allowed[0] > 0 else b""
 
 
 class _Reader(io.RawIOBase):

@@ -35,6 +35,8 @@ _CARVED: Final = re.compile(
     re.DOTALL,
 )
 _MOST_CARVED: Final = 2000
+_READ_AGAIN: Final = 8  # times that bytes may be read to look into files within them
+_READ_AT_LEAST: Final = 16 << 20
 _MOST_ENCODINGS: Final = 5  # of text in each other, in one file
 _PICTURES: Final = frozenset({Format.PNG, Format.WEBP, Format.TIFF, Format.BMP, Format.GIF})
 _IN_PICTURES: Final = frozenset({"Exif", "eXIf", "EXIF"})  # blocks that have no pixels of their own
@@ -201,19 +203,21 @@ class Scan:
     def _carved(self, source: Source, place: _Place, base: int) -> Iterator[Found]:
         """Files inside bytes of no known kind."""
         count = 0
+        allowed = [_READ_AGAIN * source.size + _READ_AT_LEAST]
+        metered = source.metered(allowed)
         for offset in range(0, source.size, WINDOW):
             window = source.read(offset, WINDOW + 32)
             for found in _CARVED.finditer(window):
                 start = offset + found.start()
                 if not start or found.start() >= WINDOW:
                     continue
-                body = source.sub(start)
+                body = metered.sub(start)
                 kind = sniff(body.read(0, HEAD))
                 if not is_container(kind) or (kind is Format.ZLIB and not _inflates(body)):
                     continue
                 count += 1
-                if count > _MOST_CARVED:
-                    yield Unread(place.path, base + start, f"more than {_MOST_CARVED} files inside")
+                if count > _MOST_CARVED or allowed[0] <= 0:
+                    yield Unread(place.path, base + start, "files inside cost more than the limit")
                     return
                 name = f"{kind.rpartition('/')[2]} at {base + start}"
                 inner = replace(place.step(name), is_carved=True, is_metadata=False)

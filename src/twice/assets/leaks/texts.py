@@ -25,6 +25,7 @@ _WIDE: Final = re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00){8,}+")
 _RUN: Final = re.compile(rb"[\t\n\r\x20-\x7e]{6,}+")
 _CONTROLS: Final = bytes(sorted(frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")))
 _LONG_WORD: Final = re.compile(rb"(?<!\S)\S{40,}+")
+_MANY: Final = 64
 _WRAPPED: Final = (
     96  # bytes: a last line is shorter, and stands behind the line end and some blanks
 )
@@ -104,8 +105,11 @@ class Window:
 def layers(window: Window) -> Iterator[Layer]:
     """What is encoded in a window of text or bytes; offsets are those of the stretch."""
     if b"\0" in window.raw:
-        for found in _WIDE.finditer(window.raw):
-            yield Layer("UTF-16", found.start(), found[0][::2], is_file=False)
+        runs = [(each.start(), each[0][::2]) for each in _WIDE.finditer(window.raw)]
+        if len(runs) > _MANY:  # One text costs less than many.
+            runs = [(runs[0][0], b"\n".join(text for _, text in runs))]
+        for start, text in runs:
+            yield Layer("UTF-16", start, text, is_file=False)
     data = window.data
     for layer in chain(_coded(data), _plain(data)):
         yield replace(layer, offset=window.offset(layer.offset))
