@@ -131,7 +131,7 @@ RULES: Final = (
           _Q + rb"class_type" + _IS + rb"\w|\bKSampler(?:Advanced|Select)?\b|\bCheckpointLoader\w*|[\"']widgets_values\\{0,3}[\"']"
           rb"|\bckpt_name\b|\bRandomNoise\\{0,3}[\"']"),
     _rule(104, "a seed", Severity.HIGH, "seed",
-          rb"(?<![a-z])(?:noise_|random_|master_|variation |rng_|detlog )?seed(?:s|_num|_value|_used)?" + _Q + rb"\s{0,4}(?::\s{0,4}" + _Q + rb"-?\d{2,20}|=\s{0,4}" + _Q + rb"-?\d{4,20})\b"
+          rb"(?<![a-z])(?!(?<=, )seed=\d{4,20}\))(?:noise_|random_|master_|variation |rng_|detlog )?seed(?:s|_num|_value|_used)?" + _Q + rb"\s{0,4}(?::\s{0,4}" + _Q + rb"-?\d{2,20}|=\s{0,4}" + _Q + rb"-?\d{4,20})\b"
           rb"|(?<![a-z])seed[ #]{1,2}\d{4,20}\b|\bseeded (?:with|by) \d{3,20}\b|--seed[ =]\d{4,20}\b"),
     _rule(105, "a model", Severity.HIGH, ".safetensors|.ckpt|.gguf|model|aisystem|lora",
           rb"[\w.+-]{2,80}\.(?:safetensors|ckpt|gguf)\b|\bmodel hash" + _IS + rb"[0-9a-f]{6,64}\b"
