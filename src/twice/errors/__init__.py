@@ -33,6 +33,7 @@ from twice.errors.programs import (
     SurroundingsRefused,
     TickMisuse,
 )
+from twice.errors.publishing import LeaksRefused, PayloadRefused, ScrubRefused
 from twice.errors.records import (
     RecordCorrupt,
     RecordForeign,
@@ -119,10 +120,12 @@ __all__ = [
     "GateUnfinished",
     "InputMismatch",
     "InterceptionRefused",
+    "LeaksRefused",
     "NothingJudged",
     "OfferRefused",
     "OutputExists",
     "OutputUnwritable",
+    "PayloadRefused",
     "ProgramChanged",
     "ProgramFailed",
     "ProgramNotFound",
@@ -151,6 +154,7 @@ __all__ = [
     "SceneStateForeign",
     "SceneUnable",
     "SceneValueRefused",
+    "ScrubRefused",
     "SealBroken",
     "SeedMissing",
     "SeedNameRefused",

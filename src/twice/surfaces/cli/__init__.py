@@ -45,6 +45,7 @@ COMMANDS: dict[str, str] = {
     "cost": "measure what each rule of determinism costs on a program",
     "scaffold": "lay down the code that wires a component to its specification",
     "tools": "list and call tools that declare what they promise",
+    "asset": "logs of pictures and sounds, their gate, and nothing of it in public",
     "report": "write one or two records as a page to look at",
     "demo": "see it happen: record, verify, diverge, diagnose",
 }

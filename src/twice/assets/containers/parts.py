@@ -1,0 +1,64 @@
+"""The words of the walkers: what a part of a container is, and what a walker says when it cannot go on.
+
+Invariant: a part that is no payload is either read by whoever looks for leaks or reported as unread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from twice.assets.containers.source import Source
+
+
+class Kind(StrEnum):
+    """What a part is there for."""
+
+    PAYLOAD = "payload"  # pixels, samples, packets: what the file is for
+    STRUCTURE = "structure"  # what decoding needs
+    METADATA = "metadata"  # said about the payload
+    TEXT = "text"  # shown to whoever reads: prose
+    CODE = "code"  # text for machines: markup, scripts, data
+    FILE = "file"  # a file inside this one
+    TRAILING = "trailing"  # after the end of the container
+    UNREAD = "unread"  # it could not be looked into
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a container.
+
+    Args:
+        name: the step to it in a nesting path, such as ``tEXt parameters`` or a member's name.
+        kind: what it is there for.
+        source: its bytes, without the container's own framing.
+        offset: where it begins in the container that was walked; None when it was unpacked.
+        key: the name of the field, of metadata that has one.
+        why: of what is unread, the reason as a sentence.
+    """
+
+    name: str
+    kind: Kind
+    source: Source
+    offset: int | None = None
+    key: str = ""
+    why: str = ""
+
+
+class Damaged(Exception):
+    """The container cannot be walked any further.
+
+    Args:
+        why: a sentence.
+        offset: where, in the container.
+    """
+
+    def __init__(self, why: str, offset: int = 0) -> None:
+        super().__init__(why)
+        self.why = why
+        self.offset = offset
+
+
+def unread(name: str, why: str, offset: int | None = None) -> Part:
+    """A part that says only that it could not be looked into."""
+    return Part(name, Kind.UNREAD, Source.of_bytes(b""), offset, why=why)

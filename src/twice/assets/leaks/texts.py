@@ -1,0 +1,241 @@
+"""Encodings of text undone, layer by layer: UTF-16, percent, escapes, entities, quoted-printable, base64, hex.
+
+Each layer gives texts or files that are looked through in turn; how deep is for the caller to say.
+
+Invariant: a layer gives nothing when it undoes nothing, so that looking deeper ends.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from twice.assets.containers.sniffing import HEAD, Format, sniff
+
+# Big-endian text has this form as well, one byte further on.
+_WIDE: Final = re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00){8,}+")
+_RUN: Final = re.compile(rb"[\t\n\r\x20-\x7e]{6,}+")
+_CONTROLS: Final = bytes(sorted(frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")))
+_LONG_WORD: Final = re.compile(rb"(?<!\S)\S{40,}+")
+_MANY: Final = 64
+_WRAPPED: Final = (
+    96  # bytes: a last line is shorter, and stands behind the line end and some blanks
+)
+_BASE64: Final = re.compile(
+    rb"(?:[A-Za-z0-9+/]{4}){10,}+(?:(?:\r?\n|\\r?\\n|\\n)[ \t]{0,8}[A-Za-z0-9+/]{4,}+)*+[A-Za-z0-9+/]{0,3}={0,2}"
+)
+_BASE64_URL: Final = re.compile(rb"[A-Za-z0-9_-]{40,}+")
+_HEX: Final = re.compile(rb"(?:[0-9A-Fa-f]{2}(?:\r?\n)?){48,}+")
+_PERCENT: Final = re.compile(rb"%[0-9A-Fa-f]{2}[^\s\"<>]{0,65536}+")
+_ESCAPES: Final = re.compile(
+    rb"\\x([0-9A-Fa-f]{2})|\\u\{?(?:00)?([0-9A-Fa-f]{2})\}?(?![0-9A-Fa-f])|\\([0-3][0-7]{2})"
+)
+_QUOTED: Final = re.compile(rb"=(?:\r?\n|([0-9A-F]{2}))")
+_ENTITY: Final = re.compile(rb"&(?:#\d{1,7}|#x[0-9A-Fa-f]{1,6}|quot|amp|apos|lt|gt);")
+_OFTEN: Final = 4  # times, each within ...
+_NEAR: Final = 96  # ... so many bytes of the next, for a text to count as encoded
+_BREAKS: Final = re.compile(rb"\\r|\\n|\s")
+_LONGEST: Final = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What undoing one encoding gave: its name, where it began, the bytes, and whether they are a file."""
+
+    name: str
+    offset: int
+    data: bytes
+    is_file: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of text, or the readable runs of a stretch of bytes.
+
+    Args:
+        data: the text, runs apart by line ends.
+        lowered: the same in lower case.
+        words: what is between blanks, in lower case, each once.
+        starts: where runs begin in ``data``; empty when it is the stretch itself.
+        offsets: where they began in the stretch.
+        raw: the stretch.
+    """
+
+    data: bytes
+    lowered: bytes
+    words: bytes
+    starts: list[int]
+    offsets: list[int]
+    raw: bytes
+
+    @classmethod
+    def of(cls, raw: bytes) -> Window:
+        """A window of bytes; what cannot be read is left out where it is more than a little."""
+        starts: list[int] = []
+        offsets: list[int] = []
+        data = raw
+        if 50 * (len(raw) - len(raw.translate(None, _CONTROLS))) > len(raw):
+            parts, at = [], 0
+            for found in _RUN.finditer(raw):
+                starts.append(at)
+                offsets.append(found.start())
+                parts.append(found[0])
+                at += len(found[0]) + 1
+            data = b"\n".join(parts)
+        lowered = data.lower()
+        words = dict.fromkeys(lowered.split())
+        return cls(data, lowered, b"\n".join(words), starts, offsets, raw)
+
+    def offset(self, at: int) -> int:
+        """Where a byte of ``data`` stands in the stretch."""
+        if not self.starts:
+            return at
+        run = max(bisect_right(self.starts, at) - 1, 0)
+        return self.offsets[run] + at - self.starts[run]
+
+
+def layers(window: Window) -> Iterator[Layer]:
+    """What is encoded in a window of text or bytes; offsets are those of the stretch."""
+    if b"\0" in window.raw:
+        runs = [(each.start(), each[0][::2]) for each in _WIDE.finditer(window.raw)]
+        if len(runs) > _MANY:  # One text costs less than many.
+            runs = [(runs[0][0], b"\n".join(text for _, text in runs))]
+        for start, text in runs:
+            yield Layer("UTF-16", start, text, is_file=False)
+    data = window.data
+    for layer in chain(_coded(data), _plain(data)):
+        yield replace(layer, offset=window.offset(layer.offset))
+
+
+def _plain(data: bytes) -> Iterator[Layer]:
+    if data.count(b"%") >= 3:
+        yield from _percent(data)
+    if b"\\x" in data or b"\\u" in data or b"\\1" in data:
+        for start, text in _stretches(_ESCAPES, data):
+            yield Layer("escapes", start, _ESCAPES.sub(_character, text), is_file=False)
+    if b"&" in data and b";" in data:
+        for start, text in _stretches(_ENTITY, data):
+            said = html.unescape(text.decode("utf-8", "replace")).encode("utf-8", "replace")
+            yield Layer("entities", start, said, is_file=False)
+    if b"=3D" in data or b"=\r\n" in data or b"=20" in data:
+        for start, text in _stretches(_QUOTED, data):
+            plain = _QUOTED.sub(lambda found: bytes.fromhex((found[1] or b"").decode()), text)
+            yield Layer("quoted-printable", start, plain, is_file=False)
+
+
+def _stretches(pattern: re.Pattern[bytes], data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The parts of a text in which a pattern stands often: only there is anything hidden by it."""
+    first = last = -1
+    count = 0
+    for found in pattern.finditer(data):
+        if count and found.start() - last > _NEAR:
+            if count >= _OFTEN:
+                start = max(first - _NEAR, 0)
+                yield start, data[start : last + _NEAR]
+            count = 0
+        first = first if count else found.start()
+        count, last = count + 1, found.end()
+    if count >= _OFTEN:
+        start = max(first - _NEAR, 0)
+        yield start, data[start : last + _NEAR]
+
+
+def _coded(data: bytes) -> Iterator[Layer]:
+    for start, end in _long_stretches(data):
+        seen = -1
+        for found in _BASE64.finditer(data, start, end):
+            layer = _decoded("base64", found.start(), _BREAKS.sub(b"", found[0]), data)
+            if layer is not None:
+                seen = found.end()
+                yield layer
+        for found in _BASE64_URL.finditer(data, start, end):
+            if found.start() >= seen and (b"-" in found[0] or b"_" in found[0]):
+                plain = found[0].replace(b"-", b"+").replace(b"_", b"/")
+                layer = _decoded("base64url", found.start(), plain, data)
+                if layer is not None:
+                    yield layer
+        for found in _HEX.finditer(data, start, end):
+            digits = b"".join(found[0].split())
+            decoded = binascii.unhexlify(digits[: len(digits) // 2 * 2])
+            if is_worth(decoded):
+                yield Layer("hexadecimal", found.start(), decoded, is_file=True)
+
+
+def _long_stretches(data: bytes) -> Iterator[tuple[int, int]]:
+    """Where words are long enough to be something encoded; lines of one that was wrapped are together."""
+    start = end = -1
+    for found in _LONG_WORD.finditer(data):
+        if start >= 0 and found.start() > end:
+            yield start, end
+            start = -1
+        start = found.start() if start < 0 else start
+        end = found.end() + _WRAPPED
+    if start >= 0:
+        yield start, end
+
+
+def _decoded(name: str, start: int, plain: bytes, data: bytes) -> Layer | None:
+    plain = plain[:_LONGEST]
+    said = data[max(start - 64, 0) : start].rpartition(b"data:")[2]
+    is_uri = said.endswith(b";base64,")
+    if not is_uri and not is_worth(from_base64(plain[: HEAD // 3 * 4])):
+        return None
+    if is_uri:
+        name = f"data URI {said[:-8].decode('latin-1')}"
+    return Layer(name, start, from_base64(plain), is_file=True)
+
+
+def from_base64(plain: bytes) -> bytes:
+    """The bytes that a run of base64 stands for, whether it was padded or not."""
+    plain = plain.rstrip(b"=")
+    plain = plain[: len(plain) - (len(plain) % 4 == 1)]
+    return base64.b64decode(plain + b"=" * (-len(plain) % 4))
+
+
+def is_worth(data: bytes) -> bool:
+    """Whether decoded bytes are more than chance: a known container, or text."""
+    kind = sniff(data[:HEAD])
+    if kind is Format.TEXT:
+        return all(each >= 32 or each in b"\t\n\r" for each in data[:256]) and _is_utf8(data[:256])
+    weak = {Format.BINARY, Format.ZLIB, Format.BMP, Format.MPEG, Format.AAC}
+    return kind not in weak or (kind in {Format.ZLIB, Format.MPEG} and _is_strong(kind, data))
+
+
+def _is_strong(kind: Format, data: bytes) -> bool:
+    if kind is Format.MPEG:
+        return data[:3] == b"ID3"
+    return data[1] in {0x01, 0x9C, 0xDA, 0x5E}
+
+
+def _is_utf8(data: bytes) -> bool:
+    for cut in range(4):
+        try:
+            data[: len(data) - cut].decode("utf-8")
+        except UnicodeDecodeError:
+            continue
+        return True
+    return False
+
+
+def _percent(data: bytes) -> Iterator[Layer]:
+    for found in _PERCENT.finditer(data):
+        said = found[0]
+        if said.count(b"%") < 3:
+            continue
+        plain = unquote_to_bytes(said)
+        if plain != said:
+            yield Layer("percent", found.start(), plain, is_file=False)
+
+
+def _character(found: re.Match[bytes]) -> bytes:
+    octal = found[3]
+    number = int(octal, 8) if octal is not None else int(found[1] or found[2], 16)
+    return bytes([number & 255]) if number < 128 else chr(number).encode("utf-8")

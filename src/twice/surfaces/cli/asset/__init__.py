@@ -1,0 +1,41 @@
+"""Assets: what made them, whether they can be made again, and that nothing of it is published.
+
+  twice asset leaks build/
+  twice asset scrub master.png -o public/cover.png
+
+Exit code 0 it holds, 1 something is missing, differs or leaks, 2 could not tell or wrong use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from typing import Final
+
+ACTIONS: Final[dict[str, str]] = {
+    "leaks": "look through what is published for traces of how it was made",
+    "scrub": "write a copy without anything but its payload, and prove that",
+}
+
+
+def arrange(parser: argparse.ArgumentParser) -> None:
+    """Declare the actions and their options."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, summary in ACTIONS.items():
+        module = importlib.import_module(f"twice.surfaces.cli.asset.{name}")
+        own = actions.add_parser(
+            name,
+            help=summary,
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        module.arrange(own)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run one action."""
+    module = importlib.import_module(f"twice.surfaces.cli.asset.{options.action}")
+    code = module.run(options)
+    assert isinstance(code, int), "an action returns its exit code"
+    return code

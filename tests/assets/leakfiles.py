@@ -1,0 +1,278 @@
+"""Files with planted traces, built by code: what the claims about leaks are tried on."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import soundfile
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+INFOTEXT = (
+    "alley in the rain\nNegative prompt: text\nSteps: 28, Sampler: DPM++ 2M, CFG scale: 6.5, "
+    "Seed: 1057871485, Size: 64x64, Model hash: 6ce0161689, Model: noir_v3"
+)
+SESSION = '{"seed": 439212, "daw": "REAPER 7.03", "lufs": -16}'
+SAMPLES = (np.sin(np.arange(24000) / 9) * 9000).astype("<i2").reshape(-1, 2)
+PIXELS = np.random.default_rng(7).integers(0, 256, (64, 64, 3), np.uint8)
+
+
+def png(*chunks: bytes, image: Any = None, after: bytes = b"") -> bytes:
+    out = io.BytesIO()
+    (image or Image.fromarray(PIXELS)).save(out, "PNG")
+    data = out.getvalue()
+    return data[:33] + b"".join(chunks) + data[33:] + after
+
+
+def chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def dirty_png() -> bytes:
+    return png(chunk(b"tEXt", b"parameters\0" + INFOTEXT.encode()))
+
+
+def exif() -> bytes:
+    block = Image.Exif()
+    block[305] = "ComfyUI"
+    block.get_ifd(34665)[37510] = b"UNICODE\0" + INFOTEXT.encode("utf-16-be")
+    return block.tobytes()
+
+
+def pillow(form: str, **options: object) -> bytes:
+    out = io.BytesIO()
+    Image.fromarray(PIXELS).save(out, form, **options)
+    return out.getvalue()
+
+
+def sound(form: str, subtype: str | None = None) -> bytes:
+    out = io.BytesIO()
+    soundfile.write(out, SAMPLES, 48000, format=form, subtype=subtype)
+    return out.getvalue()
+
+
+def wav(*extra: tuple[bytes, bytes]) -> bytes:
+    data = sound("WAV", "PCM_16")[12:]
+    for name, body in extra:
+        data += name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
+    return b"RIFF" + struct.pack("<I", len(data) + 4) + b"WAVE" + data
+
+
+def id3(*frames: tuple[bytes, bytes]) -> bytes:
+    body = b"".join(name + struct.pack(">I", len(data)) + b"\0\0" + data for name, data in frames)
+    size = len(body)
+    return b"ID3\3\0\0" + bytes(size >> shift & 127 for shift in (21, 14, 7, 0)) + body
+
+
+def comment(*fields: bytes) -> bytes:
+    listed = b"".join(struct.pack("<I", len(each)) + each for each in fields)
+    return struct.pack("<I", 4) + b"test" + struct.pack("<I", len(fields)) + listed
+
+
+def flac(*blocks: tuple[int, bytes]) -> bytes:
+    data = sound("FLAC", "PCM_16")
+    at = 4
+    kept = b""
+    while True:
+        last, size = data[at] & 0x80, int.from_bytes(data[at + 1 : at + 4], "big")
+        if data[at] & 0x7F in {0, 3}:
+            kept += bytes([data[at] & 0x7F]) + data[at + 1 : at + 4 + size]
+        at += 4 + size
+        if last:
+            break
+    for index, (kind, body) in enumerate(blocks):
+        final = 0x80 if index == len(blocks) - 1 else 0
+        kept += bytes([kind | final]) + struct.pack(">I", len(body))[1:] + body
+    return b"fLaC" + kept + data[at:]
+
+
+def box(name: bytes, *bodies: bytes) -> bytes:
+    body = b"".join(bodies)
+    return struct.pack(">I", len(body) + 8) + name + body
+
+
+def m4a(*extra: bytes) -> bytes:
+    """A movie of one track of three made-up AAC packets."""
+    packets = [b"\x21\x10\x05", b"\x21\x11\x06\x07", b"\x21\x12"]
+    entry = box(b"mp4a", bytes(6), struct.pack(">H8xHHIIH", 1, 2, 16, 0, 48000, 0)[:-2] + b"\0\0")
+    head = box(b"ftyp", b"M4A \0\0\0\0M4A ")
+
+    def movie(start: int) -> bytes:
+        tables = box(
+            b"stbl",
+            box(b"stsd", struct.pack(">II", 0, 1), entry),
+            box(
+                b"stsz", struct.pack(">III", 0, 0, 3), *(struct.pack(">I", len(p)) for p in packets)
+            ),
+            box(b"stsc", struct.pack(">IIIII", 0, 1, 1, 3, 1)),
+            box(b"stco", struct.pack(">III", 0, 1, start)),
+        )
+        media = box(
+            b"mdia",
+            box(b"mdhd", struct.pack(">IIIIII", 0, 5, 6, 48000, 3072, 0)),
+            box(b"hdlr", struct.pack(">II4s12x", 0, 0, b"soun") + b"SoundHandler\0"),
+            box(b"minf", tables),
+        )
+        tags = box(b"udta", box(b"meta", bytes(4), box(b"ilst", *extra)))
+        return box(b"moov", box(b"mvhd", bytes(100)), box(b"trak", media), tags)
+
+    start = len(head) + len(movie(0)) + 8
+    return head + movie(start) + box(b"mdat", *packets)
+
+
+def tag(name: bytes, value: bytes) -> bytes:
+    return box(name, box(b"data", struct.pack(">II", 1, 0), value))
+
+
+def ogg(form: str, fields: bytes) -> bytes:
+    """An Ogg file whose comment says something: through the scrubber's own pages, which are tested apart."""
+    from twice.assets.containers.oggpackets import pages
+    from twice.assets.containers.source import Source
+    from twice.assets.scrubbing import sounds
+
+    data = sound("OGG", form)
+    source = Source.of_bytes(data)
+    out = b""
+    for page in pages(source):
+        body = data[page.body : page.end]
+        magic = b"OpusTags" if form == "OPUS" else b"\x03vorbis"
+        if not body.startswith(magic):
+            out += data[page.offset : page.end]
+            continue
+        packets = _packets(page.segments, body)
+        packets[0] = magic + fields + (b"" if form == "OPUS" else b"\1")
+        lacing = b"".join(b"\xff" * (len(p) // 255) + bytes([len(p) % 255]) for p in packets)
+        joined = b"".join(packets)
+        out += sounds._page(page.serial, 1, 0, 0, lacing, joined)
+    return out
+
+
+def _packets(segments: bytes, body: bytes) -> list[bytes]:
+    packets, at, size = [], 0, 0
+    for length in segments:
+        size += length
+        if length < 255:
+            packets.append(body[at : at + size])
+            at, size = at + size, 0
+    return packets
+
+
+def stealth() -> bytes:
+    packed = gzip.compress(INFOTEXT.encode())
+    data = b"stealth_pngcomp" + struct.pack(">I", 8 * len(packed)) + packed
+    bits = np.unpackbits(np.frombuffer(data, np.uint8))
+    alpha = np.full(128 * 128, 255, np.uint8)
+    alpha[: len(bits)] = 254 | bits
+    array = np.zeros((128, 128, 4), np.uint8)
+    array[:, :, 3] = alpha.reshape(128, 128).T
+    return png(image=Image.fromarray(array))
+
+
+def zipped(members: dict[str, bytes], comment: bytes = b"") -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        file.comment = comment
+        for name, data in members.items():
+            file.writestr(name, data)
+    return out.getvalue()
+
+
+def book() -> bytes:
+    page = b"<html><body><p>The lamp burned low.</p></body></html>"
+    return zipped(
+        {"mimetype": b"application/epub+zip", "OEBPS/a.png": dirty_png(), "c1.xhtml": page}
+    )
+
+
+def page(picture: bytes, alt: str) -> bytes:
+    said = base64.b64encode(picture).decode()
+    return (
+        f'<html><body><img src="data:image/png;base64,{said}" alt="{alt}"></body></html>'.encode()
+    )
+
+
+def cover_mp3() -> bytes:
+    return id3((b"APIC", b"\0image/png\0\3Cover\0" + dirty_png())) + sound("MP3", "MPEG_LAYER_III")
+
+
+def bext() -> bytes:
+    head = b"cue seed 439212".ljust(256, b"\0") + b"REAPER 7.03".ljust(32, b"\0")
+    return (head + b"TU-2025-11-05-AP01".ljust(32, b"\0")).ljust(
+        602, b"\0"
+    ) + b"A=PCM,F=48000,T=ReaEQ 7.03"
+
+
+def manifest() -> bytes:
+    return box(b"jumb", box(b"jumd", b"c2pa"), box(b"cbor", b"jlog_sha256x@" + b"0" * 64))
+
+
+def xmp() -> bytes:
+    said = '<x:xmpmeta><rdf:Description Iptc4xmpExt:AIPromptInformation="rain"/></x:xmpmeta>'
+    return png(chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + said.encode()))
+
+
+def workflow() -> bytes:
+    said = b'{"nodes": [{"type": "KSampler", "widgets_values": [156680208700286]}]}'
+    return png(chunk(b"zTXt", b"workflow\0\0" + zlib.compress(said)))
+
+
+LEAKING: dict[str, Callable[[], bytes]] = {
+    "book.epub": book,
+    "bundle.zip": lambda: zipped(
+        {"inner/book.epub": book(), "a/cue.mp3": cover_mp3()}, b"Seed: 1057871485"
+    ),
+    "vc.flac": lambda: flac((4, comment(b"DETERMINISM_LOG=" + SESSION.encode()))),
+    "picture.flac": lambda: flac(
+        (
+            6,
+            struct.pack(">II", 3, 9)
+            + b"image/png"
+            + bytes(20)
+            + struct.pack(">I", len(dirty_png()))
+            + dirty_png(),
+        )
+    ),
+    "alt.html": lambda: page(png(), "plate_A2 render, SDXL seed 1234"),
+    "image.html": lambda: page(dirty_png(), "A lamp over wet stone."),
+    "com.jpg": lambda: pillow("JPEG", comment=INFOTEXT.encode()),
+    "exif.jpg": lambda: pillow("JPEG", exif=exif()),
+    "exif.webp": lambda: pillow("WEBP", exif=exif()),
+    "exif.png": lambda: pillow("PNG", exif=exif()),
+    "tags.m4a": lambda: m4a(tag(b"\xa9cmt", b"seed 439212"), tag(b"\xa9too", b"REAPER 7.03")),
+    "cover.mp3": cover_mp3,
+    "inherited.mp3": lambda: (
+        id3((b"TENC", b"\0REAPER 7.03"), (b"PRIV", b"x.detlog\0" + SESSION.encode()))
+        + sound("MP3", "MPEG_LAYER_III")
+    ),
+    "vc.ogg": lambda: ogg("VORBIS", comment(b"DETERMINISM_LOG=" + SESSION.encode())),
+    "vc.opus": lambda: ogg("OPUS", comment(b"ENCODER_SETTINGS=seed 439212")),
+    "after.png": lambda: png(after=b"\nSeed: 1057871485, Sampler: DPM++"),
+    "c2pa.png": lambda: png(chunk(b"caBX", manifest())),
+    "stealth.png": stealth,
+    "text.png": dirty_png,
+    "xmp.png": xmp,
+    "ztxt.png": workflow,
+    "comment.svg": lambda: b"<svg><metadata>Seed: 1057871485, Sampler: euler</metadata></svg>",
+    "bext.wav": lambda: wav((b"bext", bext()), (b"LIST", b"INFOISFT\x07\0\0\0REAPER\0\0")),
+    "c2pa.wav": lambda: wav((b"C2PA", manifest())),
+}
+CLEAN: dict[str, Callable[[], bytes]] = {"clean.png": png, "clean.wav": wav}
+TITLED: dict[str, Callable[[], bytes]] = {
+    "titled.gif": lambda: pillow("GIF", comment=b"Seed: 1057871485, Sampler: euler"),
+    "named.aiff": lambda: sound("AIFF", "PCM_16"),
+    "texts.png": lambda: pillow("PNG", pnginfo=_texts()),
+}
+
+
+def _texts() -> PngInfo:
+    info = PngInfo()
+    info.add_itxt("parameters", INFOTEXT, zip=True)
+    return info

@@ -1,0 +1,192 @@
+"""Claims about leaks: planted traces are found with their place, clean files and prose are not accused."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import struct
+import tarfile
+import zlib
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("PIL")
+pytest.importorskip("soundfile")
+
+from leakfiles import CLEAN, INFOTEXT, LEAKING, dirty_png, png, zipped
+
+from twice.assets.containers.source import Source
+from twice.assets.leaks.findings import Finding, Unread
+from twice.assets.leaks.known import gathered
+from twice.assets.leaks.looking import look
+from twice.assets.leaks.scanning import Limits, Scan
+from twice.errors import LeaksRefused
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+def scanned(data: bytes, **options: object) -> list[Finding | Unread]:
+    return list(Scan(**options).file(Source.of_bytes(data), "it"))
+
+
+def leaks(data: bytes, **options: object) -> list[Finding]:
+    return [
+        each
+        for each in scanned(data, **options)
+        if isinstance(each, Finding) and each.severity >= 3
+    ]
+
+
+@pytest.mark.parametrize("name", LEAKING)
+def test_a_planted_trace_is_found(name: str) -> None:
+    found = leaks(LEAKING[name]())
+
+    assert found
+    assert all(
+        each.path[0] == "it" and each.remedy and each.excerpt.isprintable() for each in found
+    )
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_a_clean_file_is_not_accused(name: str) -> None:
+    assert scanned(CLEAN[name]()) == []
+
+
+def test_nineteen_of_twenty_in_containers_that_nobody_wrote_for(tmp_path: Path) -> None:
+    place = BENCHMARKS / "programs" / "hidden_leaks.py"
+    spec = importlib.util.spec_from_file_location("hidden_leaks", place)
+    assert spec is not None
+    assert spec.loader is not None
+    builder = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(builder)
+
+    files = builder.build(tmp_path / "hidden")
+
+    assert len(files) == 20
+    assert sum(look([path]).result == "leaks" for path in files) >= 19
+
+
+def test_the_path_leads_to_the_innermost_place() -> None:
+    inner = zipped({"art/cover.png": dirty_png()})
+    data = zipped({"levels.zip": inner})
+
+    paths = {each.path for each in leaks(data)}
+
+    assert paths == {("it", "levels.zip", "art/cover.png", "tEXt parameters")}
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda text: text.encode("utf-16-le"),
+        lambda text: b"\xfe\xff" + text.encode("utf-16-be"),
+        lambda text: "".join(f"%{ord(each):02X}" for each in text).encode(),
+        lambda text: "".join(f"&#{ord(each)};" for each in text).encode(),
+        lambda text: "".join(f"\\u{ord(each):04x}" for each in text).encode(),
+        lambda text: text.encode().hex().encode(),
+        lambda text: b'{"a": "' + __import__("base64").b64encode(text.encode()) + b'"}',
+        lambda text: __import__("base64").urlsafe_b64encode(text.encode()),
+        lambda text: b"\x01\x02\x03" * 40 + zlib.compress(text.encode()) + b"\x05" * 9,
+    ],
+)
+def test_a_text_is_found_through_its_encoding(encode: object) -> None:
+    assert any(each.rule == "L101" for each in leaks(encode(INFOTEXT)))
+
+
+def test_an_archive_bomb_stops_at_the_limit_and_says_so() -> None:
+    bomb = zipped({"a.bin": zlib.compress(bytes(50 << 20))})
+
+    found = scanned(bomb, limits=Limits(unpacked=4 << 20))
+
+    assert any(isinstance(each, Unread) and "limit" in each.why for each in found)
+
+
+def test_archives_nested_without_end_stop_at_the_depth() -> None:
+    data = b"text"
+    for _ in range(20):
+        data = zipped({"a.zip": data})
+
+    assert any(isinstance(each, Unread) and "deep" in each.why for each in scanned(data))
+
+
+def test_what_is_encrypted_or_cut_off_is_not_looked_into(tmp_path: Path) -> None:
+    data = bytearray(zipped({"a.txt": b"text"}))
+    for magic, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        data[data.index(magic) + at] |= 1
+    (tmp_path / "a.zip").write_bytes(data)
+    (tmp_path / "b.png").write_bytes(png()[:-40])
+
+    found = look([tmp_path])
+
+    assert (found.result, found.exit_code) == ("unread", 2)
+    assert [Path(each.path[0]).name for each in found.unread if "encrypted" in each.why] == [
+        "a.zip"
+    ]
+    assert any(Path(each.path[0]).name == "b.png" for each in found.unread)
+
+
+def test_secrets_are_starred() -> None:
+    secret = "sk-proj-" + "a1B2" * 8
+
+    (found,) = leaks(f'{{"k": "{secret}"}}'.encode())
+
+    assert found.rule == "L114"
+    assert secret not in found.excerpt
+    assert "****" in found.excerpt
+
+
+def test_known_values_are_found_whole_and_no_others(tmp_path: Path) -> None:
+    log = {"log_id": "quay-044-b", "seed": {"effective": 7712345}, "promise": "deterministic"}
+    (tmp_path / "a.json").write_text(json.dumps(log))
+    (tmp_path / "names.txt").write_text("Mirabel Quaystone\nab\n")
+    known = gathered([tmp_path / "names.txt"], [tmp_path])
+
+    found = leaks(b"x quay-044-b y 7712345 z by mirabel quaystone, deterministic", known=known)
+
+    assert known.short == 1
+    assert [each.rule for each in found] == ["L122"] * 3
+    assert leaks(b"quay-044-bc 77123456 mirabel", known=known) == []
+
+
+def test_a_list_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    broken = tmp_path / "logs"
+    broken.mkdir()
+    (broken / "a.json").write_text("{")
+
+    with pytest.raises(LeaksRefused, match="E-LEAKS-001"):
+        gathered([], [broken])
+    with pytest.raises(LeaksRefused, match="E-LEAKS-001"):
+        gathered([tmp_path / "none"], [])
+    with pytest.raises(LeaksRefused, match="E-LEAKS-001"):
+        look([tmp_path / "none"])
+
+
+def test_bytes_after_an_end_are_told_even_when_they_say_nothing() -> None:
+    (found,) = [
+        each for each in scanned(png(after=b"\x91\x07\x33\x44")) if isinstance(each, Finding)
+    ]
+
+    assert (found.rule, found.severity.word) == ("L120", "medium")
+
+
+def test_members_of_tar_and_texts_of_its_headers_are_read() -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as file:
+        entry = tarfile.TarInfo("a.txt")
+        entry.pax_headers = {"comment": "Seed: 1057871485, Sampler: euler"}
+        file.addfile(entry, io.BytesIO())
+
+    assert {each.path[1] for each in leaks(out.getvalue())} == {"a.txt pax comment"}
+
+
+def test_a_model_file_gives_its_texture_away() -> None:
+    picture = dirty_png()
+    text = json.dumps({"asset": {"version": "2.0"}}).encode().ljust(32)
+    body = (
+        struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(picture), b"BIN\0")
+    )
+    data = b"glTF" + struct.pack("<II", 2, 12 + len(body) + len(picture)) + body + picture
+
+    assert any("tEXt parameters" in each.path for each in leaks(data))

@@ -1,0 +1,153 @@
+"""Claims about payloads: they stay through containers and tags, and change with a single sample or pixel."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from twice.assets.containers.source import Source
+from twice.assets.payload import payload, payload_of
+from twice.errors import PayloadRefused
+
+Image = pytest.importorskip("PIL.Image")
+soundfile = pytest.importorskip("soundfile")
+
+SAMPLES = (np.sin(np.arange(2400) / 7) * 20000).astype("<i2").reshape(-1, 2)
+
+
+def digest(data: bytes) -> tuple[str, str]:
+    found = payload_of(Source.of_bytes(data), "it")
+    return found.method, found.digest
+
+
+def sound(form: str, subtype: str = "PCM_16", samples: object = SAMPLES) -> bytes:
+    out = io.BytesIO()
+    soundfile.write(out, samples, 48000, format=form, subtype=subtype)
+    return out.getvalue()
+
+
+def picture(form: str, image: object, **options: object) -> bytes:
+    out = io.BytesIO()
+    image.save(out, form, **options)
+    return out.getvalue()
+
+
+def test_wav_aiff_and_flac_of_the_same_samples_are_one_payload() -> None:
+    found = {digest(sound(form)) for form in ("WAV", "AIFF", "FLAC", "RF64", "WAVEX")}
+
+    assert len(found) == 1
+    assert found.pop()[0] == "pcm/1"
+
+
+def test_one_sample_makes_another_payload() -> None:
+    other = SAMPLES.copy()
+    other[77, 1] ^= 1
+
+    assert digest(sound("WAV")) != digest(sound("WAV", samples=other))
+
+
+def test_unsigned_bytes_in_wav_are_the_signed_ones_of_aiff() -> None:
+    eight = (SAMPLES >> 8).astype(np.int16) << 8
+
+    assert digest(sound("WAV", "PCM_U8", eight)) == digest(sound("AIFF", "PCM_S8", eight))
+
+
+def test_the_time_that_float_files_carry_is_not_counted() -> None:
+    data = sound("WAV", "FLOAT", SAMPLES / 32768)
+    at = data.index(b"PEAK") + 12
+    later = data[:at] + b"\x01\x02\x03\x04" + data[at + 4 :]
+
+    assert data != later
+    assert digest(data) == digest(later)
+
+
+def test_the_level_of_compression_and_texts_are_not_counted() -> None:
+    from PIL.PngImagePlugin import PngInfo
+
+    image = Image.fromarray(np.arange(48 * 32 * 4, dtype=np.uint8).reshape(48, 32, 4), "RGBA")
+    texts = PngInfo()
+    texts.add_text("parameters", "Seed: 1")
+
+    plain = digest(picture("PNG", image))
+
+    assert digest(picture("PNG", image, compress_level=0, pnginfo=texts)) == plain
+    assert digest(picture("WEBP", image, lossless=True, exact=True)) == plain
+    assert digest(picture("TIFF", image)) == plain
+
+
+def deep_png(value: int, kind: int = 2, filter_kind: int = 0) -> bytes:
+    """A PNG of 16 bits, 3 by 2, whose last sample is ``value``."""
+    channels = {0: 1, 2: 3, 4: 2, 6: 4}[kind]
+    row = struct.pack(f">{3 * channels}H", *range(1, 3 * channels), value)
+    second = row
+    if filter_kind == 2:
+        second = bytes(len(row))
+    elif filter_kind == 4:
+        second = bytes(len(row))  # Paeth of a row like the one above: it guesses what is above.
+    raw = b"\0" + row + bytes([filter_kind]) + second
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        crc = zlib.crc32(name + data)
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", crc)
+
+    head = struct.pack(">IIBBBBB", 3, 2, 16, kind, 0, 0, 0)
+    data = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + data
+
+
+@pytest.mark.parametrize("kind", [0, 2, 4, 6])
+def test_the_last_of_sixteen_bits_counts(kind: int) -> None:
+    first, second = digest(deep_png(0x1234, kind)), digest(deep_png(0x1235, kind))
+
+    assert first[0] == "pixels-rgba16/1"
+    assert first != second
+
+
+def test_rows_that_are_filtered_another_way_are_the_same_pixels() -> None:
+    assert digest(deep_png(0x1234)) == digest(deep_png(0x1234, filter_kind=2))
+
+
+def test_a_payload_says_what_was_measured(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    path.write_bytes(sound("WAV"))
+
+    facts = payload(path).facts
+
+    assert (facts["sample_rate"], facts["channels"], facts["bit_depth"]) == (48000, 2, 16)
+    assert facts["duration_s"] == 1200 / 48000
+
+
+def test_other_files_are_their_bytes() -> None:
+    from hashlib import sha256
+
+    assert digest(b"<svg/>") == ("bytes/1", f"sha256:{sha256(b'<svg/>').hexdigest()}")
+
+
+@pytest.mark.parametrize("form", ["MP3", "OGG", "OPUS"])
+def test_sound_that_is_cut_has_another_payload_or_none(form: str) -> None:
+    subtype = {"MP3": "MPEG_LAYER_III", "OGG": "VORBIS", "OPUS": "OPUS"}[form]
+    long = np.tile(SAMPLES, (20, 1))
+    data = sound("OGG" if form == "OPUS" else form, subtype, long)
+    whole = digest(data)
+
+    assert whole[0] == "packets/1"
+    half = data[: len(data) // 2]
+    if form == "MP3":
+        assert digest(half) != whole
+    else:
+        with pytest.raises(PayloadRefused, match="cut off"):
+            digest(half)
+
+
+def test_a_missing_file_and_a_damaged_one_are_refused(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(b"\x89PNG\r\n\x1a\n" + b"nonsense" * 4)
+
+    for path in (tmp_path / "none.png", broken):
+        with pytest.raises(PayloadRefused, match="E-PAYLOAD-001"):
+            payload(path)

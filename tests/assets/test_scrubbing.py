@@ -1,0 +1,107 @@
+"""Claims about scrubbing: nothing is left to be found, and what is heard and seen stays as it was."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("PIL")
+pytest.importorskip("soundfile")
+
+import soundfile
+from leakfiles import CLEAN, LEAKING, PIXELS, TITLED, dirty_png, exif
+from PIL import Image
+
+from twice.assets.containers.source import Source
+from twice.assets.payload import payload_of
+from twice.assets.scrubbing.scrubbing import Scrubbed, scrubbed
+from twice.errors import ScrubRefused
+
+REFUSED = ("epub", "zip", "html", "svg")
+MADE = {**LEAKING, **CLEAN, **TITLED}
+ACCEPTED = [name for name in MADE if not name.endswith(REFUSED)]
+
+
+def copied(data: bytes) -> tuple[Scrubbed, bytes]:
+    made = scrubbed(Source.of_bytes(data), "it")
+    return made, made.copy.read()
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_the_payload_stays_and_nothing_is_left_but_what_is_in_pixels(name: str) -> None:
+    data = MADE[name]()
+
+    made, copy = copied(data)
+
+    assert payload_of(Source.of_bytes(copy), "it") == made.payload
+    assert bool(made.left) is (name == "stealth.png")
+    assert b"REAPER" not in copy
+    assert b"439212" not in copy
+
+
+@pytest.mark.parametrize(
+    "name", [each for each in ACCEPTED if each in LEAKING and each != "stealth.png"]
+)
+def test_what_was_removed_is_named(name: str) -> None:
+    assert copied(LEAKING[name]())[0].removed
+
+
+@pytest.mark.parametrize("name", ["vc.ogg", "vc.opus", "vc.flac", "bext.wav", "cover.mp3"])
+def test_a_decoder_hears_the_same(name: str) -> None:
+    data = LEAKING[name]()
+
+    before, rate = soundfile.read(io.BytesIO(data), dtype="int32")
+    after, again = soundfile.read(io.BytesIO(copied(data)[1]), dtype="int32")
+
+    assert rate == again
+    assert np.array_equal(before, after)
+
+
+def test_a_clean_file_stays_byte_for_byte() -> None:
+    data = CLEAN["clean.png"]()
+
+    assert copied(data)[1] == data
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
+def test_how_a_picture_is_turned_stays(form: str) -> None:
+    block = Image.Exif()
+    block.load(exif())
+    block[274] = 6
+    out = io.BytesIO()
+    Image.fromarray(PIXELS).save(out, form, exif=block.tobytes())
+
+    copy = Image.open(io.BytesIO(copied(out.getvalue())[1]))
+
+    assert dict(copy.getexif()) == {274: 6}
+
+
+@pytest.mark.parametrize("name", ["book.epub", "comment.svg"])
+def test_other_formats_are_refused_by_name(name: str) -> None:
+    with pytest.raises(ScrubRefused, match="cannot be scrubbed"):
+        copied(LEAKING[name]())
+
+
+def test_a_damaged_file_is_refused() -> None:
+    with pytest.raises(ScrubRefused, match="E-SCRUB-001"):
+        copied(dirty_png()[:-30])
+
+
+def test_the_command_writes_once_and_says_what_it_did(tmp_path: Path) -> None:
+    from programs import cli
+
+    (tmp_path / "a.png").write_bytes(dirty_png())
+
+    first = cli("asset", "scrub", "a.png", "-o", "b.png", "--json", cwd=tmp_path)
+    second = cli("asset", "scrub", "a.png", "-o", "b.png", cwd=tmp_path)
+
+    assert first.returncode == 0, first.stderr
+    assert '"twice.scrub/1"' in first.stdout
+    assert (second.returncode, "E-OUTPUT-001" in second.stderr) == (2, True)
+    assert cli("asset", "leaks", "a.png", cwd=tmp_path).returncode == 1
+    assert cli("asset", "leaks", "b.png", cwd=tmp_path).returncode == 0
+    sarif = cli("asset", "leaks", "a.png", "--format", "sarif", cwd=tmp_path)
+    assert '"ruleId": "L101"' in sarif.stdout

@@ -1,0 +1,91 @@
+"""Laws about the walkers: any bytes, and any file that was changed, end in findings and never in an exception."""
+
+from __future__ import annotations
+
+import io
+from contextlib import suppress
+
+import pytest
+
+pytest.importorskip("PIL")
+pytest.importorskip("soundfile")
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from leakfiles import LEAKING, TITLED, zipped
+
+from twice.assets.containers.sniffing import HEAD, sniff
+from twice.assets.containers.source import Source
+from twice.assets.leaks.scanning import Limits, Scan
+from twice.assets.payload import payload_of
+from twice.assets.scrubbing.scrubbing import scrubbed
+from twice.errors import TwiceError
+
+FILES = {name: make() for name, make in {**LEAKING, **TITLED}.items()}
+BEGINNINGS = (
+    b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe1", b"GIF89a", b"RIFF\xff\0\0\0WEBP", b"RIFF\xff\0\0\0WAVE", b"II*\0", b"MM\0+",
+    b"fLaC", b"OggS\0", b"ID3\4\0\0", b"\x1aE\xdf\xa3", b"PK\3\4", b"PK\5\6", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\0",
+    b"\x28\xb5\x2f\xfd", b"glTF\2\0\0\0", b"\0\1\0\0\0\2\0\0", b"wOFF\0\1\0\0", b"wOF2", b"ttcf\0\1\0\0", b"%PDF-1.4\nstream\n",
+    b"\0\0\0\x18ftypavif", b"\0\0\0\x18ftypM4A ", b"FORM\0\0\0\x40AIFF", b"RF64\xff\xff\xff\xffWAVEds64", b"\xff\xf1\x50\x80",
+    b"{\\x", b"%41%42%43", b"",
+)  # fmt: skip
+QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+SMALL = Limits(depth=6, unpacked=4 << 20, parts=2000)
+
+
+def everything(data: bytes) -> None:
+    """All that is done with bytes of a stranger; refusals are fine, other exceptions are not."""
+    list(Scan(limits=SMALL).file(Source.of_bytes(data), "it"))
+    for act in (payload_of, scrubbed):
+        with suppress(TwiceError):
+            act(Source.of_bytes(data), "it")
+
+
+@QUICK
+@given(st.sampled_from(BEGINNINGS), st.binary(max_size=400))
+def test_any_bytes_are_gone_through(beginning: bytes, rest: bytes) -> None:
+    everything(beginning + rest)
+    assert sniff((beginning + rest)[:HEAD])
+
+
+@QUICK
+@given(st.sampled_from(sorted(FILES)), st.data())
+def test_a_file_with_changed_bytes_is_gone_through(name: str, data: st.DataObject) -> None:
+    changed = bytearray(FILES[name])
+    for _ in range(data.draw(st.integers(1, 6))):
+        at = data.draw(
+            st.integers(0, min(len(changed), 600) - 1) | st.integers(0, len(changed) - 1)
+        )
+        changed[at] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(0, len(changed)) | st.just(len(changed)))
+    everything(bytes(changed[:cut]))
+    assert changed
+
+
+def test_an_archive_in_an_archive_with_changed_bytes_is_gone_through() -> None:
+    whole = zipped({name: data for name, data in FILES.items() if len(data) < 20_000})
+    for at in range(0, len(whole), 4001):
+        everything(whole[:at] + b"\xff" + whole[at + 1 :])
+    assert whole
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b"\xff", b"\xff\xfb", b"ID3\4\0\0\0\0\0\1", b"PK\3\4", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0\0\2", b"%PDF-1 stream\n", b"a\0" * 9 + b"\1",
+     b"%41", b"\\x41", b"&#65;", b'"prompt": "', b"seed ", b"A=3D", b"x\x9c\x03\0"],
+)  # fmt: skip
+def test_what_repeats_costs_no_more_than_its_length(piece: bytes) -> None:
+    """The same beginning again and again: each could be looked into to the end. Work is counted, not timed."""
+    reads = 0
+
+    class Counted(io.BytesIO):
+        def read(self, count: int | None = -1) -> bytes:
+            nonlocal reads
+            data = super().read(count)
+            reads += len(data)
+            return data
+
+    data = b"\1" + piece * (400_000 // len(piece))
+    list(Scan(limits=SMALL).file(Source.of_file(Counted(data)), "it"))
+
+    assert reads < 64 << 20
