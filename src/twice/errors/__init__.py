@@ -7,6 +7,7 @@ assertion in words; a divergence is a result, never an exception.
 Invariant: an id is never reused for another meaning, and every leaf has one.
 """
 
+from twice.errors.assetlogs import LogRefused, LogUnreadable, LogVersion, StoreRefused
 from twice.errors.base import ExtraMissing, OutputExists, OutputUnwritable, TwiceError, UsageError
 from twice.errors.programs import (
     ComponentRefused,
@@ -121,6 +122,9 @@ __all__ = [
     "InputMismatch",
     "InterceptionRefused",
     "LeaksRefused",
+    "LogRefused",
+    "LogUnreadable",
+    "LogVersion",
     "NothingJudged",
     "OfferRefused",
     "OutputExists",
@@ -166,6 +170,7 @@ __all__ = [
     "SnapshotMissing",
     "SpecForeign",
     "SpecIncomplete",
+    "StoreRefused",
     "StreamOffThread",
     "StreamReseeded",
     "StreamShared",

@@ -1,0 +1,32 @@
+"""Assets, their logs, and the stores that they lie in.
+
+Invariant: every leaf has an id of its own.
+"""
+
+from __future__ import annotations
+
+from twice.errors.base import UsageError
+
+
+class LogUnreadable(UsageError):
+    """A determinism log cannot be read at all: no file, no JSON, cut off."""
+
+    id = "E-ASSET-LOG-001"
+
+
+class LogRefused(UsageError):
+    """A determinism log says something that it cannot say, or lacks what it needs."""
+
+    id = "E-ASSET-LOG-002"
+
+
+class LogVersion(UsageError):
+    """A determinism log has a format that this version does not read."""
+
+    id = "E-ASSET-LOG-003"
+
+
+class StoreRefused(UsageError):
+    """A hot store cannot be used: it is public, or its logs and assets do not fit."""
+
+    id = "E-ASSET-STORE-001"
