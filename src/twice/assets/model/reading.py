@@ -200,7 +200,7 @@ def _block(
             continue
         value = document[name]
         if each.declared.excusable and _is_excuse(value):
-            taken[name] = _excuse(value[EXCUSE], where, each.declared, problems)
+            taken[name] = _excuse(value, where, each.declared, problems)
             continue
         read = _value(each.declared.shape, value, where, each.declared, needs, problems)
         taken[name] = each.enum(read) if each.enum is not None and read is not None else read
@@ -230,13 +230,17 @@ def _is_excuse(value: object) -> bool:
 
 
 def _excuse(
-    reason: object, where: str, declared: Declared, problems: list[Problem]
+    value: Mapping[str, Any], where: str, declared: Declared, problems: list[Problem]
 ) -> NotApplicable | None:
-    refused = _REASON.refuse(reason)
+    refused = _REASON.refuse(value[EXCUSE])
     if refused is not None:
-        problems.append(_refused(f"{where}/{EXCUSE}", reason, refused, declared))
-        return None
-    return NotApplicable(str(reason))
+        problems.append(_refused(f"{where}/{EXCUSE}", value[EXCUSE], refused, declared))
+    elif len(value) > 1:
+        expected = f"a value, or the reason alone: {{{EXCUSE!r}: reason}}"
+        problems.append(Problem(where, Fault.TYPE, short(value), expected, declared.words))
+    else:
+        return NotApplicable(value[EXCUSE])
+    return None
 
 
 def _refused(where: str, value: object, refused: Refusal, declared: Declared) -> Problem:
@@ -266,7 +270,8 @@ def _value(
             if isinstance(value, list) and len(value) >= least:
                 counted = [(str(at), part) for at, part in enumerate(value)]
                 items = _items(of, counted, where, declared, needs, problems)
-                return tuple(part for _, part in items)
+                taken = tuple(part for _, part in items)
+                return taken if len(taken) >= least else None
         case Table(of):
             if isinstance(value, Mapping):
                 named = [(str(name), part) for name, part in value.items()]

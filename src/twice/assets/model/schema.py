@@ -28,6 +28,7 @@ _EXCUSED: Final = {
     "type": "object",
     "properties": {EXCUSE: Text("a reason").schema()},
     "required": [EXCUSE],
+    "additionalProperties": False,
 }
 
 
