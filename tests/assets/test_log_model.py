@@ -18,7 +18,14 @@ from twice.assets.model.declaring import NotApplicable
 from twice.assets.model.kinds import UNKNOWN_WORDS, Fault
 from twice.assets.model.reading import examine, to_document
 from twice.assets.model.schema import FOLDER, schemas, text_of
-from twice.assets.model.text import canonical, canonical_document, examine_bytes, log_digest, parse, read_log
+from twice.assets.model.text import (
+    canonical,
+    canonical_document,
+    examine_bytes,
+    log_digest,
+    parse,
+    read_log,
+)
 from twice.errors import LogRefused, LogUnreadable, LogVersion
 
 SCHEMAS: dict[str, Any] = schemas()
@@ -34,7 +41,15 @@ UNKNOWNS = [
 ]  # fmt: skip
 FREE = ("/recipe/argv", "/recipe/env")
 """Where a text is what a program takes, so that every text is a value."""
-SIGNED = ("weight", "true_peak_max_dbtp", "gain", "loudness_lufs", "true_peak_dbtp", "limits", "resize")
+SIGNED = (
+    "weight",
+    "true_peak_max_dbtp",
+    "gain",
+    "loudness_lufs",
+    "true_peak_dbtp",
+    "limits",
+    "resize",
+)
 """Where -1 is a measure like others."""
 
 

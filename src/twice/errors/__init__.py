@@ -7,7 +7,7 @@ assertion in words; a divergence is a result, never an exception.
 Invariant: an id is never reused for another meaning, and every leaf has one.
 """
 
-from twice.errors.assetlogs import LogRefused, LogUnreadable, LogVersion, StoreRefused
+from twice.errors.assetlogs import AssetMissing, LogRefused, LogUnreadable, LogVersion, StoreRefused
 from twice.errors.base import ExtraMissing, OutputExists, OutputUnwritable, TwiceError, UsageError
 from twice.errors.programs import (
     ComponentRefused,
@@ -98,6 +98,7 @@ from twice.errors.values import (
 )
 
 __all__ = [
+    "AssetMissing",
     "BranchLimit",
     "BumpRefused",
     "CallRefused",

@@ -30,3 +30,9 @@ class StoreRefused(UsageError):
     """A hot store cannot be used: it is public, or its logs and assets do not fit."""
 
     id = "E-ASSET-STORE-001"
+
+
+class AssetMissing(UsageError):
+    """The file of an asset is not there, or cannot be read."""
+
+    id = "E-ASSET-FILE-001"

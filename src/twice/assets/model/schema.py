@@ -168,9 +168,7 @@ def _shape(shape: Shape, needs: Needs, mode: Mode, defs: dict[str, Any]) -> dict
             return _reference(block, needs, mode, defs)
 
 
-def _reference(
-    block: Any, needs: Needs, mode: Mode, defs: dict[str, Any]
-) -> dict[str, object]:
+def _reference(block: Any, needs: Needs, mode: Mode, defs: dict[str, Any]) -> dict[str, object]:
     outside = {ArtRender: "art_render", AudioRender: "audio_render"}
     if block in outside:
         return {"$ref": f"{identifier(outside[block])}#/$defs/{mode}"}
