@@ -7,7 +7,14 @@ assertion in words; a divergence is a result, never an exception.
 Invariant: an id is never reused for another meaning, and every leaf has one.
 """
 
-from twice.errors.assetlogs import AssetMissing, LogRefused, LogUnreadable, LogVersion, StoreRefused
+from twice.errors.assetlogs import (
+    AssetMissing,
+    ExportRefused,
+    LogRefused,
+    LogUnreadable,
+    LogVersion,
+    StoreRefused,
+)
 from twice.errors.base import ExtraMissing, OutputExists, OutputUnwritable, TwiceError, UsageError
 from twice.errors.programs import (
     ComponentRefused,
@@ -116,6 +123,7 @@ __all__ = [
     "EncodingRefused",
     "EncodingTextRefused",
     "ExamplesDamaged",
+    "ExportRefused",
     "ExtraMissing",
     "FaultMisplaced",
     "FileNotRebuilt",

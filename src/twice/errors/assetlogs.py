@@ -36,3 +36,9 @@ class AssetMissing(UsageError):
     """The file of an asset is not there, or cannot be read."""
 
     id = "E-ASSET-FILE-001"
+
+
+class ExportRefused(UsageError):
+    """A manifest cannot be written: its reader would not take it, or it would leak."""
+
+    id = "E-ASSET-EXPORT-001"
