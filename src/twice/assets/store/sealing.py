@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -32,6 +32,7 @@ from twice.assets.payload import payload
 from twice.assets.store import index
 from twice.assets.store.embedding import embed
 from twice.assets.store.project import Store
+from twice.assets.store.secrets import redacted
 from twice.errors import OutputExists, StoreRefused
 from twice.writing import write
 
@@ -40,11 +41,12 @@ SUPERSEDED: Final = "superseded"
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """What a seal came to: the sidecar, the log, and what it does not say yet."""
+    """What a seal came to: the sidecar, the log, what it does not say yet, and secrets blanked."""
 
     path: Path
     log: DeterminismLog
     missing: tuple[Problem, ...]
+    blanked: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Sealing:
         revise: whether to supersede the log of the same id.
         embed: what the master carries: nothing, the id, or the whole log.
         force: whether to write over a log of the same id, which is kept in ``superseded/`` all the same.
+        variables: the environment whose secrets are known.
     """
 
     created: str
@@ -64,6 +67,7 @@ class Sealing:
     revise: bool = False
     embed: Literal["nothing", "id", "log"] = "nothing"
     force: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> Sealed:
@@ -93,6 +97,8 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
     wrong = [each for each in checked.problems if each.fault is not Fault.MISSING]
     if wrong:
         raise refusal(f"The log of {asset.name}", wrong[0], len(wrong))
+    document, blanked = redacted(document, how.variables)
+    checked = examine(document)
     entries = index.read(store)
     _refuse_second(store, checked.log, sidecar, entries)
     if earlier is not None and canonical(earlier) != canonical(checked.log):
@@ -105,7 +111,7 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
     entry = index.entry_of(store, sidecar, checked.log)
     assert entry is not None, "a sealed log says what it is about"
     index.keep(store, [*(each for each in entries if each.log != entry.log), entry])
-    return Sealed(sidecar, checked.log, checked.problems)
+    return Sealed(sidecar, checked.log, checked.problems, tuple(blanked))
 
 
 def joined(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
