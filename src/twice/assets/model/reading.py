@@ -216,8 +216,12 @@ def expected_of(declared: Declared) -> str:
     match declared.shape:
         case One(kind):
             words = kind.words
-        case Inside():
-            words = "an object"
+        case Inside(block):
+            inner: Any = block
+            needed = [
+                n for n, each in declared_fields(inner).items() if each.need is not Need.OPTIONAL
+            ]
+            words = f"an object with {', '.join(needed)}" if needed else "an object"
         case Many(_, least):
             words = f"a list of at least {least}" if least else "a list"
         case Table():

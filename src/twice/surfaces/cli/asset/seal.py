@@ -4,7 +4,8 @@
   twice asset seal hot/cover.png --log cover.json --set promise.grade=payload --declared-by "the studio"
   twice asset seal hot/cover.png --log cover.json --revise
 
-DRAFT is JSON: as much of a log as is known; twice asset show --draft art prints one to fill in. Hashes, payload, size
+DRAFT is JSON: as much of a log as is known; twice asset show --draft art prints one to fill in, and
+what nobody filled in counts as missing. Hashes, payload, size
 and figures are measured from the file and put in. The log goes beside the asset as ID.detlog.json, and into the
 store's index. Secrets in it (keys, tokens, passwords) are blanked. --embed id writes log id and payload digest into
 the asset itself (PNG, WAV, FLAC), --embed log the whole log: the payload stays, the file's bytes change.
@@ -21,6 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from twice.assets.model.drafting import without_wanted
 from twice.assets.model.text import parse, read_bytes
 from twice.assets.store.sealing import Sealed, Sealing, joined, seal
 from twice.errors import UsageError
@@ -94,7 +96,7 @@ def _draft(options: argparse.Namespace, now: str) -> dict[str, Any]:
     """Put file and options together."""
     draft: Any = {}
     if options.log is not None:
-        draft = parse(read_bytes(options.log), str(options.log))
+        draft = without_wanted(parse(read_bytes(options.log), str(options.log)))
     if not isinstance(draft, dict):
         raise UsageError(
             f"{options.log} holds no JSON object.",
