@@ -44,7 +44,7 @@ class Facts:
         log_path: path of the sidecar; "" where there is none.
         trouble: why the sidecar could not be read.
         examined: the log, and what is wrong with its document.
-        log_digest: of its canonical text; "" where it has none.
+        log_digest: of its canonical text; "" where no checkpoint names the log.
         seen: the file; None where it is not there.
         inputs: of the recipe's inputs by path: their sha256 now, or None where they are not there.
         others: paths of other logs about the same payload.

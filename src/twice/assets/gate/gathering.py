@@ -171,10 +171,16 @@ def _read(at: _Gathering, sidecar: Path) -> Facts:
     log = examined.log
     file = log.asset.file if log.asset is not None else None
     named = at.name(sidecar.parent / file) if file else name.removesuffix(SUFFIX)
+    named_as = _listed(at, log)
+    digest = _digest(log) if named_as else ""
     return Facts(
-        named, name, examined=examined, log_digest=_digest(log),
-        inputs=_inputs(at, sidecar, log), listed=_listed(at, log),
-    )  # fmt: skip
+        named,
+        name,
+        examined=examined,
+        log_digest=digest,
+        inputs=_inputs(at, sidecar, log),
+        listed=named_as,
+    )
 
 
 def _digest(log: DeterminismLog) -> str:

@@ -47,7 +47,7 @@ def judge(facts: Facts) -> Iterator[Row]:
         return
     used: dict[str, Evidence] = {}
     bare: list[str] = []
-    for pointer in _values(facts):
+    for pointer in _values(facts, evidence):
         nearest = _nearest(evidence, pointer)
         if nearest is None:
             bare.append(pointer)
@@ -67,12 +67,17 @@ def judge(facts: Facts) -> Iterator[Row]:
         yield facts.red("evidence-strength", "every value is declared by a person alone", fix)
 
 
-def _values(facts: Facts) -> Iterator[str]:
-    """Point at each value in the blocks that decide the result; a reason is a value as well."""
+def _values(facts: Facts, evidence: Mapping[str, Evidence]) -> Iterator[str]:
+    """Point at each value in the blocks that decide the result; a reason is a value as well.
+
+    A block of which no entry speaks piece by piece is pointed at as a whole.
+    """
     for name in _MAKING:
         block = getattr(facts.log, name)
-        if block is not None:
+        if block is not None and any(each.startswith(f"/{name}/") for each in evidence):
             yield from _leaves(to_document(block), f"/{name}")
+        elif block is not None:
+            yield f"/{name}"
 
 
 def _leaves(value: Any, at: str) -> Iterator[str]:

@@ -25,6 +25,7 @@ from twice.assets.model.drafting import draft
 from twice.assets.model.log import AssetKind
 from twice.assets.model.promise import Mode
 from twice.assets.model.reading import to_document
+from twice.assets.model.text import log_digest
 from twice.errors import LogUnreadable, UsageError
 from twice.foundation.printable import printable
 from twice.surfaces.cli.showing import add_json, aligned, print_json
@@ -69,7 +70,7 @@ def _document(facts: Facts, path: Path) -> dict[str, Any]:
         "asset": to_document(facts.log.asset) if facts.log.asset is not None else None,
         "log": to_document(facts.log),
         "log_path": facts.log_path,
-        "log_digest": facts.log_digest,
+        "log_digest": log_digest(facts.log),
         "missing": [each.pointer for each in facts.examined.problems],
     }
 
