@@ -96,6 +96,7 @@ def test_each_required_field_that_is_taken_out_turns_its_row_red_and_no_other(
 
 RED = [
     ("art", "/provider/endpoint", "hosted", "provider-ceiling"),
+    ("art", "/provider/name", "ElevenLabs v2", "provider-ceiling"),
     ("art", "/model/version", "main", "version-pinned:/model/version"),
     ("art", "/model/version", ">=1.0", "version-pinned:/model/version"),
     ("art", "/environment/packages/torch", "2.*", "version-pinned:/environment/packages/torch"),
@@ -373,6 +374,25 @@ def test_inputs_and_hidden_folders_are_no_assets(tmp_path: Path) -> None:
     seal(store, store.root / "picture.png", draft, HOW)
 
     assert wanting(run_gate(store.root)) == []
+
+
+def test_names_that_no_disk_takes_and_pipes_do_not_stop_the_gate(tmp_path: Path) -> None:
+    import os
+
+    store = laid(tmp_path)
+    path = sealed_art(store).path
+    document = json.loads(path.read_bytes())
+    document["asset"]["file"] = "\u4e16" * 250
+    document["recipe"]["inputs"].append({"path": "pipe", "sha256": "f" * 64})
+    path.write_bytes(canonical_document(document))
+    os.mkfifo(store.root / "pipe")
+    os.mkfifo(store.root / "pipe.png")
+    os.mkfifo(store.root / "pipe.detlog.json")
+    (store.root / "loop").symlink_to(store.root)
+
+    assert [(status, check) for status, _, check in wanting(run_gate(store.root))] == [
+        ("yellow", "hash"), ("yellow", "stale"),
+    ]  # fmt: skip
 
 
 def test_nothing_to_judge_is_an_error(tmp_path: Path) -> None:

@@ -237,6 +237,10 @@ def test_no_json_value_stops_the_reader(document: object) -> None:
         ("/asset/file", "../cue.wav", Fault.IMPOSSIBLE),
         ("/recipe/output", "../../etc/passwd", Fault.IMPOSSIBLE),
         ("/recipe/output", "/etc/passwd", Fault.IMPOSSIBLE),
+        ("/recipe/output", "x\n/../../etc/passwd", Fault.IMPOSSIBLE),
+        ("/recipe/output", "a/..", Fault.IMPOSSIBLE),
+        ("/asset/file", "..", Fault.IMPOSSIBLE),
+        ("/asset/file", "a\0b", Fault.IMPOSSIBLE),
         ("/log_id", "a/b", Fault.IMPOSSIBLE),
         ("/created", "2026-13-01T00:00:00Z", Fault.IMPOSSIBLE),
         ("/promise/grade", "close", Fault.IMPOSSIBLE),
@@ -309,6 +313,7 @@ def test_a_log_has_the_render_block_of_its_kind_alone() -> None:
         (b"\xff\xfe{", "utf-8"),
         (b'{"a": "\\ud800"}', "surrogate"),
         (b"[" * 200_000, "deep"),
+        (b"[" * 90 + b"]" * 90, "deep"),
         (b'{"a": ' + b"9" * 5000 + b"}", "digits"),
     ],
 )
@@ -350,3 +355,10 @@ def test_equal_documents_have_one_digest() -> None:
 
     assert log_digest(examine(shuffled).log) == log_digest(examine(art()).log)
     assert canonical_document(art()).endswith(b"}\n")
+
+
+def test_a_long_text_takes_no_longer_than_its_length() -> None:
+    document = art()
+    for text in (" " * 900_000 + "x", "a/" * 2000, "-" * 900_000):
+        document["art"]["prompt"] = document["recipe"]["output"] = text
+        assert all(each.pointer == "/recipe/output" for each in examine(document).problems)

@@ -84,7 +84,7 @@ class _Gathering:
         """The sha256 of a file, read once; None where it is not there."""
         if path not in self.hashes:
             try:
-                self.hashes[path] = file_sha256(path)
+                self.hashes[path] = file_sha256(path) if _is_file(path) else None
             except AssetMissing:
                 self.hashes[path] = None
         return self.hashes[path]
@@ -140,11 +140,21 @@ def _walk(root: Path, *, deep: bool) -> tuple[list[Path], set[Path]]:
             if deep and not each.startswith(".") and each not in {SUPERSEDED, CHECKPOINTS}
         )  # fmt: skip
         for name in sorted(names):
+            if not _is_file(Path(folder, name)):
+                continue  # A pipe or a device would never end.
             if name.endswith(SUFFIX):
                 found.append(Path(folder, name))
             elif Path(name).suffix.lower() in ASSET_SUFFIXES:
                 files.add(Path(folder, name))
     return found, files
+
+
+def _is_file(path: Path) -> bool:
+    """Whether something can be read to its end; a name that no disk takes is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _one(path: Path, found: list[Path]) -> tuple[list[Path], set[Path]]:
@@ -212,7 +222,7 @@ def _seen(at: _Gathering, cars: list[_Sidecar], files: set[Path]) -> None:
     for each in cars:
         asset = each.facts.log.asset
         path = each.path.parent / asset.file if asset is not None and asset.file else None
-        if path is not None and path.is_file():
+        if path is not None and _is_file(path):
             files.discard(path)
             each.facts = replace(each.facts, seen=_look(at, path, asset))
         elif asset is not None:

@@ -80,7 +80,7 @@ class Asset:
     """The file in the hot store."""
 
     file: str | None = declare(
-        Text("a file name without folders", "^[^/\\\\]{1,255}(?![\\s\\S])", 255), Need.ALWAYS,
+        Text("a file name without folders", "^(?![.]{1,2}(?![\\s\\S]))[^/\\\\\\u0000-\\u001f]{1,255}(?![\\s\\S])", 255), Need.ALWAYS,
         "the name of the file",
     )  # fmt: skip
     media_type: str | None = declare(

@@ -70,8 +70,10 @@ def _word_pattern(word: str) -> str:
     )
 
 
-KNOWN: Final = f"^(?!{_SPACE}(?:{'|'.join(map(_word_pattern, UNKNOWN_WORDS))})?{_SPACE}$)"
-"""The pattern of a text that says something."""
+KNOWN: Final = (
+    f"^(?!{_SPACE}$)(?!{_SPACE}(?:{'|'.join(map(_word_pattern, UNKNOWN_WORDS))}){_SPACE}$)"
+)
+"""The pattern of a text that says something; it takes time in proportion to the text."""
 
 TEXT_REFERENCE: Final = "#/$defs/text"
 """Where a schema keeps what every text has to be: ``TEXT_SCHEMA``."""
@@ -109,10 +111,11 @@ class Text:
             return Refusal(Fault.UNKNOWN, self.words)
         if not isinstance(value, str):
             return Refusal(Fault.TYPE, self.words)
+        if len(value) > self.longest:
+            return Refusal(Fault.IMPOSSIBLE, f"{self.words}, of at most {self.longest} characters")
         if says_nothing(value):
             return Refusal(Fault.UNKNOWN, self.words)
-        fits = not self.pattern or _compiled(self.pattern).search(value) is not None
-        if not fits or len(value) > self.longest:
+        if self.pattern and _compiled(self.pattern).search(value) is None:
             return Refusal(Fault.IMPOSSIBLE, self.words)
         return None
 

@@ -13,7 +13,7 @@ from twice.assets.model.kinds import SHA256, Number, Text, Verbatim
 
 INSIDE = Text(
     "a relative path that stays inside its folder",
-    "^(?!/)(?!.*(?:^|/)[.][.](?:/|$))(?!.*\\\\)[^\\u0000]+(?![\\s\\S])",
+    "^(?!/)(?![\\s\\S]*(?:^|/)[.][.](?:/|$))[^\\u0000-\\u001f\\\\]+(?![\\s\\S])",
     4096,
 )
 

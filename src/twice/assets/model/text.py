@@ -21,6 +21,9 @@ from twice.foundation.digests import Algorithm, digest_bytes
 BYTES_MAX: Final = 32 * 2**20
 """The largest sidecar that is read: a workflow's text fits in it many times over."""
 
+DEPTH_MAX: Final = 64
+"""How deep a document is nested at most; a log is less than ten levels deep."""
+
 
 def canonical(log: DeterminismLog) -> bytes:
     """Write a log as canonical text.
@@ -74,6 +77,7 @@ def parse(data: bytes, where: str) -> Any:
     try:
         text = data.decode("utf-8")
         document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        _require_shallow(document)
         if "\\ud" in text.lower():
             _whole(document)
     except RecursionError:
@@ -162,6 +166,22 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(word: str) -> float:
     raise ValueError(f"{word} is no number of JSON")
+
+
+def _require_shallow(document: Any) -> None:
+    """Refuse nesting that no log has, before anything walks down it."""
+    level = [document] if isinstance(document, dict | list) else []
+    depth = 0
+    while level:
+        depth += 1
+        if depth > DEPTH_MAX:
+            raise ValueError(f"it is nested too deeply, more than {DEPTH_MAX} levels")
+        level = [
+            part
+            for each in level
+            for part in (each.values() if isinstance(each, dict) else each)
+            if isinstance(part, dict | list)
+        ]
 
 
 def _whole(document: Any) -> None:

@@ -91,7 +91,11 @@ def read(store: Store) -> list[Entry]:
         said = parse(path.read_bytes(), str(path))
         if said["format"] != FORMAT:
             return made(store)
-        return [Entry(**each) for each in said["logs"]]
+        entries = [Entry(**each) for each in said["logs"]]
+        kinds = {name: int if name == "revision" else str for name in Entry.__dataclass_fields__}
+        if all(isinstance(getattr(e, n), kind) for e in entries for n, kind in kinds.items()):
+            return entries
+        return made(store)
     except (OSError, TwiceError, KeyError, TypeError):
         return made(store)
 

@@ -21,6 +21,12 @@ CHECKS: Final = {
     "re-rendered": "The last re-rendering that could be judged reproduced the asset.",
 }
 
+HOSTED: Final = (
+    "elevenlabs", "suno", "udio", "midjourney", "openai", "dall-e", "runway", "adobe firefly",
+    "ideogram", "leonardo.ai",
+)  # fmt: skip
+"""Services that nobody runs at home, whatever a log says of the endpoint."""
+
 
 def judge(facts: Facts) -> Iterator[Row]:
     """Judge one log."""
@@ -32,12 +38,14 @@ def judge(facts: Facts) -> Iterator[Row]:
             constraints = "; ".join(promise.constraints or ())
             yield facts.green("mark", f"{promise.why_code}: {promise.why} Kept: {constraints}")
         return
-    if provider is not None and provider.endpoint is Endpoint.HOSTED:
+    named = (provider.name or "").casefold() if provider is not None else ""
+    known = next((each for each in HOSTED if each in named), None)
+    if provider is not None and (provider.endpoint is Endpoint.HOSTED or known is not None):
         fix = (
             "mark it: promise.mode non-deterministic, with why, why_code hosted-provider and "
             "constraints"
         )
-        seen = f"{provider.name} is hosted, and the promise is {promise.grade or 'deterministic'}"
+        seen = f"{provider.name} is {'known as ' if provider.endpoint is Endpoint.LOCAL else ''}hosted, and the promise is {promise.grade or 'deterministic'}"
         yield facts.red("provider-ceiling", seen, fix)
     elif provider is not None and provider.endpoint is Endpoint.LOCAL:
         yield facts.green("provider-ceiling", f"{provider.name} runs locally")
