@@ -153,6 +153,10 @@ GOALS = (
         "clock-bytes", "a recorded clock read takes at most 16 bytes",
         "world", _named("bytes of a record for each clock read"), 16, "bytes",
     ),
+    Goal(
+        "assets-gate", "the gate judges ten thousand assets with their logs in at most 20 s",
+        "assets_gate", _named("gate, "), 20, "s",
+    ),
 )  # fmt: skip
 
 

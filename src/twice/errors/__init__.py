@@ -7,6 +7,14 @@ assertion in words; a divergence is a result, never an exception.
 Invariant: an id is never reused for another meaning, and every leaf has one.
 """
 
+from twice.errors.assetlogs import (
+    AssetMissing,
+    ExportRefused,
+    LogRefused,
+    LogUnreadable,
+    LogVersion,
+    StoreRefused,
+)
 from twice.errors.base import ExtraMissing, OutputExists, OutputUnwritable, TwiceError, UsageError
 from twice.errors.programs import (
     ComponentRefused,
@@ -97,6 +105,7 @@ from twice.errors.values import (
 )
 
 __all__ = [
+    "AssetMissing",
     "BranchLimit",
     "BumpRefused",
     "CallRefused",
@@ -114,6 +123,7 @@ __all__ = [
     "EncodingRefused",
     "EncodingTextRefused",
     "ExamplesDamaged",
+    "ExportRefused",
     "ExtraMissing",
     "FaultMisplaced",
     "FileNotRebuilt",
@@ -121,6 +131,9 @@ __all__ = [
     "InputMismatch",
     "InterceptionRefused",
     "LeaksRefused",
+    "LogRefused",
+    "LogUnreadable",
+    "LogVersion",
     "NothingJudged",
     "OfferRefused",
     "OutputExists",
@@ -166,6 +179,7 @@ __all__ = [
     "SnapshotMissing",
     "SpecForeign",
     "SpecIncomplete",
+    "StoreRefused",
     "StreamOffThread",
     "StreamReseeded",
     "StreamShared",

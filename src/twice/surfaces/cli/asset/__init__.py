@@ -1,5 +1,8 @@
 """Assets: what made them, whether they can be made again, and that nothing of it is published.
 
+  twice asset init hot --public public
+  twice asset seal hot/cover.png --log cover.json
+  twice asset gate hot
   twice asset leaks build/
   twice asset scrub master.png -o public/cover.png
 
@@ -13,6 +16,14 @@ import importlib
 from typing import Final
 
 ACTIONS: Final[dict[str, str]] = {
+    "init": "make a folder a hot store, apart from what is published",
+    "seal": "measure an asset, and put its log beside it",
+    "show": "say what is known of an asset, or print a draft to fill in",
+    "verify": "hold every log against its file, byte by byte",
+    "gate": "judge whether logs are complete, consistent and true, for one asset or a build",
+    "diff": "compare two logs: what would a rendering change?",
+    "package": "write a work unit's checkpoint, and copies of its logs to travel",
+    "export": "write verdicts and manifests in the formats of QuestFoundry",
     "leaks": "look through what is published for traces of how it was made",
     "scrub": "write a copy without anything but its payload, and prove that",
 }

@@ -1,0 +1,100 @@
+"""Rules on where values come from.
+
+Invariant: a deterministic promise never rests on what a person said alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from twice.assets.gate.facts import Facts, faulty
+from twice.assets.gate.row import Row
+from twice.assets.model.reading import escaped, to_document
+from twice.assets.model.witness import Evidence, Level
+
+CHECKS: Final = {
+    "evidence": "Every value that decides the result has evidence, of its own or from above.",
+    "evidence-source": "Evidence names its source: a record, a file with place and digest, or a person "
+    "and a time.",
+    "evidence-strength": "A deterministic promise rests on something recorded or imported, not on "
+    "declarations alone.",
+}
+_MAKING: Final = ("model", "seed", "art", "audio", "environment", "recipe")
+_NEEDED: Final = {
+    Level.RECORDED: ("record",),
+    Level.IMPORTED: ("file", "sha256", "chunk"),
+    Level.DECLARED: ("who", "when"),
+}
+
+
+def judge(facts: Facts) -> Iterator[Row]:
+    """Judge one log."""
+    if facts.log.evidence is None or faulty(facts, "/evidence"):
+        return
+    evidence = facts.log.evidence
+    for pointer, each in evidence.items():
+        needed = _NEEDED[each.level] if each.level is not None else ()
+        lacking = [name for name in needed if getattr(each, name) is None]
+        if lacking:
+            at = f"/evidence/{escaped(pointer)}"
+            yield facts.red(
+                f"evidence-source:{at}",
+                f"{at} is {each.level} and does not say {', '.join(lacking)}",
+                f"set {at}/{lacking[0]}",
+            )
+    if not facts.log.deterministic:
+        return
+    used: dict[str, Evidence] = {}
+    bare: list[str] = []
+    for pointer in _values(facts, evidence):
+        nearest = _nearest(evidence, pointer)
+        if nearest is None:
+            bare.append(pointer)
+        else:
+            used[nearest] = evidence[nearest]
+    if bare:
+        more = f" and {len(bare) - 3} more" if len(bare) > 3 else ""
+        fix = f'say where it comes from: evidence["{bare[0]}"] = {{"level": …}}'
+        yield facts.red("evidence", f"no evidence for {', '.join(bare[:3])}{more}", fix)
+    else:
+        yield facts.green("evidence", f"for every value, by {len(used)} entries")
+    levels = {each.level for each in used.values()}
+    if levels & {Level.RECORDED, Level.IMPORTED}:
+        yield facts.green("evidence-strength", " and ".join(sorted(filter(None, levels))))
+    elif not bare:
+        fix = "render it under a record: twice asset record, or import what the generator wrote"
+        yield facts.red("evidence-strength", "every value is declared by a person alone", fix)
+
+
+def _values(facts: Facts, evidence: Mapping[str, Evidence]) -> Iterator[str]:
+    """Point at each value in the blocks that decide the result; a reason is a value as well.
+
+    A block of which no entry speaks piece by piece is pointed at as a whole.
+    """
+    for name in _MAKING:
+        block = getattr(facts.log, name)
+        if block is not None and any(each.startswith(f"/{name}/") for each in evidence):
+            yield from _leaves(to_document(block), f"/{name}")
+        elif block is not None:
+            yield f"/{name}"
+
+
+def _leaves(value: Any, at: str) -> Iterator[str]:
+    if isinstance(value, dict) and "not_applicable" not in value:
+        for name, part in value.items():
+            yield from _leaves(part, f"{at}/{escaped(name)}")
+    elif isinstance(value, list) and value:
+        for number, part in enumerate(value):
+            yield from _leaves(part, f"{at}/{number}")
+    else:
+        yield at
+
+
+def _nearest(evidence: Mapping[str, Evidence], pointer: str) -> str | None:
+    """Find the entry that speaks of a value: its own, or the nearest above it."""
+    while pointer not in evidence:
+        if not pointer:
+            return None
+        pointer = pointer.rpartition("/")[0]
+    return pointer

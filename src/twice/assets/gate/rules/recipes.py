@@ -1,0 +1,57 @@
+"""Rules on recipes: that there is one, and that what it reads is still what it was.
+
+Invariant: an input that cannot be seen is never counted as unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from twice.assets.gate.facts import Facts, faulty, value_of
+from twice.assets.gate.row import Row
+from twice.assets.model.declaring import NotApplicable
+from twice.assets.model.witness import Outcome
+
+CHECKS: Final = {
+    "recipe": "A promised asset has a command that renders it again, or was rendered again at least once.",
+    "stale": "What the recipe reads is what it was.",
+}
+
+
+def judge(facts: Facts) -> Iterator[Row]:
+    """Judge one log."""
+    recipe = facts.log.recipe
+    if recipe is None or faulty(facts, "/recipe"):
+        return
+    if isinstance(recipe, NotApplicable):
+        if not facts.log.deterministic:
+            return
+        outcomes = {each.outcome for each in facts.log.verdicts or ()}
+        if Outcome.REPRODUCED in outcomes:
+            yield facts.green("recipe", f"none ({recipe.reason}), and it was reproduced")
+            return
+        fix = "log the command in recipe, or mark the asset as non-deterministic"
+        yield facts.yellow("recipe", f"none: {recipe.reason}; and it was never reproduced", fix)
+        return
+    yield facts.green("recipe", f"{(recipe.argv or ('?',))[0]}, {len(recipe.argv or ())} arguments")
+    yield from _inputs(facts)
+
+
+def _inputs(facts: Facts) -> Iterator[Row]:
+    recipe = value_of(facts.log.recipe)
+    inputs = value_of(recipe.inputs) or ()
+    changed = [
+        each.path for each in inputs if facts.inputs.get(each.path) not in {None, each.sha256}
+    ]
+    gone = [each.path for each in inputs if facts.inputs.get(each.path) is None]
+    if changed:
+        fix = f"render it again and seal it, or restore {changed[0]}"
+        yield facts.red("stale", f"changed since: {', '.join(map(str, changed))}", fix)
+    if gone:
+        fix = f"put {gone[0]} where the recipe reads it, or gate where it is"
+        yield facts.yellow(
+            "stale", f"not here, so it cannot be told: {', '.join(map(str, gone))}", fix
+        )
+    if inputs and not changed and not gone:
+        yield facts.green("stale", f"{len(inputs)} inputs as they were")

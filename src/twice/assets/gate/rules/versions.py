@@ -1,0 +1,86 @@
+"""Rules on versions: none of them floats, and every plugin that sounds has one.
+
+Invariant: a bypassed plugin is not asked for its version, since it changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from twice.assets.gate.facts import Facts, value_of
+from twice.assets.gate.row import Row
+from twice.assets.model.reading import escaped
+
+CHECKS: Final = {
+    "version-pinned": "No version can mean another thing tomorrow.",
+    "plugin-version": "Every plugin of the chain that is not bypassed has its version.",
+}
+_FLOATING: Final = re.compile(
+    r"(?:^|[^a-z0-9])(?:latest|newest|current|head|main|master|nightly|stable|rolling|edge)(?:$|[^a-z0-9])"
+    r"|[*^~<>]|^[=]?[0-9.]*x$",
+    re.IGNORECASE,
+)
+
+
+def floats(version: str) -> bool:
+    """Whether a version names whatever is newest, or a range."""
+    return _FLOATING.search(version.strip()) is not None
+
+
+def judge(facts: Facts) -> Iterator[Row]:
+    """Judge one log; without a promise a floating version is no fault."""
+    if not facts.log.deterministic:
+        return
+    named = list(_versions(facts))
+    loose = [(at, version) for at, version in named if floats(version)]
+    for at, version in loose:
+        seen = f"{at} is {version!r}, which names no single version"
+        yield facts.red(f"version-pinned:{at}", seen, f"set {at} to the version that rendered")
+    if named and not loose:
+        yield facts.green("version-pinned", f"{len(named)} versions")
+    yield from _plugins(facts)
+
+
+def _versions(facts: Facts) -> Iterator[tuple[str, str]]:
+    log = facts.log
+    model, surroundings = value_of(log.model), value_of(log.environment)
+    if model is not None:
+        yield from _one("/model", model)
+        yield from _each("/model/adapters", model.adapters)
+    if log.art is not None:
+        yield from _each("/art/post", log.art.post)
+    if log.audio is not None:
+        for name in ("source", "daw", "export"):
+            yield from _one(f"/audio/{name}", value_of(getattr(log.audio, name)))
+        yield from _each("/audio/chain", log.audio.chain)
+    packages = value_of(surroundings.packages) if surroundings is not None else None
+    for name, version in (packages or {}).items():
+        yield f"/environment/packages/{escaped(name)}", version
+
+
+def _one(at: str, block: Any) -> Iterator[tuple[str, str]]:
+    version = value_of(getattr(block, "version", None))
+    if version is not None:
+        yield f"{at}/version", version
+
+
+def _each(at: str, blocks: Any) -> Iterator[tuple[str, str]]:
+    for number, block in enumerate(value_of(blocks) or ()):
+        yield from _one(f"{at}/{number}", block)
+
+
+def _plugins(facts: Facts) -> Iterator[Row]:
+    chain = value_of(facts.log.audio.chain) if facts.log.audio is not None else None
+    if not chain:
+        return
+    lacking = [
+        (at, each) for at, each in enumerate(chain) if each.version is None and not each.bypass
+    ]
+    for at, each in lacking:
+        pointer = f"/audio/chain/{at}/version"
+        fix = f"set {pointer} to the plugin's version, as the workstation shows it"
+        yield facts.red(f"plugin-version:{pointer}", f"{each.name} has no version", fix)
+    if not lacking:
+        yield facts.green("plugin-version", f"{len(chain)} plugins")

@@ -1,0 +1,79 @@
+"""Secrets taken out of a log before it is written: keys of services, tokens, passwords in URLs and arguments.
+
+What is found by name or by shape is blanked by stars, everywhere in the log. A voice id or a prompt is no secret by
+its shape; what a studio wants to keep besides is for the studio to leave out.
+
+Invariant: a document without secrets comes back equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from twice.assets.model.reading import escaped
+from twice.recording.redaction.policy import Policy
+from twice.recording.redaction.redaction import Redaction
+from twice.recording.variables import is_secret
+
+_SHAPES: Final = (
+    r"\b(?:sk|rk|pk)-[A-Za-z0-9_-]{16,}",
+    r"\bgh[opsu]_[A-Za-z0-9]{20,}",
+    r"\bhf_[A-Za-z0-9]{20,}",
+    r"\bAKIA[0-9A-Z]{16}\b",
+    r"\bxox[abp]-[A-Za-z0-9-]{10,}",
+    r"(?i)bearer\s+([A-Za-z0-9._~+/-]{16,})",
+    r'(?i)"[^"]{0,40}(?:api_?key|token|secret|password)[^"]{0,20}"\s*:\s*"([^"]{6,})"',
+    r"://[^/\s:@]+:([^/\s@]{3,})@",
+)
+_TABLES: Final = frozenset({"env", "settings", "args", "presets"})
+"""Where names are chosen by programs, so that a name may say that its value is secret."""
+
+
+def redacted(
+    document: Mapping[str, Any], variables: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """Blank the secrets of a log.
+
+    Args:
+        document: a log, of a shape that was examined.
+        variables: the environment whose secrets are known, such as that of this process.
+
+    Returns:
+        The document, and JSON pointers of what was blanked.
+    """
+    redaction = Redaction(Policy(patterns=_SHAPES), variables)
+    for name, value in _named(document):
+        if is_secret(name) and isinstance(value, str):
+            redaction.learn(value.encode("utf-8", "surrogatepass"), f"variable {name}")
+    changed = dict(document)
+    recipe = document.get("recipe")
+    argv = recipe.get("argv") if isinstance(recipe, Mapping) else None
+    if isinstance(recipe, Mapping) and isinstance(argv, list):
+        changed["recipe"] = {**recipe, "argv": redaction.arguments(argv, "recipe")}
+    taken: dict[str, Any] = redaction.value(changed, "log")
+    before = dict(_texts(document, ""))
+    return taken, [at for at, text in _texts(taken, "") if before.get(at) != text]
+
+
+def _named(value: Any, table: str = "") -> Iterator[tuple[str, Any]]:
+    """Each pair of the tables whose names programs choose."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            if table in _TABLES:
+                yield str(name), part
+            yield from _named(part, str(name))
+    elif isinstance(value, list):
+        for part in value:
+            yield from _named(part)
+
+
+def _texts(value: Any, at: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield at, value
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _texts(part, f"{at}/{escaped(str(name))}")
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from _texts(part, f"{at}/{number}")

@@ -1,0 +1,67 @@
+"""A hot store with two real assets, sealed with complete logs."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import soundfile
+from PIL import Image
+
+from completelogs import art, audio
+from twice.assets.store.project import Store, lay_store
+from twice.assets.store.sealing import Sealed, Sealing, seal
+from twice.foundation.digests import Algorithm, digest_bytes
+
+HOW = Sealing(created="2026-01-31T09:30:00Z", nonce="00112233445566778899aabbccddeeff")
+
+
+def sha256(data: bytes) -> str:
+    return digest_bytes(data, Algorithm.SHA256).hex
+
+
+def sound(path: Path, level: float = 0.172, rate: int = 48000, subtype: str = "PCM_24") -> None:
+    """One second of a tone, near -16 LUFS."""
+    times = np.arange(rate) / rate
+    wave = level * np.sin(2 * np.pi * 440 * times)
+    soundfile.write(path, np.stack([wave, wave], axis=1), rate, subtype=subtype)
+
+
+def picture(path: Path, size: tuple[int, int] = (64, 32), colour: int = 7) -> None:
+    Image.new("RGB", size, (colour, 20, 30)).save(path)
+
+
+def laid(folder: Path) -> Store:
+    """An empty hot store beside a public tree."""
+    (folder / "public").mkdir()
+    return lay_store(folder / "hot", ("../public",))
+
+
+def art_draft(store: Store) -> dict[str, Any]:
+    """A complete draft for an image; what its recipe reads is there."""
+    (store.root / "render.py").write_bytes(b"print('rendered')\n")
+    return _draft(art(), sha256(b"print('rendered')\n"))
+
+
+def audio_draft(store: Store) -> dict[str, Any]:
+    (store.root / "render.py").write_bytes(b"print('rendered')\n")
+    return _draft(audio(), sha256(b"print('rendered')\n"))
+
+
+def _draft(document: dict[str, Any], digest: str) -> dict[str, Any]:
+    draft = copy.deepcopy(document)
+    del draft["asset"]
+    draft["recipe"]["inputs"][0]["sha256"] = digest
+    return draft
+
+
+def sealed_art(store: Store, name: str = "picture.png", **over: Any) -> Sealed:
+    picture(store.root / name)
+    return seal(store, store.root / name, art_draft(store) | over, HOW)
+
+
+def sealed_audio(store: Store, name: str = "cue.wav", **over: Any) -> Sealed:
+    sound(store.root / name)
+    return seal(store, store.root / name, audio_draft(store) | over, HOW)

@@ -1,0 +1,66 @@
+"""What the guide and the help of the commands say can be typed."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from twice.assets.gate.rules import CHECKS
+from twice.assets.model.kinds import UNKNOWN_WORDS
+from twice.assets.model.log import DeterminismLog
+from twice.assets.model.reading import declared_fields
+from twice.surfaces.cli import asset
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "guides" / "assets.md").read_text("utf-8")
+FORMAT = (ROOT / "docs" / "format" / "determinism-log.md").read_text("utf-8")
+OWN = ("init", "seal", "show", "verify", "gate", "diff", "package", "export")
+
+
+def _lines() -> list[str]:
+    said = [GUIDE, asset.__doc__ or ""]
+    said += [
+        importlib.import_module(f"twice.surfaces.cli.asset.{each}").__doc__ or "" for each in OWN
+    ]
+    found = [line.strip() for text in said for line in text.splitlines()]
+    return [each for each in found if re.match(r"twice asset \w", each)]
+
+
+@pytest.mark.parametrize("line", _lines())
+def test_every_command_that_is_shown_can_be_typed(line: str) -> None:
+    parser = argparse.ArgumentParser(exit_on_error=False, allow_abbrev=False)
+    asset.arrange(parser)
+    words = shlex.split(line.partition(" > ")[0])[2:]
+
+    assert parser.parse_args(words).action == words[0]
+
+
+def test_every_command_is_shown() -> None:
+    shown = {line.split()[2] for line in _lines()}
+
+    assert set(OWN) <= shown
+
+
+def test_the_page_of_the_format_names_every_field_of_a_log() -> None:
+    named = set(re.findall(r"`([\w-]+)`", FORMAT))
+    blocks = [declared.shape for declared in declared_fields(DeterminismLog).values()]
+    fields = {
+        name for shape in blocks if hasattr(shape, "block") for name in declared_fields(shape.block)
+    }
+    plain = set(re.findall(r"\w+", FORMAT))
+
+    assert set(declared_fields(DeterminismLog)) <= named
+    assert fields - plain - {"width_px", "height_px", "mode", "duration_s"} == set()
+    assert {each for each in UNKNOWN_WORDS if f"`{each}`" not in FORMAT} == set()
+
+
+def test_every_check_is_described_in_a_sentence() -> None:
+    odd = [each for each in CHECKS if not re.fullmatch(r"[a-z]+(?:-[a-z]+)*", each)]
+    short = [each for each, words in CHECKS.items() if len(words.split()) < 4]
+
+    assert (odd, short) == ([], [])

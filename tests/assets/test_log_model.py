@@ -1,0 +1,364 @@
+"""Claims about the determinism log: what is read, what is refused and where, and that schema and reader agree."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from referencing import Registry, Resource
+
+from completelogs import NA, art, audio, holder, leaves, marked
+from twice.assets.model.declaring import NotApplicable
+from twice.assets.model.kinds import UNKNOWN_WORDS, Fault
+from twice.assets.model.reading import examine, to_document
+from twice.assets.model.schema import FOLDER, schemas, text_of
+from twice.assets.model.text import (
+    canonical,
+    canonical_document,
+    examine_bytes,
+    log_digest,
+    parse,
+    read_log,
+)
+from twice.errors import LogRefused, LogUnreadable, LogVersion
+
+SCHEMAS: dict[str, Any] = schemas()
+REGISTRY: Any = Registry().with_resources(
+    [(each["$id"], Resource.from_contents(each)) for each in SCHEMAS.values()]
+)
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMAS["determinism_log"], registry=REGISTRY)
+COMPLETE = [art(), audio(), marked()]
+UNKNOWNS = [
+    None, "", " ", "\t\n", -1, -1.0, math.nan, math.inf, "unknown", " Unknown ", "LATEST", "latest",
+    "-1", "n/a", "None", "null", "NaN", "TBD", "\u200b", "?", {"not_applicable": ""},
+    {"not_applicable": None}, {"not_applicable": "unknown"},
+]  # fmt: skip
+FREE = ("/recipe/argv", "/recipe/env")
+"""Where a text is what a program takes, so that every text is a value."""
+SIGNED = (
+    "weight",
+    "true_peak_max_dbtp",
+    "gain",
+    "loudness_lufs",
+    "true_peak_dbtp",
+    "limits",
+    "resize",
+)
+"""Where -1 is a measure like others."""
+
+
+def faults(document: object) -> list[tuple[str, Fault]]:
+    return [(each.pointer, each.fault) for each in examine(document).problems]
+
+
+def valid(document: object) -> bool:
+    return bool(VALIDATOR.is_valid(document))
+
+
+@pytest.mark.parametrize("document", COMPLETE, ids=lambda each: each["log_id"])
+def test_a_complete_log_has_no_problem_and_comes_back(document: dict[str, Any]) -> None:
+    assert faults(document) == []
+    assert valid(document)
+    examined = examine(document)
+    assert to_document(examined.log) == document
+    assert canonical_document(document) == canonical(examined.log)
+    assert parse(canonical(examined.log), "a") == document
+
+
+def test_values_are_typed() -> None:
+    log = examine(art()).log
+
+    assert log.deterministic
+    assert log.art is not None
+    assert isinstance(log.art.negative_prompt, NotApplicable)
+    assert (log.seed.effective, log.art.post[0].args) == ("7", {"resize": 2})  # type: ignore[union-attr, index]
+
+
+def test_the_shipped_schemas_are_those_of_the_code() -> None:
+    shipped = {path.name.split(".")[0]: path.read_text("utf-8") for path in FOLDER.glob("*.json")}
+
+    assert shipped == {name: text_of(schema) for name, schema in SCHEMAS.items()}
+    for schema in SCHEMAS.values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize("name", ["art", "audio"])
+def test_a_render_alone_is_valid_by_its_own_schema(name: str) -> None:
+    validator = jsonschema.Draft202012Validator(SCHEMAS[f"{name}_render"], registry=REGISTRY)
+    render = {"art": art, "audio": audio}[name]()[name]
+
+    assert list(validator.iter_errors(render)) == []
+    del render["export" if name == "audio" else "steps"]
+    assert not validator.is_valid(render)
+
+
+def _required() -> list[tuple[int, str]]:
+    """Every field that a complete log cannot be without."""
+    found = []
+    for at, document in enumerate(COMPLETE):
+        for pointer, _ in leaves(document):
+            without = copy.deepcopy(document)
+            inside, key = holder(without, pointer)
+            if isinstance(inside, dict) and key != "not_applicable":
+                del inside[key]
+                if not valid(without):
+                    found.append((at, pointer))
+    return found
+
+
+REQUIRED = _required()
+
+
+def test_the_rows_of_the_issue_are_required() -> None:
+    pointers = {pointer for _, pointer in REQUIRED}
+
+    assert len(pointers) > 90
+    assert pointers >= {
+        "/provider/name", "/model/name", "/model/version", "/audio/source", "/audio/daw/version",
+        "/seed/requested", "/seed/effective", "/audio/tempo_bpm", "/audio/key",
+        "/audio/time_signature", "/audio/chain", "/audio/session_sample_rate_hz",
+        "/audio/session_bit_depth", "/audio/loudness/target_lufs", "/audio/presets",
+        "/art/width_px", "/art/height_px", "/art/aspect_ratio", "/art/workflow", "/art/steps",
+        "/art/guidance", "/art/sampler", "/art/scheduler", "/art/negative_prompt", "/art/post",
+        "/promise/why", "/promise/why_code", "/promise/constraints", "/recipe", "/environment",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("at", "pointer"), REQUIRED)
+def test_a_missing_field_is_named_and_nothing_else(at: int, pointer: str) -> None:
+    document = copy.deepcopy(COMPLETE[at])
+    inside, key = holder(document, pointer)
+    del inside[key]
+
+    assert faults(document) == [(pointer, Fault.MISSING)]
+
+
+@pytest.mark.parametrize(("at", "pointer"), REQUIRED)
+def test_nothing_that_means_unknown_stands_in_for_a_field(at: int, pointer: str) -> None:
+    for unknown in UNKNOWNS:
+        if unknown == -1 and pointer.endswith(SIGNED):
+            continue
+        document = copy.deepcopy(COMPLETE[at])
+        inside, key = holder(document, pointer)
+        inside[key] = unknown
+        problems = examine(document).problems
+        assert problems, (pointer, unknown)
+        assert all(each.pointer.startswith(pointer) for each in problems), (pointer, unknown)
+        if not isinstance(unknown, float) or math.isfinite(unknown):
+            assert not valid(document), (pointer, unknown)
+
+
+@given(
+    st.sampled_from(REQUIRED),
+    st.sampled_from(UNKNOWN_WORDS),
+    st.text(" \t\n\r\u00a0\u200b\ufeff", max_size=3),
+    st.text(" \t\n\r\u00a0\u200b\ufeff", max_size=3),
+    st.lists(st.booleans(), min_size=20, max_size=20),
+)
+def test_no_way_to_write_unknown_passes(
+    field: tuple[int, str], word: str, before: str, after: str, upper: list[bool]
+) -> None:
+    said = "".join(c.upper() if up else c for c, up in zip(word, upper, strict=False))
+    document = copy.deepcopy(COMPLETE[field[0]])
+    inside, key = holder(document, field[1])
+    inside[key] = before + said + after
+
+    assert faults(document)
+    assert not valid(document)
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8) | st.sampled_from(["deterministic", "art", "a/b", "7", "x" * 64, "0" * 64]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(["name", "not_applicable", "version", "mode", "x/y", ""]), inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+POINTERS = [[pointer for pointer, _ in leaves(document)] for document in COMPLETE]
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> Any:
+    """A complete log with some of its values replaced, taken out or put in."""
+    at = draw(st.sampled_from([0, 1, 2]))
+    document = copy.deepcopy(COMPLETE[at])
+    for pointer in draw(st.lists(st.sampled_from(POINTERS[at]), min_size=0, max_size=3)):
+        try:
+            inside, key = holder(document, pointer)
+            what = draw(st.sampled_from(["replace", "replace", "delete", "add"]))
+            if what == "delete":
+                del inside[key]
+            elif what == "add" and isinstance(inside, dict):
+                inside[draw(st.sampled_from(["note", "", "a/b~c", "sha256"]))] = draw(JSON_VALUES)
+            else:
+                inside[key] = draw(JSON_VALUES)
+        except (KeyError, IndexError, TypeError, ValueError):
+            continue  # An earlier change took the place away.
+    return document
+
+
+@given(mutated())
+def test_schema_and_reader_agree(document: Any) -> None:
+    assert valid(document) == (faults(document) == []), faults(document)
+
+
+@given(mutated())
+def test_what_was_read_is_a_log_that_says_the_same(document: Any) -> None:
+    examined = examine(document)
+    again = examine(to_document(examined.log))
+
+    assert again.log == examined.log
+    if not examined.problems:
+        assert to_document(examined.log) == document
+
+
+@given(JSON_VALUES)
+def test_no_json_value_stops_the_reader(document: object) -> None:
+    assert examine(document).problems
+
+
+@pytest.mark.parametrize(
+    ("pointer", "value", "fault"),
+    [
+        ("/audio/session_sample_rate_hz", 0, Fault.IMPOSSIBLE),
+        ("/audio/session_sample_rate_hz", "48000", Fault.TYPE),
+        ("/audio/tempo_bpm", -4, Fault.IMPOSSIBLE),
+        ("/audio/loudness/target_lufs", -1, Fault.UNKNOWN),
+        ("/audio/session_bit_depth", True, Fault.TYPE),
+        ("/seed/effective", 7, Fault.TYPE),
+        ("/seed/effective", "007", Fault.IMPOSSIBLE),
+        ("/seed/effective", "7\n", Fault.IMPOSSIBLE),
+        ("/asset/file", "../cue.wav", Fault.IMPOSSIBLE),
+        ("/recipe/output", "../../etc/passwd", Fault.IMPOSSIBLE),
+        ("/recipe/output", "/etc/passwd", Fault.IMPOSSIBLE),
+        ("/recipe/output", "x\n/../../etc/passwd", Fault.IMPOSSIBLE),
+        ("/recipe/output", "a/..", Fault.IMPOSSIBLE),
+        ("/asset/file", "..", Fault.IMPOSSIBLE),
+        ("/asset/file", "a\0b", Fault.IMPOSSIBLE),
+        ("/log_id", "a/b", Fault.IMPOSSIBLE),
+        ("/created", "2026-13-01T00:00:00Z", Fault.IMPOSSIBLE),
+        ("/promise/grade", "close", Fault.IMPOSSIBLE),
+    ],
+)
+def test_what_cannot_be_is_refused_at_its_place(pointer: str, value: object, fault: Fault) -> None:
+    document = audio()
+    inside, key = holder(document, pointer)
+    inside[key] = value
+
+    assert faults(document) == [(pointer, fault)]
+    assert not valid(document)
+
+
+def test_a_negative_number_of_steps_is_impossible() -> None:
+    document = art()
+    document["art"]["steps"] = -20
+
+    assert faults(document) == [("/art/steps", Fault.IMPOSSIBLE)]
+
+
+def test_a_reason_stands_in_for_a_whole_block() -> None:
+    document = art() | {"model": NA, "recipe": NA, "seed": NA}
+
+    assert faults(document) == []
+    assert valid(document)
+
+
+@pytest.mark.parametrize("name", ["promise", "asset", "producer", "evidence", "log_id"])
+def test_identity_and_promise_are_never_excused(name: str) -> None:
+    document = art() | {name: NA}
+
+    assert faults(document)
+    assert not valid(document)
+
+
+def test_a_later_revision_names_the_one_before() -> None:
+    document = art() | {"revision": 2}
+    assert faults(document) == [("/supersedes", Fault.MISSING)]
+    assert not valid(document)
+
+    document["supersedes"] = log_digest(examine(art()).log)
+    assert faults(document) == []
+    assert valid(document)
+
+
+def test_a_tolerance_has_a_profile() -> None:
+    document = art()
+    document["promise"]["grade"] = "tolerance"
+    assert faults(document) == [("/promise/profile", Fault.MISSING)]
+
+    document["promise"]["profile"] = {"name": "image-stochastic", "limits": {"psnr_db_min": 45}}
+    assert faults(document) == []
+
+
+def test_a_log_has_the_render_block_of_its_kind_alone() -> None:
+    document = art() | {"audio": audio()["audio"]}
+
+    assert faults(document) == [("/audio", Fault.UNEXPECTED)]
+    assert not valid(document)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "ends early"),
+        (canonical_document(art())[:300], "ends early|is no JSON"),
+        (b'{"a": 1, "a": 2}', "twice"),
+        (b'{"a": NaN}', "NaN"),
+        (b"\xff\xfe{", "utf-8"),
+        (b'{"a": "\\ud800"}', "surrogate"),
+        (b"[" * 200_000, "deep"),
+        (b"[" * 90 + b"]" * 90, "deep"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "digits"),
+    ],
+)
+def test_bytes_that_are_no_log_are_one_error(data: bytes, words: str) -> None:
+    with pytest.raises(LogUnreadable, match=words):
+        examine_bytes(data, "a.detlog.json")
+
+
+def test_a_later_format_is_named() -> None:
+    with pytest.raises(LogVersion, match="determinism-log/2"):
+        examine_bytes(json.dumps(art() | {"format": "twice.determinism-log/2"}).encode(), "a")
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_end_in_a_log_or_an_error(data: bytes) -> None:
+    refused = False
+    problems: tuple[object, ...] = ()
+    try:
+        problems = examine_bytes(data, "a")[1].problems
+    except LogUnreadable:
+        refused = True
+    assert refused or problems
+
+
+def test_a_draft_may_lack_fields_and_a_log_may_not(tmp_path: Any) -> None:
+    document = art()
+    del document["seed"]
+    path = tmp_path / "a.detlog.json"
+    path.write_bytes(canonical_document(document))
+
+    assert read_log(path, draft=True).seed is None
+    with pytest.raises(LogRefused, match="/seed") as caught:
+        read_log(path)
+    assert caught.value.fields["pointer"] == "/seed"
+
+
+def test_equal_documents_have_one_digest() -> None:
+    shuffled = dict(reversed(art().items()))
+
+    assert log_digest(examine(shuffled).log) == log_digest(examine(art()).log)
+    assert canonical_document(art()).endswith(b"}\n")
+
+
+def test_a_long_text_takes_no_longer_than_its_length() -> None:
+    document = art()
+    for text in (" " * 900_000 + "x", "a/" * 2000, "-" * 900_000):
+        document["art"]["prompt"] = document["recipe"]["output"] = text
+        assert all(each.pointer == "/recipe/output" for each in examine(document).problems)

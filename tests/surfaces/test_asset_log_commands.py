@@ -1,0 +1,163 @@
+"""Claims about the commands for an asset's log, as a person or a script types them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from programs import cli
+
+pytest.importorskip("soundfile")
+Image = pytest.importorskip("PIL.Image")
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from completelogs import marked  # noqa: E402
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A store with one picture, and nothing sealed."""
+    made = cli("asset", "init", "hot", "--public", "public", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    Image.new("RGB", (64, 32), (1, 2, 3)).save(tmp_path / "hot" / "cover.png")
+    draft = marked()
+    del draft["asset"], draft["audio"]
+    (tmp_path / "draft.json").write_text(json.dumps(draft | {"kind": "art", "log_id": "cover"}))
+    return tmp_path
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_from_an_empty_folder_to_a_package_that_passes(project: Path) -> None:
+    sealed = cli("asset", "seal", "hot/cover.png", "--log", "draft.json", cwd=project)
+    gate = cli("asset", "gate", "hot", "--json", cwd=project)
+    packaged = cli(
+        "asset",
+        "package",
+        "--store",
+        "hot",
+        "--work-unit",
+        "TU-2026-01-31-IL01",
+        "--to",
+        "out",
+        cwd=project,
+    )
+    verified = cli("asset", "verify", "out/cover.detlog.json", cwd=project)
+    document = json.loads(gate.stdout)
+
+    assert [each.returncode for each in (sealed, gate, packaged)] == [0, 0, 0], gate.stdout
+    assert (document["format"], document["result"]) == ("twice.asset-gate/1", "pass")
+    assert {"asset", "check", "status", "evidence", "fix", "owner"} == set(document["rows"][0])
+    assert sorted(path.name for path in (project / "out").iterdir()) == [
+        "TU-2026-01-31-IL01.checkpoint.json", "cover.detlog.json", "index.json",
+    ]  # fmt: skip
+    assert verified.returncode == 1, "the asset did not travel with its log"
+
+
+def test_the_exit_code_of_the_gate_is_the_verdict(project: Path) -> None:
+    blocked = cli("asset", "gate", "hot", cwd=project)
+    assert (blocked.returncode, blocked.stdout.splitlines()[0][:6]) == (1, "block:")
+    cli("asset", "seal", "hot/cover.png", "--log", "draft.json", cwd=project)
+    assert cli("asset", "gate", "hot/cover.png", cwd=project).returncode == 0
+    Image.new("RGB", (64, 32), (1, 2, 3)).save(project / "hot" / "cover.png", compress_level=0)
+    conditional = cli("asset", "gate", "hot/cover.png", cwd=project)
+
+    assert (conditional.returncode, conditional.stdout.splitlines()[0][:12]) == (2, "conditional:")
+
+
+def test_a_printed_draft_can_be_filled_in_and_sealed(project: Path) -> None:
+    printed = cli("asset", "show", "--draft", "art", "--mode", "non-deterministic", cwd=project)
+    (project / "d.json").write_text(printed.stdout)
+    sealed = cli(
+        "asset", "seal", "hot/cover.png", "--log", "d.json", "--set", "work_unit=TU-1",
+        "--set", 'promise.constraints=["one palette"]', "--id", "cover", "--declared-by", "the studio",
+        "--json", cwd=project,
+    )  # fmt: skip
+    document = json.loads(sealed.stdout)
+
+    assert sealed.returncode == 0, sealed.stderr
+    assert document["log_id"] == "cover"
+    assert document["missing"] == ["/producer", "/promise/why", "/promise/why_code", "/provider"]
+
+
+def test_a_revision_differs_from_the_one_before(project: Path) -> None:
+    seal = ("asset", "seal", "hot/cover.png", "--log", "draft.json")
+    cli(*seal, cwd=project)
+    refused = cli(*seal, "--set", "promise.why=Another reason.", cwd=project)
+    revised = cli(*seal, "--set", "promise.why=Another reason.", "--revise", cwd=project)
+    (old,) = (project / "hot" / "superseded").iterdir()
+    compared = cli("asset", "diff", old, "hot/cover.detlog.json", "--json", cwd=project)
+    pointers = {each["pointer"] for each in json.loads(compared.stdout)["differences"]}
+
+    assert (refused.returncode, revised.returncode, compared.returncode) == (2, 0, 1)
+    assert "E-OUTPUT-001" in refused.stderr
+    assert {"/promise/why", "/revision", "/supersedes"} <= pointers
+    assert cli("asset", "diff", old, old, cwd=project).stdout == "The logs say the same.\n"
+    shown = cli("asset", "show", "hot/cover.png", cwd=project)
+    assert shown.stdout.startswith("cover revision 2: non-deterministic")
+
+
+def test_an_export_is_written_whole_or_not_at_all(project: Path) -> None:
+    cli("asset", "seal", "hot/cover.png", "--log", "draft.json", cwd=project)
+    export = ("asset", "export", "gatecheck", "hot", "--title", "TU-1", "-o", "gate.json")
+    first, second = cli(*export, cwd=project), cli(*export, cwd=project)
+    manifest = cli(
+        "asset", "export", "art-manifest", "hot", "--project", "x", "-o", "art.json", cwd=project
+    )
+
+    assert (first.returncode, second.returncode) == (0, 2)
+    assert len(json.loads((project / "gate.json").read_text())["bars"]) == 8
+    assert manifest.returncode == 2
+    assert "the prompt of cover.png" in manifest.stderr
+    assert not (project / "art.json").exists()
+
+
+BAD = [
+    (["init", "hot"], "E-OUTPUT-001"),
+    (["init", "public/hot", "--public", "public"], "E-ASSET-STORE-001"),
+    (["seal", "hot/gone.png"], "E-ASSET-FILE-001"),
+    (["seal", "draft.json"], "E-ASSET-STORE-001"),
+    (["seal", "hot/cover.png", "--public", "."], "E-ASSET-STORE-001"),
+    (["seal", "hot/cover.png", "--log", "gone.json"], "E-ASSET-LOG-001"),
+    (["seal", "hot/cover.png", "--log", "hot/cover.png"], "E-ASSET-LOG-001"),
+    (["seal", "hot/cover.png", "--log", "draft.json", "--set", "seed"], "E-USE-001"),
+    (
+        ["seal", "hot/cover.png", "--log", "draft.json", "--set", "seed.effective=-1"],
+        "E-ASSET-LOG-002",
+    ),
+    (["seal", "hot/cover.png", "--log", "draft.json", "--set", "x.y=1"], "E-ASSET-LOG-002"),
+    (["seal", "hot/cover.png", "--log", "draft.json", "--id", "../x"], "E-ASSET-LOG-002"),
+    (["gate", "gone"], "E-ASSET-FILE-001"),
+    (["gate", "public"], "E-ASSET-FILE-001"),
+    (["verify", "gone"], "E-ASSET-FILE-001"),
+    (["show"], "E-USE-001"),
+    (["show", "gone"], "E-ASSET-FILE-001"),
+    (["diff", "draft.json", "gone"], "E-ASSET-LOG-001"),
+    (["package", "--work-unit", "x", "--store", "hot"], "E-ASSET-STORE-001"),
+    (["package", "--work-unit", "x"], "E-ASSET-STORE-001"),
+    (["export", "gatecheck", "hot"], "E-USE-001"),
+    (["export", "cold-art-manifest", "hot", "--approvals", "draft.json"], "E-ASSET-EXPORT-001"),
+    (["export", "cold-manifest", "hot", "--snapshot", "x"], "E-ASSET-EXPORT-001"),
+    (["export", "build-lock", "hot"], "E-ASSET-EXPORT-001"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error"), BAD)
+def test_bad_input_is_one_error_and_nothing_is_written(
+    project: Path, arguments: list[str], error: str
+) -> None:
+    before = tree(project)
+    done = cli("asset", *arguments, cwd=project)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(error), done.stderr
+    assert "Traceback" not in done.stderr
+    assert tree(project) == before
