@@ -10,6 +10,7 @@ Invariant: an id is never reused for another meaning, and every leaf has one.
 from twice.errors.assetlogs import (
     AssetMissing,
     ExportRefused,
+    ImportRefused,
     LogRefused,
     LogUnreadable,
     LogVersion,
@@ -128,6 +129,7 @@ __all__ = [
     "FaultMisplaced",
     "FileNotRebuilt",
     "GateUnfinished",
+    "ImportRefused",
     "InputMismatch",
     "InterceptionRefused",
     "LeaksRefused",

@@ -42,3 +42,9 @@ class ExportRefused(UsageError):
     """A manifest cannot be written: its reader would not take it, or it would leak."""
 
     id = "E-ASSET-EXPORT-001"
+
+
+class ImportRefused(UsageError):
+    """What a file says cannot go into the log that was named."""
+
+    id = "E-ASSET-IMPORT-001"

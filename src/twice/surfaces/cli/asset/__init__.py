@@ -1,6 +1,7 @@
 """Assets: what made them, whether they can be made again, and that nothing of it is published.
 
   twice asset init hot --public public
+  twice asset import cover.png --into cover.json
   twice asset seal hot/cover.png --log cover.json
   twice asset gate hot
   twice asset leaks build/
@@ -17,6 +18,7 @@ from typing import Final
 
 ACTIONS: Final[dict[str, str]] = {
     "init": "make a folder a hot store, apart from what is published",
+    "import": "read what generators and workstations embed, into a log",
     "seal": "measure an asset, and put its log beside it",
     "show": "say what is known of an asset, or print a draft to fill in",
     "verify": "hold every log against its file, byte by byte",

@@ -1,0 +1,128 @@
+"""Any bytes end in a result, in time that grows with their number."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from madefiles import imported, jpeg, png, user_comment, wav
+from test_import_comfy import FLUX, plain
+from test_import_comfy_screen import screen, with_subgraph
+from test_import_midi_and_wave import D_MINOR, END, TEMPO_120, bext, midi
+from test_import_workstations import ALS, RPP
+
+from twice.assets.importers.imported import Imported
+
+DATA = Path(__file__).with_name("data")
+SEEDS = [
+    *(path.read_bytes() for path in sorted(DATA.glob("*.png"))),
+    png(("prompt", json.dumps(FLUX)), ("workflow", json.dumps(screen()))),
+    png(("workflow", json.dumps(with_subgraph()))),
+    jpeg(user_comment("a\nSteps: 2, Sampler: b, Seed: 3", big=True)),
+    wav((b"bext", bext(history="A=PCM,F=1")), (b"iXML", b"<A><B>c</B></A>")),
+    midi(TEMPO_120 + D_MINOR + END),
+    RPP.encode(),
+    gzip.compress(ALS.replace("ENVELOPES", "").encode(), mtime=0),
+    json.dumps(plain()).encode(),
+]
+
+
+def holds(found: Imported) -> None:
+    """What is true of every result."""
+    doubted = {each.pointer for each in found.ambiguities}
+    assert set(found.values) == set(found.evidence)
+    assert not doubted & set(found.values)
+    json.dumps(found.document())
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.binary(max_size=2000))
+@example(b"")
+@example(b"RIFF")
+@example(b"\x89PNG\r\n\x1a\n")
+def test_any_bytes_end_in_a_result(data: bytes) -> None:
+    holds(imported(data))
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.sampled_from(SEEDS), st.data())
+def test_files_with_bytes_changed_end_in_a_result(whole: bytes, data: st.DataObject) -> None:
+    changed = bytearray(whole)
+    for _ in range(data.draw(st.integers(1, 8))):
+        changed[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    holds(imported(bytes(changed[: data.draw(st.integers(0, len(whole)))])))
+
+
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
+)
+LINKS = st.tuples(st.sampled_from(["1", "2", "3", "4", 3]), st.integers(-1, 2)).map(list)
+KEYS = st.sampled_from(
+    ["seed", "noise_seed", "model", "positive", "latent_image", "steps", "text", "value", "noise", "guider",
+     "sigmas", "ckpt_name", "lora_name", "width", "conditioning", "samples", "sampler"]
+)  # fmt: skip
+KINDS = st.sampled_from(
+    ["KSampler", "SamplerCustomAdvanced", "RandomNoise", "Reroute", "CLIPTextEncode", "PrimitiveInt",
+     "CheckpointLoaderSimple", "LoraLoader", "EmptyLatentImage", "SaveImage", "Unknown"]
+)  # fmt: skip
+NODES = st.fixed_dictionaries(
+    {
+        "class_type": KINDS,
+        "inputs": st.dictionaries(KEYS, LEAVES | LINKS | st.lists(LEAVES), max_size=8),
+    }
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.dictionaries(st.sampled_from("12345"), NODES, min_size=1))
+def test_any_graph_ends_in_a_result(graph: dict) -> None:
+    holds(imported(png(("prompt", json.dumps(graph)))))
+
+
+JSON = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.sampled_from(
+        ["invokeai_metadata", "sd-metadata", "parameters", "workflow", "prompt", "Comment"]
+    ),
+    st.sampled_from(
+        ["sui_image_params", "metadata_scheme", "nodes", "links", "model", "loras", "image", "seed"]
+    ),
+    JSON,
+    JSON,
+)
+def test_any_json_under_any_key_ends_in_a_result(
+    key: str, inner: str, a: object, b: object
+) -> None:
+    holds(imported(png((key, json.dumps({inner: a, "links": b, "vae": b, "sui_models": a})))))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        png(("parameters", "Steps: 1, " + "a, " * 300_000 + "Seed: 5")),
+        png(("parameters", "Steps: 1, Seed: 5, " + " " * 1_000_000)),
+        png(("parameters", 'Steps: 1, Seed: 5, x: "' + "\\" * 1_000_001)),
+        png(("parameters", "Negative prompt: a\n" * 50_000 + "Steps: 1, Seed: 5")),
+        png(("prompt", json.dumps({str(at): {"class_type": "Reroute", "inputs": {"a": [str(at + 1), 0]}} for at in range(15_000)}))),
+        png(*(("parameters", f"Steps: {at}, Seed: 5") for at in range(2000))),
+        midi(b"\0\x90\x3c\x40" * 250_000),
+        b"<REAPER_PROJECT 0.1\n" + b"A `" * 500_000 + b"\n>",
+        b"MThd" + struct.pack(">IHHH", 0xFFFFFFFF, 1, 1, 1),
+    ],
+    ids=["pairs", "spaces", "backslashes", "negatives", "reroutes", "chunks", "notes", "quotes", "header"],
+)  # fmt: skip
+def test_large_and_hostile_files_end(data: bytes) -> None:
+    holds(imported(data))
