@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
+from programs import cli
+from twice.assets.model.drafting import draft
+from twice.assets.model.log import AssetKind
+from twice.assets.model.promise import Mode
 from twice.surfaces.cli import main
 
 DATA = Path(__file__).parents[1] / "assets" / "importers" / "data"
@@ -136,3 +141,32 @@ def test_a_log_that_says_something_impossible_is_refused_as_it_is(log: Path) -> 
 
     assert run(DATA / "swarm.png", "--into", log, "--merge") == 2
     assert log.read_bytes() == before
+
+
+def test_a_draft_is_filled_and_stays_a_draft(tmp_path: Path) -> None:
+    path = tmp_path / "pier.json"
+    path.write_text(json.dumps(draft(AssetKind.ART, Mode.DETERMINISTIC)))
+
+    assert run(DATA / "swarm.png", "--into", path) == 0
+    found = json.loads(path.read_text())
+
+    assert (found["art"]["steps"], found["seed"]["effective"]) == (20, "42")
+    assert ("revision" in found, found["environment"]["os"]) == (False, {"wanted": ANY})
+
+
+def test_a_log_in_a_store_is_revised_and_the_store_holds_together(tmp_path: Path) -> None:
+    pytest.importorskip("PIL")
+    hot = tmp_path / "hot"
+    hot.mkdir()
+    (hot / "pier.png").write_bytes((DATA / "swarm.png").read_bytes())
+    (tmp_path / "pier.json").write_text('{"art": {"steps": 20}}')
+    assert cli("asset", "init", hot, "--public", tmp_path / "public").returncode == 0
+    assert cli("asset", "seal", hot / "pier.png", "--log", tmp_path / "pier.json").returncode == 0
+    (sealed,) = hot.glob("*.detlog.json")
+
+    assert run(hot / "pier.png", "--into", sealed) == 0
+    verified = cli("asset", "verify", hot)
+
+    assert json.loads(sealed.read_text())["revision"] == 2
+    assert len(list((hot / "superseded").iterdir())) == 1
+    assert verified.returncode == 0, verified.stdout + verified.stderr

@@ -13,9 +13,8 @@ from twice.assets.importers.merging import Conflict, hold_choices, merged, with_
 from twice.assets.importers.opening import import_file
 from twice.assets.model.kinds import Fault
 from twice.assets.model.reading import examine
-from twice.assets.model.text import canonical_document
+from twice.assets.model.text import log_digest
 from twice.errors import ImportRefused
-from twice.foundation.digests import Algorithm, digest_bytes
 
 DATA = Path(__file__).with_name("data")
 DECLARED = {"level": "declared", "who": "a maker", "when": "2026-01-01T00:00:00Z"}
@@ -48,7 +47,7 @@ def test_a_new_revision_names_the_one_before() -> None:
 
     assert before == LOG
     assert after["revision"] == 4
-    assert after["supersedes"] == str(digest_bytes(canonical_document(LOG), Algorithm.SHA256))
+    assert after["supersedes"] == log_digest(examine(LOG).log)
 
 
 def test_a_declared_value_that_the_file_confirms_is_imported() -> None:

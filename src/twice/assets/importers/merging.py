@@ -3,7 +3,9 @@
 A value that the log has is never replaced unless it was chosen. A field that says nothing ("unknown",
 null) counts as missing. A value that agrees with one that a person declared makes its evidence stronger.
 
-Invariant: the log that comes out is a new revision that names the one before, or the log as it was.
+A draft has no revision yet, and stays a draft.
+
+Invariant: a log that changes is a new revision that names the one before.
 """
 
 from __future__ import annotations
@@ -14,12 +16,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from twice.assets.importers.imported import Imported, Source, Value, same
+from twice.assets.model.drafting import without_wanted
 from twice.assets.model.kinds import Fault, says_nothing
 from twice.assets.model.reading import examine
-from twice.assets.model.text import canonical_document
+from twice.assets.model.text import log_digest
 from twice.assets.model.witness import Level
 from twice.errors import ImportRefused
-from twice.foundation.digests import Algorithm, digest_bytes
 
 _MISSING: Final = object()
 
@@ -38,7 +40,7 @@ class Merged:
     """A log after a file was read into it.
 
     Args:
-        document: the new revision, or the log as it was where nothing changed.
+        document: the new revision, a draft with more in it, or the log as it was where nothing changed.
         filled: fields that the log did not have.
         confirmed: fields that were declared and that the file says as well.
         taken: fields whose value in the log was replaced, because the file's was chosen.
@@ -100,11 +102,10 @@ def merged(document: Mapping[str, Any], imported: Imported, chosen: Mapping[str,
         tuple(conflicts),
         tuple(unfit),
     )
-    if result.changed:
-        before = digest_bytes(canonical_document(document), Algorithm.SHA256)
-        revision = document.get("revision")
-        after["revision"] = (revision if isinstance(revision, int) else 1) + 1
-        after["supersedes"] = str(before)
+    revision = document.get("revision")
+    if result.changed and isinstance(revision, int):
+        after["revision"] = revision + 1
+        after["supersedes"] = log_digest(examine(document).log)
     return result
 
 
@@ -136,6 +137,8 @@ def _judged(
 
 
 def _says_nothing(value: object) -> bool:
+    if isinstance(value, dict | list):
+        return bool(value) and not without_wanted([value])
     return value is None or (isinstance(value, str) and says_nothing(value))
 
 

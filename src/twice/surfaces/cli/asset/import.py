@@ -8,7 +8,7 @@
 What was measured from the file itself stands apart and never becomes a value of a session. Where a file
 offers several values, none is taken; --choose takes one. Where the log says something else, nothing is
 written, unless --choose says which, or --merge leaves such fields as they are. A log that changes is a
-new revision, which names the one before.
+new revision, which names the one before; a draft stays a draft.
 
 Exit code 0 all that was found is settled, 1 log and file differ, 2 a field is ambiguous, nothing was
 found, or wrong use.
@@ -22,10 +22,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from twice import writing
 from twice.assets.importers.imported import Imported, Value
 from twice.assets.importers.merging import Merged, hold_choices, merged, with_choices
 from twice.assets.importers.opening import import_file
+from twice.assets.measuring.file import measure_file
+from twice.assets.model.drafting import without_wanted
+from twice.assets.model.kinds import Fault
+from twice.assets.model.reading import examine, to_document
+from twice.assets.model.text import examine_bytes, read_bytes, refusal
+from twice.assets.store.revising import keep_revision
 from twice.errors import ExtraMissing, PayloadRefused, UsageError
 from twice.foundation.printable import printable
 from twice.surfaces.cli.showing import Doing, add_json, aligned, print_json
@@ -72,9 +77,7 @@ def run(options: argparse.Namespace) -> int:
     settled = result == "settled" or (options.merge and result != "nothing")
     written = merge is not None and merge.changed and settled
     if merge is not None and written:
-        from twice.assets.model.text import canonical_document
-
-        writing.write(options.into, canonical_document(merge.document))
+        keep_revision(options.into, merge.document)
     if options.json:
         print_json(_document(result, imported, measured, merge, written=written))
     else:
@@ -102,12 +105,10 @@ def _choice(said: str) -> tuple[str, Value]:
 
 
 def _log(path: Path) -> dict[str, Any]:
-    """Read a log, which may be unfinished but says nothing wrong."""
-    from twice.assets.model.kinds import Fault
-    from twice.assets.model.text import examine_bytes, read_bytes, refusal
-
-    document, examined = examine_bytes(read_bytes(path), str(path))
-    wrong = [p for p in examined.problems if p.fault not in (Fault.MISSING, Fault.UNKNOWN)]
+    """Read a log or a draft, which may be unfinished but says nothing wrong."""
+    document, _ = examine_bytes(read_bytes(path), str(path))
+    problems = examine(without_wanted(document)).problems
+    wrong = [each for each in problems if each.fault not in (Fault.MISSING, Fault.UNKNOWN)]
     if wrong:
         raise refusal(str(path), wrong[0], len(wrong))
     assert isinstance(document, dict), "a log without a wrong value is an object"
@@ -116,9 +117,6 @@ def _log(path: Path) -> dict[str, Any]:
 
 def _measured(path: Path) -> dict[str, Any]:
     """Measure the delivered file; nothing where it is no picture or sound, or cannot be decoded."""
-    from twice.assets.measuring.file import measure_file
-    from twice.assets.model.reading import to_document
-
     try:
         asset = to_document(measure_file(path))
     except (ExtraMissing, PayloadRefused):
