@@ -1,7 +1,7 @@
 """Assets: what made them, whether they can be made again, and that nothing of it is published.
 
   twice asset init hot --public public
-  twice asset import cover.png --into cover.json
+  twice asset import cover.png --json
   twice asset seal hot/cover.png --log cover.json
   twice asset gate hot
   twice asset leaks build/
