@@ -9,6 +9,7 @@ import os
 from contextlib import suppress
 
 from twice.errors import ProgramNotFound
+from twice.recording.brought import numerics_at_end
 from twice.recording.program import is_user_file, source_digests, user_modules
 from twice.recording.sealing.inventory import whole_inventory
 from twice.recording.sealing.pinned import pinned
@@ -41,4 +42,6 @@ def describe_ending(session: Session) -> dict[str, object]:
         "config_unread": session.config.keys_unread,
         "printed": session.wiring.summarise_output(),
         "settings": settings_at_end(),
+        "started": dict(sorted(session.wiring.layer.main.started.items())),
+        "numerics": numerics_at_end(),
     }

@@ -90,6 +90,23 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
+class Gpu:
+    """What a run used of a GPU, read back when it ended.
+
+    Args:
+        reached: drivers that were loaded, and libraries that say that they run there.
+        driver: its version; "" where none is told.
+        cards: their names, where a library tells them.
+        switches: switches of libraries, and variables, by name.
+    """
+
+    reached: tuple[str, ...]
+    driver: str
+    cards: tuple[str, ...]
+    switches: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
     """A run that the gate recorded: the program of 00, its seed, its configuration.
 
@@ -101,7 +118,13 @@ class Trial:
         inputs: names of its inputs.
         streams: by name; those of libraries' process-wide generators under ``global/``.
         globals_used: process-wide generators that were drawn from.
-        actors: how many actors beside the main program asked the world.
+        started: threads, jobs of pools, tasks and what else was started, by lineage without numbers, and how
+            many; None where the record does not say.
+        gpu: what of a GPU it used; None where the record does not say.
+        threads: threads of each BLAS that was loaded when it ended.
+        kernels: the kernels that each of them chose.
+        dispatch: instruction sets that numpy used.
+        kept: whether subnormal numbers were kept, when it began and when it ended.
         asked: what the program asked of the world, by source, and how often.
         asked_by_libraries: what libraries asked for themselves.
         floats: whether numbers with fractions stand in its states.
@@ -117,13 +140,30 @@ class Trial:
     inputs: tuple[str, ...]
     streams: Mapping[str, Stream]
     globals_used: tuple[str, ...]
-    actors: int
+    started: Mapping[str, int] | None
+    gpu: Gpu | None
+    threads: Mapping[str, int]
+    kernels: Mapping[str, str]
+    dispatch: tuple[str, ...]
+    kept: bool
     asked: Mapping[str, int]
     asked_by_libraries: tuple[str, ...]
     floats: bool
     snapshots: int
     algorithm: str
     files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """The trial, made again in other surroundings, one factor at a time.
+
+    Args:
+        factors: for each that was varied, what came of it: ``same``, ``differs``, ``failed``,
+            ``unavailable`` or ``could-not-tell``, and why or where.
+    """
+
+    factors: Mapping[str, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,15 @@ from typing import Any, Final
 import numpy as np
 
 from twice.errors import StreamOffThread, StreamShared, StreamTaken, TwiceError
+from twice.foundation.fingerprint import Fingerprint
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replaying.statement import SEAL
 from twice.replaying.verifying import verify
-from twice.specifying.gate.evidence import Sealed, Stream, Taken, Trial
+from twice.specifying.gate.evidence import Gpu, Sealed, Stream, Taken, Trial
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gathering.bench import Bench, because
+from twice.specifying.gate.gathering.policies import keeps_subnormals
 
 _OF_EFFECTS: Final = frozenset({"effect", SEAL})
 
@@ -33,6 +35,8 @@ def gather_trial(bench: Bench) -> Trial | Unavailable:
     with RunRecord.open(path) as record:
         ending: Mapping[str, Any] = record.ending or {}
         effects = ending["effects"]
+        numerics: Mapping[str, Any] = ending.get("numerics", {})
+        environment = Fingerprint.from_json(record.identity["environment"])
         return Trial(
             ticks=record.ticks,
             points=len(record.reader.points),
@@ -48,7 +52,13 @@ def gather_trial(bench: Bench) -> Trial | Unavailable:
                 for name, each in sorted(ending.get("streams", {}).items())
             },
             globals_used=tuple(sorted(ending.get("globals_used", ()))),
-            actors=len(record.actors()),
+            started=ending.get("started"),
+            gpu=_gpu(numerics),
+            threads=dict(sorted(numerics.get("threads", {}).items())),
+            kernels=dict(sorted(numerics.get("kernels", {}).items())),
+            dispatch=tuple(environment.dispatch.get("numpy", "").split()),
+            kept=keeps_subnormals(environment.probes)
+            and keeps_subnormals(numerics.get("probes", environment.probes)),
             asked={name: int(count) for name, count in sorted(effects["strict"].items())},
             asked_by_libraries=tuple(sorted(effects["lenient"])),
             floats=any(map(_has_floats, _states(record))),
@@ -56,6 +66,15 @@ def gather_trial(bench: Bench) -> Trial | Unavailable:
             algorithm=record.setup.algorithm.value,
             files=tuple(_files(record, bench.project)),
         )
+
+
+def _gpu(numerics: Mapping[str, Any]) -> Gpu | None:
+    told = numerics.get("gpu", {})
+    if not told.get("told"):
+        return None
+    return Gpu(
+        tuple(told["reached"]), str(told["driver"]), tuple(told["cards"]), dict(told["switches"])
+    )
 
 
 def gather_taken(bench: Bench) -> Taken | Unavailable:
