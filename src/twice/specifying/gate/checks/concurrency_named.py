@@ -16,29 +16,15 @@ from twice.specifying.gate.check import Check, absent, gaps, place, unexplained
 from twice.specifying.gate.facts import Facts, Unavailable, there
 from twice.specifying.gate.outcome import Found
 from twice.specifying.gate.plan import SCHEDULES
+from twice.specifying.shown import at_once
 from twice.specifying.tiers import Tier, Trait
 
 _VAGUE: Final = ("mostly", "usually", "should", "on n cores", "practically")
-_MODELS: Final = {"thread": "threads", "job": "threads", "task": "tasks"}
-"""What stands at the end of a lineage, and the word of sheet 07 for it."""
 _UNSEEN: Final = {
     "processes": "what other processes do at the same time stands in no record",
     "actors": "actors of a framework stand in no record",
 }
 _BY: Final = {"threads": "switch interval", "tasks": "task order"}
-
-
-def at_once(started: Mapping[str, int]) -> dict[str, int]:
-    """Give how many of each model ran beside something else, by what was started.
-
-    A task that no task started runs alone: it is what ``asyncio.run`` was called with.
-    """
-    found: dict[str, int] = {}
-    for lineage, count in started.items():
-        *above, kind = lineage.split("/")
-        if kind in _MODELS and (kind != "task" or "task" in above):
-            found[_MODELS[kind]] = found.get(_MODELS[kind], 0) + count
-    return dict(sorted(found.items()))
 
 
 def _precondition(facts: Facts) -> str:

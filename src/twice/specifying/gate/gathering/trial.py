@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from twice.errors import StreamOffThread, StreamShared, StreamTaken, TwiceError
 from twice.foundation.fingerprint import Fingerprint
 from twice.recording.runrecord import RunRecord
@@ -22,6 +20,7 @@ from twice.specifying.gate.evidence import Gpu, Sealed, Stream, Taken, Trial
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gathering.bench import Bench, because
 from twice.specifying.gate.gathering.policies import keeps_subnormals
+from twice.specifying.shown import holds_floats
 
 _OF_EFFECTS: Final = frozenset({"effect", SEAL})
 
@@ -61,7 +60,7 @@ def gather_trial(bench: Bench) -> Trial | Unavailable:
             and keeps_subnormals(numerics.get("probes", environment.probes)),
             asked={name: int(count) for name, count in sorted(effects["strict"].items())},
             asked_by_libraries=tuple(sorted(effects["lenient"])),
-            floats=any(map(_has_floats, _states(record))),
+            floats=bool(holds_floats(record)),
             snapshots=len(record.reader.snapshots),
             algorithm=record.setup.algorithm.value,
             files=tuple(_files(record, bench.project)),
@@ -104,25 +103,6 @@ def gather_sealed(bench: Bench) -> Sealed | Unavailable:
     beside = tuple(in_words(row) for row in unsupported_rows(statement.inventory))
     of_effects = failure is None or failure.name in _OF_EFFECTS
     return Sealed(statement.result, first, of_effects, beside)
-
-
-def _states(record: RunRecord) -> Iterator[object]:
-    components = (record.ending or {}).get("components", {})
-    for number in range(min(len(record.reader.snapshots), 2)):
-        state = record.state_at(number)
-        yield [state[name] for name in components if name in state]
-
-
-def _has_floats(value: object) -> bool:
-    if isinstance(value, (float, complex, np.inexact)):
-        return True
-    if isinstance(value, np.ndarray):
-        return bool(np.issubdtype(value.dtype, np.inexact))
-    if isinstance(value, Mapping):
-        return any(_has_floats(each) for each in value.values())
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return any(_has_floats(each) for each in value)
-    return False
 
 
 def _files(record: RunRecord, project: Path) -> Iterator[str]:
