@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 # The wiring of this project's own specification, which the tests that were scaffolded import.
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "itself"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples/itself"))
 
 # A session's process refuses to start sessions, and a seed from the caller's shell would hide that
 # one is missing: tests start from neither.

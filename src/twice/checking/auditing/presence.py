@@ -12,7 +12,6 @@ from typing import Final
 
 from twice.checking.auditing.effects import Ask
 from twice.checking.auditing.facing import Evidence
-from twice.checking.findings import Reach
 from twice.checking.syntax.module import Module
 from twice.foundation.channels import Channel
 
@@ -45,5 +44,4 @@ def presence(module: Module, asks: Iterable[Ask], faced: Iterable[Evidence]) -> 
         if each.channel == Channel.GPU.value and not each.what.endswith(_ONLY_ASKS):
             yield each
     for ask in asks:
-        if ask.reach is not Reach.QUIET:
-            yield Evidence(Channel.EFFECTS.value, ask.path, ask.line, ask.call)
+        yield Evidence(Channel.EFFECTS.value, ask.path, ask.line, ask.call)
