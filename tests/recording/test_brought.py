@@ -52,7 +52,7 @@ def ending(folder: Path, text: str) -> dict[str, object]:
 def test_threads_jobs_and_tasks_are_counted_though_they_ask_the_world_nothing(
     tmp_path: Path,
 ) -> None:
-    started = ending(tmp_path, STARTS)["started"]
+    started = ending(tmp_path, STARTS)["lineages"]
 
     assert isinstance(started, dict)
     assert {name: started[name] for name in ("main/thread", "main/job", "main/task/task")} == {

@@ -42,6 +42,6 @@ def describe_ending(session: Session) -> dict[str, object]:
         "config_unread": session.config.keys_unread,
         "printed": session.wiring.summarise_output(),
         "settings": settings_at_end(),
-        "started": dict(sorted(session.wiring.layer.main.started.items())),
+        "lineages": dict(sorted(session.wiring.layer.main.started.items())),
         "numerics": numerics_at_end(),
     }

@@ -24,7 +24,7 @@ def at_once(started: Mapping[str, int]) -> dict[str, int]:
     A task that no task started runs alone: it is what ``asyncio.run`` was called with.
 
     Args:
-        started: the record's ``started``: how many, by lineage without numbers.
+        started: the record's ``lineages``: how many, by lineage without numbers.
     """
     found: dict[str, int] = {}
     for lineage, count in started.items():
@@ -48,7 +48,7 @@ def holds_floats(record: RunRecord) -> str:
 def traits_shown(record: RunRecord) -> Iterator[tuple[Trait, str]]:
     """Give what a system certainly has, because a run of it had it, with what was seen."""
     ending: Mapping[str, Any] = record.ending or {}
-    counted = [f"{count} {model}" for model, count in at_once(ending.get("started", {})).items()]
+    counted = [f"{count} {model}" for model, count in at_once(ending.get("lineages", {})).items()]
     if counted:
         yield Trait.CONCURRENCY, f"a run started {', '.join(counted)}"
     floats = holds_floats(record)

@@ -61,7 +61,7 @@ def good_evidence(heads: Heads) -> dict[str, Any]:
             inputs=("push",),
             streams=streams,
             globals_used=(),
-            started={"main/task": 4, "main/task/task": 8} if "07" in heads else {"main/task": 1},
+            lineages={"main/task": 4, "main/task/task": 8} if "07" in heads else {"main/task": 1},
             gpu=_gpu(heads),
             threads={"libblas.so": 1},
             kernels={"libblas.so": "Haswell"},

@@ -107,7 +107,7 @@ SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = 
     (10, "M", changed("vector", program="other.py:main"), "other.py:main"),
     (10, "M", changed("vector", predicate="two runs are alike"), "another class"),
     (10, "M", changed("vector", ticks=0), "it holds no tick"),
-    (11, "L", changed("trial", started={"main/task/task": 2, "main/thread": 1}), "does not name"),
+    (11, "L", changed("trial", lineages={"main/task/task": 2, "main/thread": 1}), "does not name"),
     (11, "L", changed("varied", factors=varied("task order", "differs")), "hang on no schedule"),
     (12, "L", changed("policies", threads={"libblas.so": 4}), "BLAS has 4"),
     (12, "L", changed("trial", threads={"libmkl.so": 2}), "BLAS has 2"),
@@ -194,7 +194,7 @@ def test_a_fault_in_a_sheet_is_told_though_evidence_is_missing(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("trait", "number", "tier", "kind", "values"),
     [
-        ("concurrency", 11, "L", "trial", {"started": {"main/job": 2}}),
+        ("concurrency", 11, "L", "trial", {"lineages": {"main/job": 2}}),
         (
             "gpu",
             13,
@@ -237,8 +237,8 @@ def test_an_absence_that_nothing_speaks_against_is_na_with_its_reason(tmp_path: 
 @pytest.mark.parametrize(
     ("number", "values", "words"),
     [
-        (11, {"started": None}, "does not say what it started"),
-        (11, {"started": {"main/task": 3}}, "the trial started none, so nothing is told of tasks"),
+        (11, {"lineages": None}, "does not say what it started"),
+        (11, {"lineages": {"main/task": 3}}, "the trial started none, so nothing is told of tasks"),
         (13, {"gpu": None}, "does not say whether a GPU was reached"),
         (13, {"gpu": seen.Gpu((), "", (), {})}, "the trial reached no GPU"),
         (13, {"gpu": seen.Gpu(("torch",), "570.1", ("one card",), {})}, "nothing reads torch.use"),

@@ -118,7 +118,7 @@ class Trial:
         inputs: names of its inputs.
         streams: by name; those of libraries' process-wide generators under ``global/``.
         globals_used: process-wide generators that were drawn from.
-        started: threads, jobs of pools, tasks and what else was started, by lineage without numbers, and how
+        lineages: threads, jobs of pools, tasks and what else was started, by lineage without numbers, and how
             many; None where the record does not say.
         gpu: what of a GPU it used; None where the record does not say.
         threads: threads of each BLAS that was loaded when it ended.
@@ -140,7 +140,7 @@ class Trial:
     inputs: tuple[str, ...]
     streams: Mapping[str, Stream]
     globals_used: tuple[str, ...]
-    started: Mapping[str, int] | None
+    lineages: Mapping[str, int] | None
     gpu: Gpu | None
     threads: Mapping[str, int]
     kernels: Mapping[str, str]

@@ -32,9 +32,9 @@ def _precondition(facts: Facts) -> str:
         return f"sheet 07 is asked for from tier M on; the tier is {facts.tier}"
     reason = absent(facts, Trait.CONCURRENCY)
     trial = facts.trial
-    if not reason or isinstance(trial, Unavailable) or trial.started is None:
+    if not reason or isinstance(trial, Unavailable) or trial.lineages is None:
         return ""  # What no run shows cannot be said to be absent.
-    return "" if at_once(trial.started) else f"{reason}; and the trial started none"
+    return "" if at_once(trial.lineages) else f"{reason}; and the trial started none"
 
 
 def _said(facts: Facts) -> Found:
@@ -63,7 +63,7 @@ def _strategies(sheet: Artifact) -> set[str]:
 
 
 def _shown(facts: Facts) -> Found:
-    started = there(facts.trial).started
+    started = there(facts.trial).lineages
     if started is None:
         return Found(open=("the trial's record does not say what it started",))
     seen = at_once(started)

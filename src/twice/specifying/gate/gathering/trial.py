@@ -51,7 +51,7 @@ def gather_trial(bench: Bench) -> Trial | Unavailable:
                 for name, each in sorted(ending.get("streams", {}).items())
             },
             globals_used=tuple(sorted(ending.get("globals_used", ()))),
-            started=ending.get("started"),
+            lineages=ending.get("lineages"),
             gpu=_gpu(numerics),
             threads=dict(sorted(numerics.get("threads", {}).items())),
             kernels=dict(sorted(numerics.get("kernels", {}).items())),
