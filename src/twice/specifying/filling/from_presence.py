@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from twice.specifying.filling.proposal import Proposal
 from twice.specifying.frontmatter import Row
-from twice.specifying.schema import UNKNOWN
+from twice.specifying.kinds import UNKNOWN
 from twice.specifying.tiers import Trait
 from twice.specifying.workspace import Workspace
 
