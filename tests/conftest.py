@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from pathlib import Path
+
+# The wiring of this project's own specification, which the tests that were scaffolded import.
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples/itself"))
 
 # A session's process refuses to start sessions, and a seed from the caller's shell would hide that
 # one is missing: tests start from neither.

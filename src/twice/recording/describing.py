@@ -9,6 +9,7 @@ import os
 from contextlib import suppress
 
 from twice.errors import ProgramNotFound
+from twice.recording.brought import numerics_at_end
 from twice.recording.program import is_user_file, source_digests, user_modules
 from twice.recording.sealing.inventory import whole_inventory
 from twice.recording.sealing.pinned import pinned
@@ -29,7 +30,6 @@ def describe_ending(session: Session) -> dict[str, object]:
         "ticks": session.tick + 1,
         "points": session.point_count,
         "effects": manifest,
-        **_started(session),
         "inventory": whole_inventory(
             session.wiring.inventory, manifest, pinned(session.setup, os.environ)
         ),
@@ -43,13 +43,9 @@ def describe_ending(session: Session) -> dict[str, object]:
         "config_unread": session.config.keys_unread,
         "printed": session.wiring.summarise_output(),
         "settings": settings_at_end(),
+        "lineages": dict(sorted(session.wiring.layer.main.started.items())),
+        "numerics": numerics_at_end(),
     }
-
-
-def _started(session: Session) -> dict[str, object]:
-    """Count what was started beside the main program, by kind; nothing where nothing was."""
-    started = session.wiring.layer.started
-    return {"started": dict(sorted(started.items()))} if started else {}
 
 
 def _tracked_twice(session: Session) -> dict[str, object]:

@@ -57,7 +57,7 @@ def measure(*, probes: bool = True, groups: Collection[str] | None = None) -> Fi
         os=_os(),
         cpu=_cpu(numpy_features),
         libraries=dict(_libraries()),
-        blas=tuple(_blas()),
+        blas=tuple(loaded_blas()),
         dispatch=dict(_dispatch(numpy_features)),
         variables=_variables(),
         probes=run_probes(groups) if probes else {},
@@ -130,11 +130,12 @@ def _libraries() -> Iterator[tuple[str, str]]:
                 yield normal, version
 
 
-def _blas() -> Iterator[BlasFacts]:
+def loaded_blas() -> list[BlasFacts]:
+    """BLAS and OpenMP libraries that this process has loaded, as they read back now."""
     from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
-    for one in threadpool_info():
-        yield BlasFacts(
+    return [
+        BlasFacts(
             library=str(one.get("user_api") or ""),
             internal_api=str(one.get("internal_api") or ""),
             version=str(one.get("version") or ""),
@@ -142,6 +143,8 @@ def _blas() -> Iterator[BlasFacts]:
             threads=int(one.get("num_threads") or 0),
             where="/".join(Path(str(one.get("filepath") or "")).parts[-2:]),
         )
+        for one in threadpool_info()
+    ]
 
 
 def _numpy_features() -> tuple[str, ...]:

@@ -11,13 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from twice.foundation.channels import Channel
 from twice.specifying.gate.evidence import Code, Place, Reported
+from twice.specifying.tiers import Trait
 
 if TYPE_CHECKING:
     from twice.checking.auditing.effects import Ask
     from twice.checking.auditing.projects import FileFacts
+    from twice.checking.auditing.projects import Project as ReadProject
     from twice.checking.auditing.seeds import Draw
     from twice.checking.findings import Finding
+    from twice.checking.project import Project as CheckedProject
 
 _SHARED: Final = frozenset({"shared-generator", "generator-across-threads"})
 _MOCKS: Final = (
@@ -26,6 +30,13 @@ _MOCKS: Final = (
 )  # fmt: skip
 _PICKLES: Final = ("pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "joblib")
 _TESTS: Final = "tests"
+_TRAITS: Final = {
+    Channel.CONCURRENCY.value: Trait.CONCURRENCY,
+    Channel.FLOATING_POINT.value: Trait.FLOATING_POINT,
+    Channel.GPU.value: Trait.GPU,
+    Channel.EFFECTS.value: Trait.EXTERNAL_EFFECTS,
+}
+"""The trait that a place of a channel shows."""
 
 
 def read_code(project: Path, sources: Sequence[str]) -> Code:
@@ -34,16 +45,9 @@ def read_code(project: Path, sources: Sequence[str]) -> Code:
     Raises:
         UsageError: E-USE-001, when there is no Python file. ConfigError: for settings that cannot be read.
     """
-    from twice.checking.auditing.projects import read_project
     from twice.checking.findings import Severity
-    from twice.checking.reading import files_below
-    from twice.surfaces.cli.checkedproject import project_of, settings_for, workspace_of
 
-    paths = [Path(each) for each in sources]
-    settings = settings_for(None, project)
-    checked = project_of(_options(), settings, paths, workspace_of((project,)))
-    files = files_below(paths, settings.exclude, checked.policy.placed)
-    read = read_project(files, checked.policy, checked.reader.catalogue, str)
+    checked, files, read = _read(project, sources)
     findings = [
         each
         for each in checked.report(files).findings
@@ -62,6 +66,36 @@ def read_code(project: Path, sources: Sequence[str]) -> Code:
         reported=tuple(Reported(each.found.rule, each.artifact, _place(each)) for each in findings),
         unread=tuple(Place(each.path, each.line, each.what) for each in read.unread),
     )
+
+
+def read_presence(project: Path, sources: Sequence[str]) -> dict[Trait, str]:
+    """Give the traits that the code outside of tests certainly shows, each with a place and how many more.
+
+    Raises:
+        UsageError: E-USE-001, when there is no Python file. ConfigError: for settings that cannot be read.
+    """
+    places: dict[Trait, list[str]] = {}
+    for one in _read(project, sources)[2].files:
+        for each in one.present if one.zone != _TESTS else ():
+            shown = f"{each.path}:{each.line}: {each.what}"
+            places.setdefault(_TRAITS[each.channel], []).append(shown)
+    return {
+        trait: found[0] + (f", and {len(found) - 1} more" if len(found) > 1 else "")
+        for trait, found in places.items()
+    }
+
+
+def _read(project: Path, sources: Sequence[str]) -> tuple[CheckedProject, list[str], ReadProject]:
+    """Read the sources for the audits, by the settings of the project that is the current folder."""
+    from twice.checking.auditing.projects import read_project
+    from twice.checking.reading import files_below
+    from twice.surfaces.cli.checkedproject import project_of, settings_for, workspace_of
+
+    paths = [Path(each) for each in sources]
+    settings = settings_for(None, project)
+    checked = project_of(_options(), settings, paths, workspace_of((project,)))
+    files = files_below(paths, settings.exclude, checked.policy.placed)
+    return checked, files, read_project(files, checked.policy, checked.reader.catalogue, str)
 
 
 def _options() -> argparse.Namespace:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gatesystems import COST, HERD, VECTOR, Heads, costs, locked, recorded
+from gatesystems import AT_ONCE, COST, HERD, VECTOR, Heads, costs, locked, recorded
 
 from twice.foundation.classes import Predicate
 from twice.specifying.graph.changes import Owed
@@ -327,6 +327,34 @@ BREAKS = (
 )
 
 MORE = (
+    Break(11, "tasks that 00 does not have", edits=AT_ONCE),
+    Break(
+        11,
+        "tasks that hang on who comes first",
+        "L",
+        edits=(
+            (" * push for at", " * (push + self.wind) for at"),
+            (
+                "        weather.step()\n\n",
+                "        weather.step()\n        herd.wind = weather.wind\n\n",
+            ),
+            ("        self.food = 100\n", "        self.food = 100\n        self.wind = 0\n"),
+        ),
+    ),
+    Break(11, "another model", "L", sheets=says("07", model=["threads"])),
+    Break(12, "fusing is forbidden", "L", sheets=says("08", fma="forbidden")),
+    Break(
+        12,
+        "sums that hang on the number of threads",
+        "L",
+        edits=(
+            (_IMPORTS, f"{_IMPORTS}\nimport threadpoolctl\n"),
+            (
+                "        self.food -= 1\n",
+                "        self.food -= sum(each['num_threads'] for each in threadpoolctl.threadpool_info())\n",
+            ),
+        ),
+    ),
     Break(3, "an audit that looks elsewhere", sheets=says("02", audit=["tests"])),
     Break(14, "an effects audit that looks elsewhere", sheets=says("10", audit=["tests"])),
     Break(8, "sources that leave the program out", sheets=says("00", sources=["tests"])),

@@ -26,6 +26,20 @@ def good_heads(tier: str) -> Heads:
     return heads
 
 
+def _gpu(heads: Heads) -> seen.Gpu:
+    if "09" not in heads:
+        return seen.Gpu((), "", (), {})
+    switches = {
+        "use_deterministic_algorithms": "true",
+        "cudnn.deterministic": "true",
+        "cudnn.benchmark": "false",
+        "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+        "cudnn.allow_tf32": "false",
+        "cuda.matmul.allow_tf32": "false",
+    }
+    return seen.Gpu(("libcuda.so",), "570.1.3", ("one card",), switches)
+
+
 def good_evidence(heads: Heads) -> dict[str, Any]:
     """Every kind of evidence, as it is where nothing is wrong."""
     pins = {str(each["library"]): str(each["version"]) for each in heads["11"]["pins"]}
@@ -47,13 +61,21 @@ def good_evidence(heads: Heads) -> dict[str, Any]:
             inputs=("push",),
             streams=streams,
             globals_used=(),
-            actors=0,
+            lineages={"main/task": 4, "main/task/task": 8} if "07" in heads else {"main/task": 1},
+            gpu=_gpu(heads),
+            threads={"libblas.so": 1},
+            kernels={"libblas.so": "Haswell"},
+            dispatch=("SSE41", "FMA3"),
+            kept=True,
             asked={"clock.time": 4},
             asked_by_libraries=("entropy.urandom",),
             floats=True,
             snapshots=2,
             algorithm="blake3",
             files=("src/herd.py",),
+        ),
+        "varied": seen.Varied(
+            dict.fromkeys(("task order", "switch interval", "threads"), ("same", ""))
         ),
         "sealed": seen.Sealed("PASS", "", of_effects=True, beside=()),
         "vector": seen.Vector(

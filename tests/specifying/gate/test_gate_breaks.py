@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from datetime import date
 from pathlib import Path
@@ -15,6 +16,7 @@ from twice.specifying.gate.outcome import Outcome
 from twice.specifying.gate.report import Report, Result
 from twice.surfaces.codefacts import read_code
 
+ONE_PROCESSOR = len(os.sched_getaffinity(0)) == 1
 TODAY = date(2026, 1, 1)
 
 
@@ -42,8 +44,9 @@ def test_nothing_is_red_where_nothing_is_broken(kept: Kept, tmp_path: Path, tier
 
     assert [each.reason for each in report.checks if each.outcome is Outcome.FAIL] == []
     assert report.result is (Result.BLOCKED if tier == "L" else Result.PASS)
-    blocked = [each.id for each in report.checks if each.outcome is Outcome.BLOCKED]
-    assert blocked == ([11, 12, 13] if tier == "L" else [])
+    blocked = {each.id for each in report.checks if each.outcome is Outcome.BLOCKED}
+    # There is no GPU here; with one processor no other number of threads can be tried.
+    assert blocked == ({13, *([12] if ONE_PROCESSOR else [])} if tier == "L" else set())
 
 
 @pytest.mark.parametrize("each", [*BREAKS, *MORE], ids=str)

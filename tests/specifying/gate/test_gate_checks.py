@@ -34,7 +34,7 @@ def reason(project: Path, number: int, tier: str = "M", **other: Any) -> str:
 
 @pytest.mark.parametrize(
     ("tier", "na", "blocked"),
-    [("S", {11, 12, 13, 16}, set()), ("M", {11, 12, 13}, set()), ("L", set(), {11, 12, 13})],
+    [("S", {11, 12, 13, 16}, set()), ("M", {11, 12, 13}, set()), ("L", set(), set())],
 )
 def test_good_facts_are_green(tmp_path: Path, tier: str, na: set[int], blocked: set[int]) -> None:
     found = outcomes(tmp_path, tier)
@@ -67,6 +67,22 @@ def test_a_sheet_that_says_it_otherwise_turns_its_check_red(tmp_path: Path, each
 
 def changed(kind: str, **values: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda good: {kind: replace(good[kind], **values)}
+
+
+def varied(factor: str, result: str) -> dict[str, tuple[str, str]]:
+    factors = dict.fromkeys(("task order", "switch interval", "threads"), ("same", ""))
+    return {**factors, factor: (result, "tick 2")}
+
+
+def gpu(**values: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def change(good: dict[str, Any]) -> dict[str, Any]:
+        known = good["trial"].gpu
+        fields = {name: values[name] for name in ("driver", "cards") if name in values}
+        switches = {**known.switches, **{each: values[each] for each in {*values} - {*fields}}}
+        changed = replace(known, switches=switches, **fields)
+        return {"trial": replace(good["trial"], gpu=changed)}
+
+    return change
 
 
 SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = [
@@ -111,7 +127,17 @@ SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = 
     (10, "M", changed("vector", config=("n=3", "ticks=4")), "n=3, ticks=4, and 00 configures n=2"),
     (10, "M", changed("vector", predicate="two runs are alike"), "another class"),
     (10, "M", changed("vector", ticks=0), "it holds no tick"),
+    (11, "L", changed("trial", lineages={"main/task/task": 2, "main/thread": 1}), "does not name"),
+    (11, "L", changed("varied", factors=varied("task order", "differs")), "hang on no schedule"),
     (12, "L", changed("policies", threads={"libblas.so": 4}), "BLAS has 4"),
+    (12, "L", changed("trial", threads={"libmkl.so": 2}), "BLAS has 2"),
+    (12, "L", changed("trial", kept=False), "flushed in a run"),
+    (12, "L", changed("varied", factors=varied("threads", "differs")), "another number of threads"),
+    (13, "L", gpu(driver="571.0"), "the trial had 571.0"),
+    (13, "L", gpu(driver="570.10"), "the trial had 570.10"),
+    (13, "L", gpu(cards=("another",)), "the trial ran on another"),
+    (13, "L", gpu(**{"cudnn.benchmark": "true"}), "cudnn.benchmark is stated as false"),
+    (13, "L", gpu(**{"cudnn.allow_tf32": "true"}), "allow_tf32 is stated as false"),
     (12, "L", changed("policies", recorded={}), "the trial has none"),
     (12, "L", changed("policies", denormals=False), "flushed in a run"),
     (14, "M", changed("code", raw=(HERE,)), "beside the effects layer"),
@@ -203,10 +229,7 @@ def test_a_fault_in_a_sheet_is_told_though_evidence_is_missing(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("trait", "number", "tier", "kind", "values"),
     [
-        ("concurrency", 11, "L", "trial", {"actors": 2}),
-        ("concurrency", 11, "M", "trial", {"started": {"thread": 1}}),
-        ("concurrency", 11, "M", "trial", {"started": {"task": 2}}),
-        ("concurrency", 11, "M", "trial", {"started": {"job": 1, "inner": 1}}),
+        ("concurrency", 11, "L", "trial", {"lineages": {"main/job": 2}}),
         (
             "gpu",
             13,
@@ -214,6 +237,7 @@ def test_a_fault_in_a_sheet_is_told_though_evidence_is_missing(tmp_path: Path) -
             "trial",
             {"streams": {"dropout": seen.Stream("torch-cuda", 1, adopted=False)}},
         ),
+        ("gpu", 13, "L", "trial", {}),
         ("floating-point", 12, "L", "trial", {}),
         ("external-effects", 14, "M", "trial", {}),
     ],
@@ -236,11 +260,11 @@ def test_what_is_said_to_be_absent_and_was_seen_is_red_and_not_na(
     assert "by sheet 00" in judged.reason or "is said to ask nothing" in judged.reason
 
 
-@pytest.mark.parametrize("started", [{"inner": 3}, {"task": 1}, {}])
+@pytest.mark.parametrize("lineages", [{"main/inner": 3}, {"main/task": 1}, {}])
 def test_what_a_library_starts_and_one_task_alone_are_no_concurrency(
-    tmp_path: Path, started: dict[str, int]
+    tmp_path: Path, lineages: dict[str, int]
 ) -> None:
-    trial = replace(good_evidence(good_heads("M"))["trial"], started=started)
+    trial = replace(good_evidence(good_heads("M"))["trial"], lineages=lineages)
 
     judged = judge(BY_NUMBER[11], facts(tmp_path, trial=trial))
 
@@ -321,7 +345,69 @@ def test_an_absence_that_nothing_speaks_against_is_na_with_its_reason(tmp_path: 
     judged = judge(BY_NUMBER[11], facts(tmp_path))
 
     assert judged.outcome is Outcome.NA
-    assert judged.reason == "by sheet 00 the system has no concurrency: looked at: concurrency"
+    assert judged.reason == (
+        "by sheet 00 the system has no concurrency: looked at: concurrency; and the trial started none"
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "values", "words"),
+    [
+        (11, {"lineages": None}, "does not say what it started"),
+        (11, {"lineages": {"main/task": 3}}, "the trial started none, so nothing is told of tasks"),
+        (13, {"gpu": None}, "does not say whether a GPU was reached"),
+        (13, {"gpu": seen.Gpu((), "", (), {})}, "the trial reached no GPU"),
+        (13, {"gpu": seen.Gpu(("torch",), "570.1", ("one card",), {})}, "nothing reads torch.use"),
+    ],
+)
+def test_what_a_run_does_not_show_is_blocked(
+    tmp_path: Path, number: int, values: dict[str, Any], words: str
+) -> None:
+    good = good_evidence(good_heads("L"))["trial"]
+
+    judged = judge(BY_NUMBER[number], facts(tmp_path, "L", trial=replace(good, **values)))
+
+    assert judged.outcome is Outcome.BLOCKED
+    assert words in judged.reason
+
+
+@pytest.mark.parametrize("number", [11, 12, 13])
+def test_an_absence_that_no_run_could_speak_against_is_blocked(tmp_path: Path, number: int) -> None:
+    heads = good_heads("L")
+    for each in heads["00"]["traits"]:
+        each["here"] = False
+
+    judged = judge(
+        BY_NUMBER[number], facts(tmp_path, "L", heads=heads, trial=Unavailable("it rained"))
+    )
+
+    assert (judged.outcome, judged.reason) == (Outcome.BLOCKED, "it rained")
+
+
+def test_a_schedule_that_is_said_to_be_recorded_is_blocked(tmp_path: Path) -> None:
+    heads = good_heads("L")
+    heads["07"]["subsystems"][0]["strategy"] = "recorded-schedule"
+    heads["07"]["trace_format"] = "one line for each turn"
+
+    judged = judge(BY_NUMBER[11], facts(tmp_path, "L", heads=heads, varied=seen.Varied({})))
+
+    assert judged.outcome is Outcome.BLOCKED
+    assert "twice records no schedule yet" in judged.reason
+
+
+def test_other_instructions_are_asked_of_a_promise_that_reaches_other_hosts(tmp_path: Path) -> None:
+    heads = good_heads("L")
+    heads["01"]["scope"] = "cross-host"
+    good = good_evidence(heads)
+    none = judge(BY_NUMBER[12], facts(tmp_path, "L", heads=heads))
+    factors = {**varied("libm", "differs"), "cpu features": ("same", "")}
+    parted = judge(
+        BY_NUMBER[12],
+        facts(tmp_path, "L", heads=heads, varied=replace(good["varied"], factors=factors)),
+    )
+
+    assert (none.outcome, parted.outcome) == (Outcome.BLOCKED, Outcome.FAIL)
+    assert "with other libm the run differs" in parted.reason
 
 
 @pytest.mark.parametrize("number", [11, 12, 13, 14, 15])

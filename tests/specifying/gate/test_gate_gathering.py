@@ -178,7 +178,7 @@ def test_what_a_run_did_aside_is_told_of(tmp_path: Path) -> None:
         system.project, lambda *_: Code(), date(2026, 1, 1), only=(11,), gathers=gathers
     )
 
-    assert told["trial"].started == {"thread": 1}
+    assert told["trial"].lineages == {"main/thread": 1}
     assert told["trial"].read == ("prices.csv",)
     assert told["trial"].tracked_twice == (("herd", "flock"),)
     assert report.checks[0].outcome is Outcome.FAIL

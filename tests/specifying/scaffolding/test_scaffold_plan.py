@@ -207,6 +207,15 @@ class TestWhatAPersonWrote:
 
         assert (project / "tests/conftest.py").read_text(encoding="utf-8") == "# mine\n"
 
+    def test_a_file_that_stood_there_is_told_what_it_lacks(self, project: Path) -> None:
+        (project / "tests").mkdir(exist_ok=True)
+        (project / "tests/conftest.py").write_text("# mine\n", encoding="utf-8")
+
+        what = prepared(project, Order("swarm"))
+
+        (why,) = [each.why for each in what.plan.changes if each.path == "tests/conftest.py"]
+        assert why.startswith("it was there already, without: sys.path.insert(0, ")
+
     def test_markers_that_are_gone_stop_everything(self, project: Path) -> None:
         laid_down(project)
         edit(project, SUITE, "# twice:end properties\n", "")

@@ -15,6 +15,7 @@ from typing import Any, Final
 from twice.checking.accepting.suppressing import remarks_in
 from twice.checking.auditing.effects import Ask, effects
 from twice.checking.auditing.facing import Evidence, facing
+from twice.checking.auditing.presence import presence
 from twice.checking.auditing.seeds import Draw, What, seeds
 from twice.checking.auditing.settling import settled
 from twice.checking.catalogue import Catalogue
@@ -55,6 +56,7 @@ class FileFacts:
         draws: where it draws, makes or seeds.
         asks: where it asks the world.
         evidence: where it touches which channel.
+        present: what it certainly does that a specification asks about.
         packages: the top-level packages that it imports, sorted.
         dynamic: where code is made or imported by a name that is computed.
         native: where code that is not Python is loaded.
@@ -68,6 +70,7 @@ class FileFacts:
     draws: tuple[Draw, ...]
     asks: tuple[Ask, ...]
     evidence: tuple[Evidence, ...]
+    present: tuple[Evidence, ...]
     packages: tuple[str, ...]
     dynamic: tuple[Noted, ...]
     native: tuple[Noted, ...]
@@ -160,13 +163,15 @@ def _file(path: str, package: str, text: str, zone: str, catalogue: Catalogue) -
 
     draws = tuple(replace(each, zone=placed(each.line)) for each in seeds(module, zone))
     asks = tuple(replace(each, zone=placed(each.line)) for each in effects(module, zone))
+    evidence = tuple(facing(module, zone, draws, asks))
     facts = FileFacts(
         path=path,
         zone=zone,
         lines=text.count("\n") + 1,
         draws=draws,
         asks=asks,
-        evidence=tuple(facing(module, zone, draws, asks)),
+        evidence=evidence,
+        present=tuple(presence(module, asks, evidence)),
         packages=tuple(sorted(module.imported)),
         dynamic=_dynamic(module),
         native=tuple(

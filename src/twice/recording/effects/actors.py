@@ -15,10 +15,11 @@ Invariant: the reads of one actor come in one order, whatever the others do.
 from __future__ import annotations
 
 import contextvars
+import re
 from array import array
 from collections.abc import Callable, Sequence
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from twice.foundation.encoding import encode
 from twice.recording.effects.events import Waiting, little_endian
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from twice.recording.effects.answers import Answers
     from twice.recording.effects.layer import EffectLayer
 
+_NUMBERS: Final = re.compile(r":\d+")
+_LINEAGES_MAX: Final = 64
 _CURRENT: contextvars.ContextVar[Actor | Outside | None] = contextvars.ContextVar(
     "actor", default=None
 )
@@ -68,6 +71,7 @@ class Actor:
         lenient: reads made for it by the standard library, that wait to be written.
         reads: strict reads handed over so far.
         children: how many actors of each kind it has started.
+        started: how many were started of each lineage without numbers (``main/task/task``), here and below.
         asked: operations asked since the question digest was last folded.
         arguments: their arguments.
         chain: digest of the questions before those.
@@ -76,7 +80,7 @@ class Actor:
 
     __slots__ = (
         "arguments", "asked", "chain", "children", "key", "layer", "lenient", "reads",
-        "source", "thread", "waiting",
+        "source", "started", "thread", "waiting",
     )  # fmt: skip
 
     def __init__(self, key: str, layer: EffectLayer, source: Answers) -> None:
@@ -84,6 +88,7 @@ class Actor:
         self.waiting, self.lenient = Waiting(), Waiting()
         self.reads = 0
         self.children: dict[str, int] = {}
+        self.started: dict[str, int] = {}
         self.asked = bytearray()
         self.arguments: list[object] = []
         self.chain = b""
@@ -92,12 +97,17 @@ class Actor:
     def child(self, kind: str) -> Actor:
         """The next actor of a kind that this one starts."""
         key = self.next_key(kind)
-        return Actor(key, self.layer, self.source.of(key))
+        made = Actor(key, self.layer, self.source.of(key))
+        made.started = self.started
+        return made
 
     def next_key(self, kind: str) -> str:
         """The key of the next thing of a kind that this actor starts, by its lineage."""
         number = self.children.get(kind, 0)
         self.children[kind] = number + 1
+        lineage = _NUMBERS.sub("", f"{self.key}/{kind}")
+        if lineage in self.started or len(self.started) < _LINEAGES_MAX:
+            self.started[lineage] = self.started.get(lineage, 0) + 1
         return f"{self.key}/{kind}:{number}"
 
     def note(self, number: int, value: object) -> None:

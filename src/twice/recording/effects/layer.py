@@ -89,7 +89,6 @@ class EffectLayer:
         self.counts: dict[int, int] = {}
         self.lenient_counts: dict[int, int] = {}
         self.line_counts: dict[int, int] = {}
-        self.started: dict[str, int] = {}  # lines of execution beside the main program, by kind
         self.ungoverned: dict[int, int] = {}
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
         self.descriptors: Descriptors | None = None

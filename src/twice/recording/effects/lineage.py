@@ -75,7 +75,6 @@ def task_patches(layer: EffectLayer, module: Any) -> list[Patch]:
 def _child(layer: EffectLayer, kind: str) -> Actor | Outside | None:
     parent = layer.actor()
     if parent is not None:
-        layer.started[kind] = layer.started.get(kind, 0) + 1
         return parent.child(kind)
     return OUTSIDE if current() is OUTSIDE else None
 

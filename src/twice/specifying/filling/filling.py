@@ -26,6 +26,7 @@ class Filled:
     workspace: Workspace
     put_in: tuple[Proposal, ...]
     unknown: tuple[tuple[str, str, str], ...]
+    against: tuple[str, ...] = ()
 
 
 def filled(workspace: Workspace, proposals: Iterable[Proposal]) -> Filled:

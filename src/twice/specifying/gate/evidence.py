@@ -9,7 +9,7 @@ Invariant: plain data: two gatherings that saw the same are equal.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,23 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
+class Gpu:
+    """What a run used of a GPU, read back when it ended.
+
+    Args:
+        reached: drivers that were loaded, and libraries that say that they run there.
+        driver: its version; "" where none is told.
+        cards: their names, where a library tells them.
+        switches: switches of libraries, and variables, by name.
+    """
+
+    reached: tuple[str, ...]
+    driver: str
+    cards: tuple[str, ...]
+    switches: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
     """A run that the gate recorded: the program of 00, its seed, its configuration.
 
@@ -101,7 +118,13 @@ class Trial:
         inputs: names of its inputs.
         streams: by name; those of libraries' process-wide generators under ``global/``.
         globals_used: process-wide generators that were drawn from.
-        actors: how many actors beside the main program asked the world.
+        lineages: threads, jobs of pools, tasks and what else was started, by lineage without numbers, and how
+            many; None where the record does not say.
+        gpu: what of a GPU it used; None where the record does not say.
+        threads: threads of each BLAS that was loaded when it ended.
+        kernels: the kernels that each of them chose.
+        dispatch: instruction sets that numpy used.
+        kept: whether subnormal numbers were kept, when it began and when it ended.
         asked: what the program asked of the world, by source, and how often.
         asked_by_libraries: what libraries asked for themselves.
         floats: whether numbers with fractions stand in its states.
@@ -109,8 +132,6 @@ class Trial:
         algorithm: the digest.
         files: the project's source files that it executed, relative to the project.
         read: the project's other files that it read, relative to the project.
-        started: how many lines of execution of each kind it started beside the main program: ``thread``,
-            ``inner`` for a library's threads, ``job`` of a pool, ``task``.
         tracked_twice: names of components that are one object, for each such object.
     """
 
@@ -121,7 +142,12 @@ class Trial:
     inputs: tuple[str, ...]
     streams: Mapping[str, Stream]
     globals_used: tuple[str, ...]
-    actors: int
+    lineages: Mapping[str, int] | None
+    gpu: Gpu | None
+    threads: Mapping[str, int]
+    kernels: Mapping[str, str]
+    dispatch: tuple[str, ...]
+    kept: bool
     asked: Mapping[str, int]
     asked_by_libraries: tuple[str, ...]
     floats: bool
@@ -129,19 +155,19 @@ class Trial:
     algorithm: str
     files: tuple[str, ...]
     read: tuple[str, ...] = ()
-    started: Mapping[str, int] = field(default_factory=dict)
     tracked_twice: tuple[tuple[str, ...], ...] = ()
 
-    @property
-    def beside(self) -> str:
-        """What ran beside the main program, in words; "" for nothing. One task alone is the program itself."""
-        own = {kind: count for kind, count in self.started.items() if kind != "inner"}
-        if own.get("task", 0) == 1:
-            del own["task"]
-        told = [f"{count} {kind}{'s' * (count > 1)}" for kind, count in own.items()]
-        if self.actors:
-            told.append(f"{self.actors} actors that asked the world")
-        return ", ".join(told)
+
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """The trial, made again in other surroundings, one factor at a time.
+
+    Args:
+        factors: for each that was varied, what came of it: ``same``, ``differs``, ``failed``,
+            ``unavailable`` or ``could-not-tell``, and why or where.
+    """
+
+    factors: Mapping[str, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)

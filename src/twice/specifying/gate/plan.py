@@ -9,13 +9,14 @@ Invariant: pure; evidence depends on the plan and the project's files, never on 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from twice.errors import TwiceError
 from twice.foundation.classes import Predicate
 from twice.foundation.digests import DEFAULT, Algorithm
+from twice.foundation.promises import Scope
 from twice.recording.cadence import (
     Cadence,
     Granularity,
@@ -26,9 +27,17 @@ from twice.recording.cadence import (
 )
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate.promise import predicate_or_default
+from twice.specifying.tiers import Trait
 from twice.specifying.workspace import Workspace
 
 T = TypeVar("T")
+SCHEDULES: Final = ("task order", "switch interval")
+THREADS: Final = "threads"
+INSTRUCTIONS: Final = ("blas kernels", "cpu features", "aten", "mkl", "libm")
+HELD_BY_VARYING: Final = frozenset({"lockstep", "schedule-independent"})
+"""Strategies by which no schedule decides; that of a recorded schedule says that one does."""
+FIXED_ORDERS: Final = frozenset({"sequential", "kahan", "pairwise"})
+"""Orders of sums that do not hang on the number of threads."""
 _WORD: Final = re.compile(r"[a-z0-9_]+")
 
 
@@ -54,6 +63,8 @@ class Plan:
         measured: the file that twice cost wrote.
         reference: what sheet 04 says of the audit log's encoding.
         snapshot_text: the text of sheet 04 below its head, in which nothing of that may be copied.
+        varied: surroundings that are varied, by the names of ``twice vary``, because 07 or 08 says that the
+            result does not hang on them.
         vectors: JSON documents of sheet 11 whose digests are known.
         libraries: libraries that sheet 11 pins.
     """
@@ -75,6 +86,7 @@ class Plan:
     measured: str
     reference: str
     snapshot_text: str
+    varied: tuple[str, ...]
     vectors: tuple[str, ...]
     libraries: tuple[str, ...]
 
@@ -103,6 +115,7 @@ def plan_of(workspace: Workspace) -> Plan:
         measured=said.text("13", "measured"),
         reference=said.text("04", "audit_encoding"),
         snapshot_text=snapshots.text if snapshots else "",
+        varied=tuple(_varied(workspace)),
         vectors=tuple(str(row["value"]) for row in said.rows("11", "vectors", "value")),
         libraries=tuple(str(row["library"]) for row in said.rows("11", "pins", "library")),
     )
@@ -112,6 +125,21 @@ def algorithm_in(text: str) -> Algorithm | None:
     """Give the digest that a text names; None when it names none, or several."""
     named = {each for each in Algorithm if each.value in _WORD.findall(text.lower())}
     return named.pop() if len(named) == 1 else None
+
+
+def _varied(workspace: Workspace) -> Iterator[str]:
+    """Give what is varied: schedules for 07; for 08 threads, and instructions where other hosts give the same."""
+    traits = workspace.situation().traits
+    concurrency, numbers = workspace.get("07"), workspace.get("08")
+    if concurrency is not None and traits.get(Trait.CONCURRENCY) is not False:
+        strategies = {str(row.get("strategy")) for row in concurrency.rows("subsystems")}
+        if strategies & HELD_BY_VARYING:
+            yield from SCHEDULES
+    if numbers is not None and traits.get(Trait.FLOATING_POINT) is not False:
+        if numbers.said("reductions") in FIXED_ORDERS:
+            yield THREADS
+        if predicate_or_default(workspace.get("01")).scope is Scope.CROSS_HOST:
+            yield from INSTRUCTIONS
 
 
 class _Said:

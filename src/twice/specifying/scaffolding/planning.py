@@ -249,7 +249,14 @@ def _once(drawing: _Drawing, region: Region, text: str | None) -> None:
     elif text is None:
         drawing.put(region, region.text, Action.CREATE)
     else:
-        drawing.say(region, Action.KEEP, "it was there already")
+        drawing.say(region, Action.KEEP, _lacks(region, text))
+
+
+def _lacks(region: Region, text: str) -> str:
+    """Say of a file that somebody wrote what the others need in it: the last line that would be laid down."""
+    last = region.text.rstrip().rpartition("\n")[2]
+    needed = region.path.endswith(".py") and last not in text
+    return f"it was there already, without: {last}" if needed else "it was there already"
 
 
 def _owned(drawing: _Drawing, region: Region, text: str | None) -> None:

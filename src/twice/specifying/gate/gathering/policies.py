@@ -44,9 +44,14 @@ def gather_policies(bench: Bench) -> Policies | Unavailable:
         recorded=_versions(recorded),
         threads={each.where: each.threads for each in fresh.blas},
         caps={name: variables[name] for name in sorted(THREAD_CAPS) if name in variables},
-        denormals=all(fresh.probes.get(name) == kept for name, kept in _KEPT.items()),
+        denormals=keeps_subnormals(fresh.probes),
         settings=dict(sorted(_plain(fresh.settings).items())),
     )
+
+
+def keeps_subnormals(probes: Mapping[str, str]) -> bool:
+    """Whether probes say that subnormal numbers are kept, as IEEE 754 has it."""
+    return all(probes.get(name) == kept for name, kept in _KEPT.items())
 
 
 def _versions(measured: Fingerprint) -> dict[str, str]:

@@ -11,18 +11,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from twice.errors import StreamOffThread, StreamShared, StreamTaken, TwiceError
+from twice.foundation.fingerprint import Fingerprint
 from twice.recording.effects.ops import FILE_READ
 from twice.recording.placing import Placing
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replaying.statement import SEAL
 from twice.replaying.verifying import verify
-from twice.specifying.gate.evidence import Sealed, Stream, Taken, Trial
+from twice.specifying.gate.evidence import Gpu, Sealed, Stream, Taken, Trial
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gathering.bench import Bench, because
+from twice.specifying.gate.gathering.policies import keeps_subnormals
+from twice.specifying.shown import holds_floats
 
 _OF_EFFECTS: Final = frozenset({"effect", SEAL})
 
@@ -36,6 +37,8 @@ def gather_trial(bench: Bench) -> Trial | Unavailable:
     with RunRecord.open(path) as record:
         ending: Mapping[str, Any] = record.ending or {}
         effects = ending["effects"]
+        numerics: Mapping[str, Any] = ending.get("numerics", {})
+        environment = Fingerprint.from_json(record.identity["environment"])
         return Trial(
             ticks=record.ticks,
             points=len(record.reader.points),
@@ -51,17 +54,31 @@ def gather_trial(bench: Bench) -> Trial | Unavailable:
                 for name, each in sorted(ending.get("streams", {}).items())
             },
             globals_used=tuple(sorted(ending.get("globals_used", ()))),
-            actors=len(record.actors()),
+            lineages=ending.get("lineages"),
+            gpu=_gpu(numerics),
+            threads=dict(sorted(numerics.get("threads", {}).items())),
+            kernels=dict(sorted(numerics.get("kernels", {}).items())),
+            dispatch=tuple(environment.dispatch.get("numpy", "").split()),
+            kept=keeps_subnormals(environment.probes)
+            and keeps_subnormals(numerics.get("probes", environment.probes)),
             asked={name: int(count) for name, count in sorted(effects["strict"].items())},
             asked_by_libraries=tuple(sorted(effects["lenient"])),
-            floats=any(map(_has_floats, _states(record))),
+            floats=bool(holds_floats(record)),
             snapshots=len(record.reader.snapshots),
             algorithm=record.setup.algorithm.value,
             files=tuple(_files(record, bench.project)),
             read=tuple(_read(record, bench.project)),
             tracked_twice=tuple(tuple(each) for each in ending.get("tracked_twice", ())),
-            started=dict(sorted(ending.get("started", {}).items())),
         )
+
+
+def _gpu(numerics: Mapping[str, Any]) -> Gpu | None:
+    told = numerics.get("gpu", {})
+    if not told.get("told"):
+        return None
+    return Gpu(
+        tuple(told["reached"]), str(told["driver"]), tuple(told["cards"]), dict(told["switches"])
+    )
 
 
 def gather_taken(bench: Bench) -> Taken | Unavailable:
@@ -91,25 +108,6 @@ def gather_sealed(bench: Bench) -> Sealed | Unavailable:
     beside = tuple(in_words(row) for row in unsupported_rows(statement.inventory))
     of_effects = failure is None or failure.name in _OF_EFFECTS
     return Sealed(statement.result, first, of_effects, beside)
-
-
-def _states(record: RunRecord) -> Iterator[object]:
-    components = (record.ending or {}).get("components", {})
-    for number in range(min(len(record.reader.snapshots), 2)):
-        state = record.state_at(number)
-        yield [state[name] for name in components if name in state]
-
-
-def _has_floats(value: object) -> bool:
-    if isinstance(value, (float, complex, np.inexact)):
-        return True
-    if isinstance(value, np.ndarray):
-        return bool(np.issubdtype(value.dtype, np.inexact))
-    if isinstance(value, Mapping):
-        return any(_has_floats(each) for each in value.values())
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return any(_has_floats(each) for each in value)
-    return False
 
 
 def _read(record: RunRecord, project: Path) -> Iterator[str]:

@@ -5,7 +5,9 @@
   twice spec fill --dry-run
 
 What somebody wrote stays. What cannot be read stays "?", and is listed. The record is the one that 01 names, unless
-another is given. Exit code 0 when nothing is open any more, 1 otherwise.
+another is given. Traits of 00 are filled where a run or a line shows that they are there, never where
+nothing shows it; what is seen though 00 denies it is told. Exit code 0 when nothing is open any more,
+1 otherwise.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ def _report(options: argparse.Namespace, done: Filled) -> None:
             "format": FORMAT,
             "filled": [{"sheet": each.sheet, "key": each.key, "value": each.value, "source": each.source} for each in done.put_in],
             "unknown": [{"sheet": number, "key": key, "says": says} for number, key, says in done.unknown],
+            "against": list(done.against),
         })  # fmt: skip
         return
     for each in done.put_in:
@@ -54,6 +57,8 @@ def _report(options: argparse.Namespace, done: Filled) -> None:
     print(
         f"{len(done.put_in)} filled{' (nothing was written)' if options.dry_run else ''}, {len(done.unknown)} open"
     )
+    for said in done.against:
+        print(f"  {said}")
     for number, key, says in done.unknown:
         print(f"  {number} {key}: {says}")
     print_next(list(completing(done.workspace)) or ["twice spec status"])

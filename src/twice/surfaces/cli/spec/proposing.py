@@ -11,10 +11,12 @@ from pathlib import Path
 from twice.recording.runrecord import RunRecord
 from twice.specifying.filling.filling import Filled, filled
 from twice.specifying.filling.from_environment import from_environment
+from twice.specifying.filling.from_presence import against, from_presence
 from twice.specifying.filling.from_record import from_record
 from twice.specifying.filling.proposal import Proposal
+from twice.specifying.shown import traits_shown
 from twice.specifying.workspace import Workspace
-from twice.surfaces.cli.spec.reading_code import from_code
+from twice.surfaces.cli.spec.reading_code import from_code, traits_in_code
 
 
 def proposed(workspace: Workspace, record: Path | None = None) -> Filled:
@@ -27,10 +29,12 @@ def proposed(workspace: Workspace, record: Path | None = None) -> Filled:
     Raises:
         RecordCorrupt and others: E-RECORD, when the record cannot be read.
     """
-    first = filled(workspace, _read(workspace, record or _vector(workspace)))
+    denied: list[str] = []
+    first = filled(workspace, _read(workspace, record or _vector(workspace), denied))
     # Draws and pins follow from what the record filled in.
     second = filled(first.workspace, from_environment(first.workspace))
-    return Filled(second.workspace, (*first.put_in, *second.put_in), second.unknown)
+    put_in = (*first.put_in, *second.put_in)
+    return Filled(second.workspace, put_in, second.unknown, tuple(denied))
 
 
 def _vector(workspace: Workspace) -> Path | None:
@@ -40,10 +44,18 @@ def _vector(workspace: Workspace) -> Path | None:
     return named if said and named.is_file() else None
 
 
-def _read(workspace: Workspace, place: Path | None) -> Iterator[Proposal]:
+def _read(workspace: Workspace, place: Path | None, denied: list[str]) -> Iterator[Proposal]:
+    """Give what can be read, and note what is seen though 00 says that it is not there."""
+    found = traits_in_code(workspace)
+    yield from from_presence(workspace, found, "read from the code")
+    denied += against(workspace, found)
     if place is not None:
+        named = _inside(workspace, place)
         with RunRecord.open(place) as record:
-            yield from from_record(record, _inside(workspace, place))
+            yield from from_record(record, named)
+            shown = dict(traits_shown(record))
+        yield from from_presence(workspace, shown, f"read from {named}")
+        denied += (f"{each}, in {named}" for each in against(workspace, shown))
     yield from from_code(workspace)
 
 

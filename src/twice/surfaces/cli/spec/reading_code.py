@@ -9,12 +9,15 @@ Invariant: nothing is executed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Iterator
 
 from twice.specifying.filling.proposal import Proposal
 from twice.specifying.frontmatter import values
+from twice.specifying.tiers import Trait
 from twice.specifying.workspace import Workspace
 from twice.surfaces.cli.auditing import gathered
+from twice.surfaces.codefacts import read_presence
 
 
 def from_code(workspace: Workspace) -> Iterator[Proposal]:
@@ -25,6 +28,16 @@ def from_code(workspace: Workspace) -> Iterator[Proposal]:
         return
     for sheet in ("02", "10"):
         yield Proposal(sheet, "audit", values(sources), "00.sources")
+
+
+def traits_in_code(workspace: Workspace) -> dict[Trait, str]:
+    """Give the traits of which the sources that 00 names show something, with a place of each."""
+    scope = workspace.get("00")
+    sources = scope.listed("sources") if scope else []
+    if not sources or not all((workspace.project / each).exists() for each in sources):
+        return {}
+    with contextlib.chdir(workspace.project):
+        return read_presence(workspace.project.resolve(), sources)
 
 
 def findings_by_sheet(workspace: Workspace) -> dict[str, list[str]]:

@@ -1,0 +1,38 @@
+"""This project's own specification: it is held in CI, and what was laid down from it is as it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from programs import cli
+
+REPOSITORY = Path(__file__).parents[2]
+WORKSPACE = REPOSITORY / "determinism-and-replay"
+
+
+def test_ci_runs_the_gate_after_the_checker() -> None:
+    lines = (REPOSITORY / ".ci" / "run").read_text("utf-8").splitlines()
+    ours = [each for each in lines if each.startswith(".venv/bin/twice ")]
+
+    assert ours == [".venv/bin/twice check src", ".venv/bin/twice gate --no-write"]
+    assert "set -euo pipefail" in lines
+
+
+def test_no_sheet_leaves_anything_open_or_moved_without_a_version() -> None:
+    done = cli("spec", "status", "--open", cwd=REPOSITORY)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "open" not in done.stdout, done.stdout
+    assert "changed" not in done.stdout, done.stdout
+
+
+def test_what_was_laid_down_is_as_the_sheets_say() -> None:
+    done = cli("scaffold", "twice", "--plan", cwd=REPOSITORY)
+
+    assert "nothing to do" in done.stdout, done.stdout + done.stderr
+
+
+def test_sheet_99_names_a_gate_that_passed() -> None:
+    (sheet,) = WORKSPACE.glob("99-*.md")
+
+    assert 'status: "accepted"' in sheet.read_text("utf-8")

@@ -1,0 +1,134 @@
+"""Traits of sheet 00 are filled where a line or a run shows that they are there, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from programs import cli
+from twice.specifying.tiers import Trait
+from twice.surfaces.codefacts import read_presence
+
+ROUNDS = "import math\n\n\ndef grown(x):\n    return math.exp(x)\n"
+BESIDE = "import threading\n\n\ndef begin(work):\n    threading.Thread(target=work).start()\n"
+TASKS = "import asyncio\n\n\nasync def both(a, b):\n    await asyncio.gather(a, b)\n"
+ASKS = "import time\n\n\ndef stamped(state):\n    state['at'] = time.time()\n    return state\n"
+CARD = "import torch\n\n\ndef moved(x):\n    return x.to('cuda:0')\n"
+ONLY_IMPORTED = (
+    "import asyncio\nimport threading\nimport torch\n\nHAS = torch.cuda.is_available()\n"
+)
+PROGRAM = """
+import time
+import threading
+
+
+def main(run):
+    total = run.track("total", [0.5])
+    for tick in run.ticks(2):
+        worker = threading.Thread(target=int)
+        worker.start()
+        worker.join()
+        total.append(time.time())
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        (ROUNDS, {Trait.FLOATING_POINT: "a.py:5: math.exp"}),
+        (BESIDE, {Trait.CONCURRENCY: "a.py:5: threading.Thread"}),
+        (TASKS, {Trait.CONCURRENCY: "a.py:5: asyncio.gather"}),
+        (ASKS, {Trait.EXTERNAL_EFFECTS: "a.py:5: time.time()"}),
+        (CARD, {Trait.GPU: "a.py:5: to"}),
+        (ONLY_IMPORTED, {}),
+        ("x = [1, 2]\n", {}),
+    ],
+)
+def test_a_call_shows_what_is_there_and_an_import_shows_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, seen: dict[Trait, str]
+) -> None:
+    (tmp_path / "a.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    assert read_presence(tmp_path, ["a.py"]) == seen
+
+
+def test_what_tests_do_is_nothing_that_the_system_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_a.py").write_text(BESIDE, encoding="utf-8")
+    (tmp_path / "b.py").write_text("x = 1\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    assert read_presence(tmp_path, ["."]) == {}
+
+
+def begun(project: Path, **traits: bool) -> Path:
+    """A project with the first sheets; of traits only those that are given are known."""
+    (project / "a.py").write_text(PROGRAM, encoding="utf-8")
+    done = cli(
+        "spec", "init", "--component", "a", "--program", "a.py:main", "--seed", 1, "--source", "a.py",
+        "--goal", "to see", "--owner", "us", "--class", "bit-exact",
+        "--yes", "state,replay", "--no",
+        "diverging,existing,consumed,cross-machine,obliged,branching,concurrency,floating-point,gpu,"
+        "external-effects,hashed-snapshots,audit-log,contested",
+        cwd=project,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    (sheet,) = (project / "determinism-and-replay").glob("00-*.md")
+    lines, name = [], ""
+    for line in sheet.read_text("utf-8").splitlines():
+        if line.startswith('  - name: "'):
+            name = line.split('"')[1]
+        known = traits.get(name.replace("-", "_"))
+        shown = '"?"' if known is None else str(known).lower()
+        lines.append(f"    here: {shown}" if line.startswith("    here:") else line)
+    sheet.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return sheet
+
+
+def filled(project: Path, *more: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What fill says, and the traits that 00 has then."""
+    done = cli("spec", "fill", "--json", *more, cwd=project)
+    said = json.loads(done.stdout)
+    shown = json.loads(cli("spec", "show", "00", "--json", cwd=project).stdout)
+    return said, {each["name"]: (each["here"], each["why"]) for each in shown["values"]["traits"]}
+
+
+def test_what_the_code_shows_is_filled_with_its_line_and_the_rest_stays_unknown(
+    tmp_path: Path,
+) -> None:
+    begun(tmp_path)
+
+    _, traits = filled(tmp_path)
+
+    assert traits["concurrency"] == (True, "a.py:9: threading.Thread")
+    assert traits["external-effects"] == (True, "a.py:12: time.time()")
+    assert traits["floating-point"] == ("?", "?")
+    assert {traits[name] for name in ("gpu", "hashed-snapshots", "branching", "audit-log")} == {
+        ("?", "?")
+    }
+
+
+def test_a_run_shows_what_no_line_does(tmp_path: Path) -> None:
+    begun(tmp_path)
+    made = cli("record", "a.py:main", "--seed", 1, "-o", "a.twice", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+
+    _, traits = filled(tmp_path, "--record", "a.twice")
+
+    assert traits["floating-point"] == (True, "in a run the state of total holds floats")
+    assert traits["gpu"] == ("?", "?")
+
+
+def test_what_somebody_denied_stays_denied_and_is_told(tmp_path: Path) -> None:
+    begun(tmp_path, concurrency=False)
+
+    said, traits = filled(tmp_path)
+
+    assert traits["concurrency"][0] is False
+    assert said["against"] == ["00 says that there is no concurrency: a.py:9: threading.Thread"]
