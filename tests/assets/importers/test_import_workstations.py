@@ -269,6 +269,7 @@ LAUGHS = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;"
         (b"\x1f\x8b\x08\0" + bytes(40), "set: "),
         (gzip.compress(b'<?xml version="1.0" encoding="no-such"?><Ableton/>'), "encoding"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "set",  # bytes hold the time of packing
 )
 def test_a_set_that_cannot_be_read_is_refused_with_the_reason(data: bytes, why: str) -> None:
     found = imported(data)

@@ -9,7 +9,6 @@ Invariant: nothing of a request is looked at before its token.
 
 from __future__ import annotations
 
-import hmac
 import ipaddress
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
@@ -20,6 +19,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from twice.errors import UsageError
+from twice.foundation.digests import Algorithm, digest_bytes
 
 PATH: Final = "/mcp"
 TOKEN_BYTES_MIN: Final = 16
@@ -119,12 +119,13 @@ def application_of(server: Server[Any], host: str, token: str | None) -> Applica
 
 
 def _guarded(application: Application, token: str) -> Application:
-    expected = f"Bearer {token}".encode()
+    # Digests are compared, so that how long it takes tells nothing of the token.
+    expected = digest_bytes(f"Bearer {token}".encode(), Algorithm.SHA256)
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             given = [value for name, value in scope["headers"] if name == b"authorization"]
-            if len(given) != 1 or not hmac.compare_digest(given[0], expected):
+            if len(given) != 1 or digest_bytes(given[0], Algorithm.SHA256) != expected:
                 await _refused(send)
                 return
         await application(scope, receive, send)
