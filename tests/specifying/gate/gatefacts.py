@@ -12,6 +12,7 @@ from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
 from twice.specifying.gate import evidence as seen
 from twice.specifying.gate.facts import Facts
+from twice.specifying.gate.machine import Gpu, Varied
 from twice.specifying.lock import read_lock
 from twice.specifying.workspace import FOLDER, open_workspace
 
@@ -26,9 +27,9 @@ def good_heads(tier: str) -> Heads:
     return heads
 
 
-def _gpu(heads: Heads) -> seen.Gpu:
+def _gpu(heads: Heads) -> Gpu:
     if "09" not in heads:
-        return seen.Gpu((), "", (), {})
+        return Gpu((), "", (), {})
     switches = {
         "use_deterministic_algorithms": "true",
         "cudnn.deterministic": "true",
@@ -37,7 +38,7 @@ def _gpu(heads: Heads) -> seen.Gpu:
         "cudnn.allow_tf32": "false",
         "cuda.matmul.allow_tf32": "false",
     }
-    return seen.Gpu(("libcuda.so",), "570.1.3", ("one card",), switches)
+    return Gpu(("libcuda.so",), "570.1.3", ("one card",), switches)
 
 
 def good_evidence(heads: Heads) -> dict[str, Any]:
@@ -74,9 +75,7 @@ def good_evidence(heads: Heads) -> dict[str, Any]:
             algorithm="blake3",
             files=("src/herd.py",),
         ),
-        "varied": seen.Varied(
-            dict.fromkeys(("task order", "switch interval", "threads"), ("same", ""))
-        ),
+        "varied": Varied(dict.fromkeys(("task order", "switch interval", "threads"), ("same", ""))),
         "sealed": seen.Sealed("PASS", "", of_effects=True, beside=()),
         "vector": seen.Vector(
             ENDS, "src/herd.py:main", 4, (), SENTENCE, "PASS", "", "", 7, ("n=2", "ticks=4")

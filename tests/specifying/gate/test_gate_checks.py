@@ -16,6 +16,7 @@ from twice.specifying.gate import evidence as seen
 from twice.specifying.gate.checks import CHECKS
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.judging import judge
+from twice.specifying.gate.machine import Gpu, Varied
 from twice.specifying.gate.outcome import Outcome
 from twice.specifying.lock import Lock
 
@@ -260,7 +261,7 @@ def test_what_is_said_to_be_absent_and_was_seen_is_red_and_not_na(
     assert "by sheet 00" in judged.reason or "is said to ask nothing" in judged.reason
 
 
-@pytest.mark.parametrize("lineages", [{"main/inner": 3}, {"main/task": 1}, {}])
+@pytest.mark.parametrize("lineages", [{"main/inner": 3}, {"main/task": 3}, {}])
 def test_what_a_library_starts_and_one_task_alone_are_no_concurrency(
     tmp_path: Path, lineages: dict[str, int]
 ) -> None:
@@ -356,8 +357,8 @@ def test_an_absence_that_nothing_speaks_against_is_na_with_its_reason(tmp_path: 
         (11, {"lineages": None}, "does not say what it started"),
         (11, {"lineages": {"main/task": 3}}, "the trial started none, so nothing is told of tasks"),
         (13, {"gpu": None}, "does not say whether a GPU was reached"),
-        (13, {"gpu": seen.Gpu((), "", (), {})}, "the trial reached no GPU"),
-        (13, {"gpu": seen.Gpu(("torch",), "570.1", ("one card",), {})}, "nothing reads torch.use"),
+        (13, {"gpu": Gpu((), "", (), {})}, "the trial reached no GPU"),
+        (13, {"gpu": Gpu(("torch",), "570.1", ("one card",), {})}, "nothing reads torch.use"),
     ],
 )
 def test_what_a_run_does_not_show_is_blocked(
@@ -389,7 +390,7 @@ def test_a_schedule_that_is_said_to_be_recorded_is_blocked(tmp_path: Path) -> No
     heads["07"]["subsystems"][0]["strategy"] = "recorded-schedule"
     heads["07"]["trace_format"] = "one line for each turn"
 
-    judged = judge(BY_NUMBER[11], facts(tmp_path, "L", heads=heads, varied=seen.Varied({})))
+    judged = judge(BY_NUMBER[11], facts(tmp_path, "L", heads=heads, varied=Varied({})))
 
     assert judged.outcome is Outcome.BLOCKED
     assert "twice records no schedule yet" in judged.reason

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from twice.specifying.gate.machine import Gpu
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -90,23 +92,6 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
-class Gpu:
-    """What a run used of a GPU, read back when it ended.
-
-    Args:
-        reached: drivers that were loaded, and libraries that say that they run there.
-        driver: its version; "" where none is told.
-        cards: their names, where a library tells them.
-        switches: switches of libraries, and variables, by name.
-    """
-
-    reached: tuple[str, ...]
-    driver: str
-    cards: tuple[str, ...]
-    switches: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class Trial:
     """A run that the gate recorded: the program of 00, its seed, its configuration.
 
@@ -156,18 +141,6 @@ class Trial:
     files: tuple[str, ...]
     read: tuple[str, ...] = ()
     tracked_twice: tuple[tuple[str, ...], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Varied:
-    """The trial, made again in other surroundings, one factor at a time.
-
-    Args:
-        factors: for each that was varied, what came of it: ``same``, ``differs``, ``failed``,
-            ``unavailable`` or ``could-not-tell``, and why or where.
-    """
-
-    factors: Mapping[str, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate import evidence as seen
+from twice.specifying.gate.machine import Varied
 from twice.specifying.lock import Lock
 from twice.specifying.tiers import Situation, Tier
 from twice.specifying.workspace import Workspace
@@ -52,7 +53,7 @@ class Facts:
     taken: seen.Taken | Unavailable = NOT_GATHERED
     trial: seen.Trial | Unavailable = NOT_GATHERED
     sealed: seen.Sealed | Unavailable = NOT_GATHERED
-    varied: seen.Varied | Unavailable = NOT_GATHERED
+    varied: Varied | Unavailable = NOT_GATHERED
     vector: seen.Vector | Unavailable = NOT_GATHERED
     restored: seen.Restored | Unavailable = NOT_GATHERED
     planted: seen.Planted | Unavailable = NOT_GATHERED

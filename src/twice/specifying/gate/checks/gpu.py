@@ -10,8 +10,8 @@ from typing import Final
 
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate.check import Check, absent, gaps, place, unexplained
-from twice.specifying.gate.evidence import Gpu
 from twice.specifying.gate.facts import Facts, Unavailable, there
+from twice.specifying.gate.machine import Gpu
 from twice.specifying.gate.outcome import Found
 from twice.specifying.tiers import Tier, Trait
 

@@ -19,10 +19,11 @@ from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replaying.statement import SEAL
 from twice.replaying.verifying import verify
-from twice.specifying.gate.evidence import Gpu, Sealed, Stream, Taken, Trial
+from twice.specifying.gate.evidence import Sealed, Stream, Taken, Trial
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gathering.bench import Bench, because
 from twice.specifying.gate.gathering.policies import keeps_subnormals
+from twice.specifying.gate.machine import Gpu
 from twice.specifying.shown import holds_floats
 
 _OF_EFFECTS: Final = frozenset({"effect", SEAL})

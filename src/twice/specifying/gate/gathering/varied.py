@@ -8,9 +8,9 @@ from __future__ import annotations
 from twice.diagnosing.varying.variation import FactorResult
 from twice.diagnosing.varying.varying import vary
 from twice.errors import TwiceError
-from twice.specifying.gate.evidence import Varied
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gathering.bench import Bench, because
+from twice.specifying.gate.machine import Varied
 
 
 def gather_varied(bench: Bench) -> Varied | Unavailable:
