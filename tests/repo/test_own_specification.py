@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from programs import cli
+from twice.foundation.digests import digest_bytes
 
 REPOSITORY = Path(__file__).parents[2]
 WORKSPACE = REPOSITORY / "determinism-and-replay"
@@ -32,7 +33,9 @@ def test_what_was_laid_down_is_as_the_sheets_say() -> None:
     assert "nothing to do" in done.stdout, done.stdout + done.stderr
 
 
-def test_sheet_99_names_a_gate_that_passed() -> None:
+def test_sheet_99_names_the_gate_that_passed() -> None:
     (sheet,) = WORKSPACE.glob("99-*.md")
+    report = digest_bytes((WORKSPACE / "evidence" / "gate.json").read_bytes())
 
     assert 'status: "accepted"' in sheet.read_text("utf-8")
+    assert f'gate_digest: "{report}"' in sheet.read_text("utf-8")
