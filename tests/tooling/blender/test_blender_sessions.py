@@ -39,7 +39,10 @@ THINGS: list[list[Call]] = [
         ("camera.create", {"name": "Eye"}),
         ("object.transform", {"name": "Eye", "location": [0.0, 0.0, 12.0]}),
     ],
-    [("object.create", {"name": "Empty"}), ("object.transform", {"name": "Empty", "scale": [2, 2, 2]})],
+    [
+        ("object.create", {"name": "Empty"}),
+        ("object.transform", {"name": "Empty", "scale": [2, 2, 2]}),
+    ],
 ]
 LAST: list[Call] = [
     ("object.parent", {"name": "Thing1", "parent": "Empty"}),
@@ -112,8 +115,8 @@ def test_two_servers_build_one_scene(blender_python: str, tmp_path: Path) -> Non
     assert "Thing2" in places
     assert "Thing3" not in places
 
-    assert said(blender_python, "verify", str(a)) [1].startswith("PASS")
-    assert said(blender_python, "verify", str(b)) [1].startswith("PASS")
+    assert said(blender_python, "verify", str(a))[1].startswith("PASS")
+    assert said(blender_python, "verify", str(b))[1].startswith("PASS")
 
 
 @pytest.mark.slow
