@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from programs import cli
+from twice.testing import properties
 
 SYSTEMS = Path(__file__).parents[2] / "examples" / "systems"
 TIERS = {"life": "XS", "training": "S", "orders": "M", "market": "L", "clearing": "XL"}
@@ -47,3 +48,26 @@ def test_its_sheet_99_names_the_gate_that_passed(system: Path) -> None:
     (sheet,) = (system / "determinism-and-replay").glob("99-*.md")
 
     assert 'status: "accepted"' in sheet.read_text("utf-8")
+
+
+FAULTS_IN = {
+    "training": ("train.py:main", {"steps": 6}, {"set order", "permuted rows"}),
+    "orders": ("orders.py:main", {"requests": 4}, {"one ulp"}),
+    "market": ("market.py:main", {"agents": 3, "rounds": 3}, {"one ulp"}),
+}
+"""Program, a small configuration, and the kinds of faults that have no place in its state."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAULTS_IN)
+def test_every_fault_that_has_a_place_in_it_is_caught(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, config, nowhere = FAULTS_IN[name]
+    monkeypatch.chdir(SYSTEMS / name)
+
+    proof = properties.prove(program, config=config)
+
+    outcomes = {row.kind: row.outcome for row in proof.rows}
+    assert {kind for kind, outcome in outcomes.items() if outcome == "not applicable"} == nowhere
+    assert {outcomes[kind] for kind in set(outcomes) - nowhere} == {"caught"}, proof.to_text()
