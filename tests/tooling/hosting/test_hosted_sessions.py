@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import twice
-from twice.errors import OfferRefused, OutputExists, RegistryRefused, SessionMisuse
+from twice.errors import OfferRefused, OutputExists, RegistryRefused, SessionMisuse, UsageError
 from twice.recording.runrecord import RunRecord
 from twice.replaying.branching import branch
 from twice.replaying.verifying import verify
@@ -130,6 +130,13 @@ def test_an_offer_that_lies_outside_leaves_nothing(tmp_path: Path) -> None:
 def test_a_registry_that_is_not_there_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(RegistryRefused):
         HostedSession("nowhere.py:registry", tmp_path / "a.twice")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interpreter_that_is_not_there_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no interpreter"):
+        hosted(tmp_path / "a.twice", python=str(tmp_path / "python"))
 
     assert list(tmp_path.iterdir()) == []
 

@@ -22,7 +22,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from twice.errors import CallRefused, EncodingRefused, SessionMisuse, ToolSessionLost, TwiceError
+from twice.errors import (
+    CallRefused,
+    EncodingRefused,
+    SessionMisuse,
+    ToolSessionLost,
+    TwiceError,
+    UsageError,
+)
 from twice.foundation.seeds import Seed
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record_program, refuse_existing
@@ -71,6 +78,7 @@ class HostedSession:
         self.contract: dict[str, Any] = {}
         self.tools: list[dict[str, Any]] = []
         refuse_existing(self.out, force=force)
+        _require_interpreter(python)
         self._setup = Setup(
             parse_program(PROGRAM),
             _run_seed(offer),
@@ -273,6 +281,15 @@ class _Worker:
 
     def _began(self, pid: int) -> None:
         self._pid = pid
+
+
+def _require_interpreter(python: str) -> None:
+    if python and not os.access(python, os.X_OK):
+        raise UsageError(
+            f"There is no interpreter {python}.",
+            "Expected a Python that has twice and what the tools need.",
+            "Give its path: --python path/to/venv/bin/python",
+        )
 
 
 def _run_seed(offer: Mapping[str, Any] | None) -> Seed:
