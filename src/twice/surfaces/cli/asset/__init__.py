@@ -13,8 +13,9 @@ Exit code 0 it holds, 1 something is missing, differs or leaks, 2 could not tell
 from __future__ import annotations
 
 import argparse
-import importlib
 from typing import Final
+
+from twice.surfaces.cli.grouping import arrange_actions, run_action
 
 ACTIONS: Final[dict[str, str]] = {
     "init": "make a folder a hot store, apart from what is published",
@@ -33,22 +34,9 @@ ACTIONS: Final[dict[str, str]] = {
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the actions and their options."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, summary in ACTIONS.items():
-        module = importlib.import_module(f"twice.surfaces.cli.asset.{name}")
-        own = actions.add_parser(
-            name,
-            help=summary,
-            description=module.__doc__,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        module.arrange(own)
+    arrange_actions(parser, __name__, ACTIONS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run one action."""
-    module = importlib.import_module(f"twice.surfaces.cli.asset.{options.action}")
-    code = module.run(options)
-    assert isinstance(code, int), "an action returns its exit code"
-    return code
+    return run_action(options, __name__)
