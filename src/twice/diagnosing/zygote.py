@@ -11,7 +11,8 @@ asks whether a side reproduces its record, executes in a fresh process.
 Not for: processes with more than one thread (a library that starts threads when loaded is left for
 the forks to load), and not for other systems than Linux: there every execution is a fresh process.
 
-Invariant: a zygote never loads the user's program, and it ends with its parent, its forks before it.
+Invariant: a zygote that is not asked to never loads the user's program, and it ends with its parent, its
+forks before it.
 """
 
 from __future__ import annotations
@@ -122,13 +123,20 @@ class Zygote:
         environ: its whole environment.
         cwd: its working folder.
         python: the interpreter that executes it; empty for this one.
+        job: what it is told besides, before it may fork.
 
     Attributes:
         fit: whether it may fork; if not, every execution needs a fresh process.
     """
 
     def __init__(
-        self, module: str, environ: Mapping[str, str], *, cwd: str | None, python: str = ""
+        self,
+        module: str,
+        environ: Mapping[str, str],
+        *,
+        cwd: str | None,
+        python: str = "",
+        job: Mapping[str, object] | None = None,
     ) -> None:
         self.fit = False
         self._process: ChildProcess | None = None
@@ -137,8 +145,13 @@ class Zygote:
             return
         self._process = ChildProcess(module, environ, cwd=cwd, python=python)
         self._control = socket.socket(fileno=os.dup(self._process.channel.fileno()))
-        with suppress(ProgramFailed):
-            self.fit = bool(self._process.ask({"action": ACTION})["fit"])
+        try:
+            self.fit = bool(self._process.ask({**(job or {}), "action": ACTION})["fit"])
+        except ProgramFailed:
+            pass  # It died; a fresh process will say of what.
+        except BaseException:
+            self.close()
+            raise
 
     def fork(self) -> Fork:
         """A fork of its own for one job.

@@ -19,6 +19,7 @@ except ImportError as error:
 
 from twice.errors import CallRefused
 from twice.tooling.backend import Backend
+from twice.tooling.cases import Call, Case
 from twice.tooling.conditions import Condition
 from twice.tooling.context import Context
 from twice.tooling.contract import Contract
@@ -34,7 +35,9 @@ from twice.tooling.tool import Tool
 
 __all__ = [
     "Backend",
+    "Call",
     "CallRefused",
+    "Case",
     "Condition",
     "Context",
     "Contract",

@@ -11,13 +11,14 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from twice.errors import ToolRefused
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.equivalence import Equivalence
+from twice.tooling.cases import Case
 from twice.tooling.context import Context
 from twice.tooling.determinism import Determinism
 from twice.tooling.needs import Needs
@@ -45,6 +46,7 @@ def tool(
     destructive: bool = False,
     idempotent: bool = False,
     seconds: float | None = None,
+    cases: Iterable[Case] = (),
 ) -> Callable[[Callable[..., Any]], Tool]:
     """Declare a function as a tool.
 
@@ -65,6 +67,7 @@ def tool(
         destructive: it may remove or replace what was there.
         idempotent: a second equal call changes nothing more.
         seconds: its own time limit.
+        cases: what ``twice tools verify`` tries it with; no part of the fingerprint.
 
     Raises:
         ToolRefused: E-TOOL-001, when the declaration makes no sense.
@@ -76,6 +79,7 @@ def tool(
             'Write: @tool("scatter.points", determinism="seeded")',
         )
     kind = check_declaration(name, determinism, derives, seconds, reads_only, destructive)
+    tried_with = tuple(cases)
 
     def declare(function: Callable[..., Any]) -> Tool:
         seeded = kind is Determinism.SEEDED
@@ -98,6 +102,7 @@ def tool(
             idempotent=idempotent,
             seconds=seconds,
             function=function,
+            cases=tried_with,
         )
 
     return declare

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from twice.errors import CallRefused, ToolRefused
 from twice.foundation.equivalence import Equivalence
 from twice.tooling.backend import Revertible
+from twice.tooling.cases import Case
 from twice.tooling.conditions import Condition
 from twice.tooling.declaring import check_declaration, checked
 from twice.tooling.determinism import Determinism, weakest
@@ -124,6 +125,7 @@ def macro(
     tolerance: Equivalence | None = None,
     derives: Derives = "seed",
     seconds: float | None = None,
+    cases: Iterable[Case] = (),
 ) -> Tool:
     """Declare a sequence of tools as a tool of its own.
 
@@ -141,6 +143,7 @@ def macro(
         derives: ``seed``: seeded steps get the macro's seed. ``steps``: each gets one of its own, so
             that two steps of one tool draw differently.
         seconds: its own time limit.
+        cases: what ``twice tools verify`` tries it with; no part of the fingerprint.
 
     Raises:
         ToolRefused: E-TOOL-001, when the declaration makes no sense.
@@ -185,6 +188,7 @@ def macro(
         seconds=seconds,
         steps=made,
         uses=(*tools, *undone),
+        cases=tuple(cases),
     )
 
 

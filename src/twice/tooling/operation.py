@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -161,8 +161,7 @@ class Operation:
         assert self.deadline is not None, "planned before it is executed"
         context = Context(self)
         try:
-            watch = watching(self.tool, self.path, self.session.backend)
-            with self.deadline.held(), watch:
+            with self.deadline.held(), self._watch():
                 result = self.tool.body(context, self.arguments)
             self.deadline.check()
         except (CallRefused, OutOfTime):
@@ -170,6 +169,11 @@ class Operation:
         except (Exception, SystemExit) as error:
             raise _broke(self.tool, error) from error
         return result
+
+    def _watch(self) -> AbstractContextManager[None]:
+        if not self.session.watched:
+            return nullcontext()
+        return watching(self.tool, self.path, self.session.backend)
 
     def _verified(self, result: Any) -> Any:
         try:

@@ -35,6 +35,8 @@ class Session:
         levels: how far each tool's declaration was tried, by the tool's fingerprint.
         alarms: whether a call that takes too long is interrupted here. A host that stops the whole
             process says no: where a timer strikes is nothing that a replay could repeat.
+        watched: whether tools are held to their needs while they run. Only verification says no: what
+            enforcement refuses at once it also wants to see differ.
 
     Raises:
         CallRefused: E-TOOL-003, ``contract_violation``, when the contract is of another registry or
@@ -50,6 +52,7 @@ class Session:
         observer: Observer | None = None,
         levels: Mapping[str, Level] | None = None,
         alarms: bool = True,
+        watched: bool = True,
     ) -> None:
         document = {} if contract is None else contract.to_json()
         self.contract = negotiate(document, registry, backend)
@@ -57,6 +60,7 @@ class Session:
         self.backend = backend
         self.observer: Observer = observer or Unobserved()
         self.alarms = alarms
+        self.watched = watched
         self.calls = 0
         self.time = self.contract.time
         self._levels = dict(levels or {})

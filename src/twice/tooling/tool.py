@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from twice.foundation.equivalence import Equivalence
+from twice.tooling.cases import Case
 from twice.tooling.determinism import Determinism
 from twice.tooling.needs import Needs
 from twice.tooling.plain import fingerprint
@@ -49,6 +50,7 @@ class Tool:
         steps: what a macro is made of, as plain data; empty for a function.
         uses: the tools that a macro's steps call, in order.
         function: what a decorated tool was made from.
+        cases: what verification tries it with; no part of the fingerprint.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Tool:
     steps: Mapping[str, Any] = field(default_factory=dict)
     uses: tuple[Tool, ...] = ()
     function: Callable[..., Any] | None = None
+    cases: tuple[Case, ...] = ()
 
     @property
     def summary(self) -> str:

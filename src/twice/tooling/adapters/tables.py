@@ -17,6 +17,7 @@ from pydantic import Field
 
 from twice.errors import CallRefused
 from twice.foundation.equivalence import Rel
+from twice.tooling.cases import Call, Case
 from twice.tooling.conditions import Condition
 from twice.tooling.context import Context
 from twice.tooling.declaring import tool
@@ -167,14 +168,34 @@ def _position(table: Table, column: str) -> int:
     return table.columns.index(column)
 
 
-@tool("table.create", determinism="deterministic", version="1.0.0")
+_MADE: Final = (
+    Call(
+        "table.create",
+        {"name": "b", "columns": ["k", "x"], "rows": [["p", 1], ["q", 2.5], ["r", None], ["s", 4]]},
+    ),
+    Call("table.create", {"name": "a", "columns": ["k", "y"], "rows": [["q", True], ["p", "t"]]}),
+)
+"""Two tables, the start in which most of these tools are tried."""
+
+
+@tool(
+    "table.create",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=[Case({"name": "c", "columns": ["z"], "rows": [[1], ["two"]]}, start=_MADE)],
+)
 def create(context: Context, name: Name, columns: Columns, rows: Rows = []) -> dict[str, Any]:  # noqa: B006  (read, never changed)
     """Create a table from columns and rows."""
     context.backend.add(name, checked_table(columns, rows))
     return {"table": name, "rows": len(rows)}
 
 
-@tool("table.insert", determinism="deterministic", version="1.0.0")
+@tool(
+    "table.insert",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=[Case({"table": "a", "rows": [["z", 0]]}, start=_MADE)],
+)
 def insert(context: Context, table: Name, rows: Rows) -> dict[str, Any]:
     """Append rows to a table."""
     tables: Tables = context.backend
@@ -184,7 +205,13 @@ def insert(context: Context, table: Name, rows: Rows) -> dict[str, Any]:
     return {"table": table, "rows": len(there.rows) + len(rows)}
 
 
-@tool("table.select", determinism="deterministic", version="1.0.0", reads_only=True)
+@tool(
+    "table.select",
+    determinism="deterministic",
+    version="1.0.0",
+    reads_only=True,
+    cases=[Case({"table": "b", "columns": ["x"], "where": {"k": "q"}}, start=_MADE)],
+)
 def select(
     context: Context,
     table: Name,
@@ -204,7 +231,12 @@ def select(
     return {"columns": wanted, "rows": rows}
 
 
-@tool("table.join", determinism="deterministic", version="1.0.0")
+@tool(
+    "table.join",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=[Case({"left": "a", "right": "b", "on": "k", "into": "c"}, start=_MADE)],
+)
 def join(context: Context, left: Name, right: Name, on: Name, into: Name) -> dict[str, Any]:
     """Join two tables where a column is equal; rows in the order of the left, then of the right."""
     tables: Tables = context.backend
@@ -222,7 +254,12 @@ def join(context: Context, left: Name, right: Name, on: Name, into: Name) -> dic
     return {"table": into, "rows": len(rows)}
 
 
-@tool("table.sample", determinism="seeded", version="1.0.0")
+@tool(
+    "table.sample",
+    determinism="seeded",
+    version="1.0.0",
+    cases=[Case({"table": "b", "rows": 2, "into": "c"}, start=_MADE)],
+)
 def sample(
     context: Context, table: Name, rows: Annotated[int, Field(ge=0)], into: Name
 ) -> dict[str, Any]:
@@ -236,7 +273,12 @@ def sample(
     return {"table": into, "rows": rows}
 
 
-@tool("table.shuffle", determinism="seeded", version="1.0.0")
+@tool(
+    "table.shuffle",
+    determinism="seeded",
+    version="1.0.0",
+    cases=[Case({"table": "b"}, start=_MADE)],
+)
 def shuffle(context: Context, table: Name) -> dict[str, Any]:
     """Put the rows of a table into another order."""
     tables: Tables = context.backend
@@ -252,6 +294,7 @@ def shuffle(context: Context, table: Name) -> dict[str, Any]:
     version="1.0.0",
     tolerance=Rel(1e-12),
     reads_only=True,
+    cases=[Case({"table": "b", "column": "x", "how": "mean"}, start=_MADE)],
 )
 def aggregate(
     context: Context, table: Name, column: Name, how: Literal["count", "sum", "mean", "min", "max"]
@@ -276,7 +319,13 @@ def aggregate(
     return {"how": how, "value": reduced[how]}
 
 
-@tool("table.list", determinism="deterministic", version="1.0.0", reads_only=True)
+@tool(
+    "table.list",
+    determinism="deterministic",
+    version="1.0.0",
+    reads_only=True,
+    cases=[Case({}, start=_MADE)],
+)
 def listed(context: Context) -> list[dict[str, Any]]:
     """List the tables by name, with their columns and how many rows they have."""
     return [
@@ -285,7 +334,13 @@ def listed(context: Context) -> list[dict[str, Any]]:
     ]
 
 
-@tool("table.drop", determinism="deterministic", version="1.0.0", destructive=True)
+@tool(
+    "table.drop",
+    determinism="deterministic",
+    version="1.0.0",
+    destructive=True,
+    cases=[Case({"table": "b"}, start=_MADE)],
+)
 def drop(context: Context, table: Name) -> dict[str, Any]:
     """Remove a table."""
     context.backend.drop(table)
@@ -310,6 +365,7 @@ summary = macro(
     result={how: Ref(f"steps.{how}.value") for how in ("count", "min", "max", "mean")},
     description="Describe the numbers of a column: how many, least, largest, mean.",
     version="1.0.0",
+    cases=[Case({"table": "b", "column": "x"}, start=_MADE)],
 )
 
 holdout = macro(
@@ -331,6 +387,7 @@ holdout = macro(
     result=Ref("steps.shuffle"),
     description="Draw rows into a table of their own, in a drawn order.",
     version="1.0.0",
+    cases=[Case({"table": "b", "rows": 3, "into": "c"}, start=_MADE)],
 )
 
 

@@ -3,6 +3,7 @@
   twice tools list tables
   twice tools call tables table.create --args '{"name": "t", "columns": ["x"]}'
   twice tools call my/tools.py:registry scatter.points --args @points.json --seed 42 --json
+  twice tools verify my/tools.py:registry
   twice tools serve tables -o session.twice --session-seed 42
 
 REGISTRY is a built-in one (tables, memory, blender), module:name, or file.py:name; its module is
@@ -19,6 +20,7 @@ from twice.surfaces.cli.grouping import arrange_actions, run_action
 ACTIONS: Final[dict[str, str]] = {
     "list": "list the tools of a registry, with what each promises",
     "call": "call one tool, from an empty state",
+    "verify": "try to prove the declarations wrong, and say what was seen",
     "serve": "serve a registry to a host over the Model Context Protocol",
 }
 

@@ -17,7 +17,13 @@ from typing import Any
 from twice.errors import UsageError
 from twice.foundation.printable import printable
 from twice.surfaces.cli.showing import add_json, print_json
-from twice.surfaces.cli.tools.offering import add_offer, offer_of, read_object
+from twice.surfaces.cli.tools.offering import (
+    add_certificates,
+    add_offer,
+    levels_of,
+    offer_of,
+    read_object,
+)
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +39,7 @@ def arrange(parser: argparse.ArgumentParser) -> None:
         "--require", metavar="CLASS", help="deterministic, seeded or nondeterministic"
     )
     add_offer(parser)
+    add_certificates(parser)
     add_json(parser)
 
 
@@ -45,13 +52,13 @@ def run(options: argparse.Namespace) -> int:
 
     registry = find_registry(options.registry)
     backend = registry.open_backend()
-    arguments = _arguments(options)
+    arguments, levels = _arguments(options), levels_of(options)
     try:
         contract = negotiate(offer_of(options), registry, backend)
     except CallRefused as refusal:
         envelope = failure(refusal)
     else:
-        session = Session(registry, backend, contract)
+        session = Session(registry, backend, contract, levels=levels)
         envelope = session.call(options.tool, arguments, require=options.require)
     if options.json:
         print_json(envelope)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from twice.errors import UsageError
+from twice.foundation.printable import printable
 
 
 def add_offer(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +28,27 @@ def add_offer(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--contract", metavar="JSON|@FILE", help="an offer for the whole session contract"
     )
+
+
+def add_certificates(parser: argparse.ArgumentParser) -> None:
+    """The option that says how far tools were tried."""
+    parser.add_argument(
+        "--certificates",
+        metavar="DIR",
+        help="how far the tools were tried, as twice tools verify wrote it there",
+    )
+
+
+def levels_of(options: argparse.Namespace, python: str = "") -> dict[str, Any]:
+    """The levels that the certificates give; what counts as nothing is said on standard error."""
+    if options.certificates is None:
+        return {}
+    from twice.tooling.verifying.verifying import session_levels
+
+    found, said = session_levels(options.registry, Path(options.certificates), python=python)
+    for each in said:
+        sys.stderr.write(f"certificate: {printable(each)}\n")
+    return dict(found)
 
 
 def offer_of(options: argparse.Namespace) -> dict[str, Any]:

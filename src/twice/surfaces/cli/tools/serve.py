@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 from twice.errors import ExtraMissing, UsageError
-from twice.surfaces.cli.tools.offering import add_offer, offer_of
+from twice.surfaces.cli.tools.offering import add_certificates, add_offer, levels_of, offer_of
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +33,7 @@ def arrange(parser: argparse.ArgumentParser) -> None:
         "--python", default="", metavar="FILE", help="the interpreter that the tools run in"
     )
     add_offer(parser)
+    add_certificates(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -52,6 +53,7 @@ def run(options: argparse.Namespace) -> int:
     place = None if options.http is None else _place(options.http)
     if place is not None:
         transports.require_token(place[0], token)
+    levels = {key: str(level) for key, level in levels_of(options, options.python).items()}
     with contextlib.ExitStack() as stack:
         out = options.out
         if out is None:
@@ -62,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
                 options.registry,
                 out,
                 offer=offer_of(options),
+                levels=levels,
                 force=options.force,
                 python=options.python,
             )

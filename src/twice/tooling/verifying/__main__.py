@@ -1,0 +1,64 @@
+"""The process that carries out trials: ``python -m twice.tooling.verifying``.
+
+It loads the registry once, in its surroundings, and forks for every trial; where it cannot fork, a
+process carries out one trial. Every trial begins in an empty folder, and what tools print is dropped.
+
+Invariant: it answers once and ends.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from twice.diagnosing import zygote
+from twice.errors import CallRefused
+from twice.recording.environment import measure
+from twice.recording.interrupts import ignore
+from twice.recording.serving import serve
+from twice.recording.settings import settings_at_start
+from twice.recording.wire import Channel
+from twice.tooling.finding import find_registry
+from twice.tooling.registry import Registry
+from twice.tooling.verifying.attempts import Attempt
+from twice.tooling.verifying.describing import described
+from twice.tooling.verifying.trial import refused, try_once
+
+
+def handle(job: Mapping[str, Any], channel: Channel) -> None:
+    """Load the registry, then fork for jobs or do the one that came."""
+    settings = settings_at_start()
+    if job["folder"] not in sys.path:
+        sys.path.insert(0, job["folder"])
+    registry = find_registry(job["registry"])
+    if job["action"] == zygote.ACTION:
+        zygote.serve_forks(channel, lambda one, line: _do(registry, settings, one, line))
+    else:
+        _do(registry, settings, job, channel)
+
+
+def _do(
+    registry: Registry, settings: Mapping[str, str], job: Mapping[str, Any], channel: Channel
+) -> None:
+    if job["action"] == "describe":
+        channel.send({"kind": "described", **described(registry)})
+    elif job["action"] == "surroundings":
+        environment = measure(probes=False).to_json() if job["whole"] else None
+        channel.send(
+            {"kind": "surroundings", "settings": dict(settings), "environment": environment}
+        )
+    else:
+        channel.send({"kind": "tried", "outcome": _tried(registry, Attempt.from_json(job))})
+
+
+def _tried(registry: Registry, attempt: Attempt) -> dict[str, Any]:
+    try:
+        return try_once(registry, attempt)
+    except CallRefused as error:
+        return refused(error)
+
+
+if __name__ == "__main__":
+    ignore()
+    serve(handle)

@@ -1,0 +1,160 @@
+"""One case of one tool, from the first run to the factor that exposes it.
+
+Watched once; then without enforcement, which would hide what it refuses: twice in two processes, then
+with everything perturbed at once. Only what differs then is tried factor by factor, and, where no
+single one differs, by halving. Whatever is blamed has differed twice, beside a run that did not.
+
+Invariant: a factor is named only after a trial in which nothing else was perturbed, or together with
+those that it differs with.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from twice.diagnosing.halving import Group, guilty
+from twice.tooling.verifying.attempts import Attempt, Outcome
+from twice.tooling.verifying.comparing import difference
+from twice.tooling.verifying.describing import Described
+from twice.tooling.verifying.exposure import ENFORCEMENT, RERUN, Exposure
+from twice.tooling.verifying.factors import AROUND, INSIDE
+from twice.tooling.verifying.laboratory import Laboratory
+from twice.tooling.verifying.laws import Laws
+
+APART_S: Final = 1.1
+"""Between a run and its rerun, so that a clock of whole seconds has moved."""
+_REACHES_OUT: Final = frozenset({"network", "processes"})
+
+
+@dataclass
+class Examination:
+    """What was seen of one case.
+
+    Attributes:
+        tool: what is tried.
+        attempt: the case.
+        origin: ``declared``, ``file`` or ``generated``.
+        laboratory: where it is tried.
+        factors: what is perturbed.
+        first: what came of the first run without enforcement.
+        exposures: what broke the declaration.
+        failure: why it could not be tried; empty when it was.
+        reran: whether two plain runs were held against each other.
+        perturbed: factors that were perturbed.
+        laws: laws that were tried.
+        not_tried: factors and laws that were not, and why.
+        seconds: of wall clock.
+        runs: trials that were made.
+    """
+
+    tool: Described
+    attempt: Attempt
+    origin: str
+    laboratory: Laboratory
+    factors: Sequence[str]
+    first: Outcome = field(default_factory=Outcome)
+    exposures: list[Exposure] = field(default_factory=list)
+    failure: str = ""
+    reran: bool = False
+    perturbed: list[str] = field(default_factory=list)
+    laws: list[str] = field(default_factory=list)
+    not_tried: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    runs: int = 0
+    _ended_s: float = 0.0
+
+    def run_first(self) -> None:
+        """Once under enforcement, once without."""
+        watched = self._run(replace(self.attempt, watched=True))
+        refusal = watched.refused_for
+        need = str(refusal.get("need") or ", ".join(refusal.get("needs", ())))
+        if refusal:
+            operation = refusal.get("operation")
+            what = f"it uses {operation}" if operation else "its class and its needs contradict"
+            self.exposures.append(
+                Exposure(ENFORCEMENT, what, need, str(refusal.get("place") or ""))
+            )
+        if refusal and (need in _REACHES_OUT or "needs" in refusal):
+            self.not_tried["without enforcement"] = f"it needs {need}"
+            return
+        self.first = self._run(self.attempt)
+        self._ended_s = time.monotonic()
+
+    def run_again(self) -> None:
+        """In another process, a little later."""
+        if not self._goes_on:
+            return
+        time.sleep(max(0.0, self._ended_s + APART_S - time.monotonic()))
+        differs = self._differs(self._run(self.attempt, process=1))
+        self.reran = True
+        if differs:
+            self.exposures.append(Exposure(RERUN, differs))
+        elif not self.first.ok and not self.exposures:
+            self.failure = self.first.failure
+
+    def run_perturbed(self) -> None:
+        """With everything perturbed, then what is needed to name a factor."""
+        if not self._goes_on or not self.first.ok or any(e.by == RERUN for e in self.exposures):
+            return
+        group = tuple(self.factors)
+        together = self._perturbed(group)
+        if together.lost and not self.exposures:
+            self.not_tried["everything at once"] = together.lost
+        around = tuple(name for name in group if name in AROUND)
+        self.not_tried.update(together.unable)
+        self.not_tried.update(self.laboratory.without_effect(around))
+        able = [name for name in group if name not in self.laboratory.skipped]
+        self.perturbed = [name for name in able if name not in self.not_tried]
+        if self._differs(together):
+            self._blame(able)
+
+    def run_laws(self) -> None:
+        """What the declaration says besides its class."""
+        if not self._goes_on or not self.first.ok or any(e.by == RERUN for e in self.exposures):
+            return
+        began_s, runs = time.monotonic(), self.laboratory.runs
+        laws = Laws(self.tool, self.attempt, self.first, self.laboratory)
+        self.exposures += laws.exposures()
+        self.laws = laws.tried
+        self.not_tried.update(laws.not_tried)
+        self.seconds += time.monotonic() - began_s
+        self.runs += self.laboratory.runs - runs
+
+    @property
+    def _goes_on(self) -> bool:
+        return "without enforcement" not in self.not_tried
+
+    def _blame(self, able: Sequence[str]) -> None:
+        if self._differs(self._run(self.attempt, process=1)):
+            self.exposures.append(Exposure(RERUN, "it differs now and then, with nothing perturbed"))
+            return
+        alone: list[Group] = [(name,) for name in able if self._differs(self._perturbed((name,)))]
+        found = alone or guilty(able, lambda groups: [self._moves(each) for each in groups])
+        for group in found:
+            what = self._differs(self._perturbed(group))
+            if what:
+                self.exposures.append(Exposure(" + ".join(group), what))
+        if not any(each.by != ENFORCEMENT for each in self.exposures):
+            what = "everything perturbed at once differed, and not again"
+            self.exposures.append(Exposure(RERUN, what))
+
+    def _moves(self, group: Group) -> bool:
+        return bool(self._differs(self._perturbed(group)))
+
+    def _differs(self, outcome: Outcome) -> str:
+        return difference(self.tool, self.first, outcome)
+
+    def _perturbed(self, group: Group) -> Outcome:
+        inside = tuple(name for name in group if name in INSIDE)
+        around = tuple(name for name in group if name in AROUND)
+        return self._run(replace(self.attempt, inside=inside), around)
+
+    def _run(self, attempt: Attempt, around: Sequence[str] = (), process: int = 0) -> Outcome:
+        began_s, runs = time.monotonic(), self.laboratory.runs
+        found = self.laboratory.run(attempt, around, process)
+        self.seconds += time.monotonic() - began_s
+        self.runs += self.laboratory.runs - runs
+        return found
