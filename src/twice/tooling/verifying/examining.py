@@ -65,6 +65,8 @@ class Examination:
     seconds: float = 0.0
     runs: int = 0
     _ended_s: float = 0.0
+    _suspects: Sequence[str] = ()
+    _blamed: list[str] = field(default_factory=list)
 
     def run_first(self) -> None:
         """Once under enforcement, once without."""
@@ -108,8 +110,34 @@ class Examination:
         self.not_tried.update(self.laboratory.without_effect(around))
         able = [name for name in group if name not in self.laboratory.skipped]
         self.perturbed = [name for name in able if name not in self.not_tried]
-        if self._differs(together):
-            self._blame(able)
+        self._suspects = able if self._differs(together) else []
+
+    def run_plainly(self) -> None:
+        """Once more with nothing perturbed, where a factor is about to be blamed."""
+        if self._suspects and self._differs(self._run(self.attempt, process=1)):
+            self.exposures.append(Exposure(RERUN, "it differs now and then, with nothing perturbed"))
+            self._suspects = []
+
+    def run_factor(self, name: str) -> None:
+        """With one factor perturbed, twice before it is blamed."""
+        if name in self._suspects and self._moves((name,)):
+            what = self._differs(self._perturbed((name,)))
+            if what:
+                self._blamed.append(name)
+                self.exposures.append(Exposure(name, what))
+
+    def run_together(self) -> None:
+        """With fewer and fewer, where no single one differs."""
+        if not self._suspects or self._blamed:
+            return
+        for group in guilty(self._suspects, lambda groups: [self._moves(each) for each in groups]):
+            what = self._differs(self._perturbed(group))
+            if what:
+                self._blamed.append(" + ".join(group))
+                self.exposures.append(Exposure(" + ".join(group), what))
+        if not self._blamed:
+            what = "everything perturbed at once differed, and not again"
+            self.exposures.append(Exposure(RERUN, what))
 
     def run_laws(self) -> None:
         """What the declaration says besides its class."""
@@ -126,20 +154,6 @@ class Examination:
     @property
     def _goes_on(self) -> bool:
         return "without enforcement" not in self.not_tried
-
-    def _blame(self, able: Sequence[str]) -> None:
-        if self._differs(self._run(self.attempt, process=1)):
-            self.exposures.append(Exposure(RERUN, "it differs now and then, with nothing perturbed"))
-            return
-        alone: list[Group] = [(name,) for name in able if self._differs(self._perturbed((name,)))]
-        found = alone or guilty(able, lambda groups: [self._moves(each) for each in groups])
-        for group in found:
-            what = self._differs(self._perturbed(group))
-            if what:
-                self.exposures.append(Exposure(" + ".join(group), what))
-        if not any(each.by != ENFORCEMENT for each in self.exposures):
-            what = "everything perturbed at once differed, and not again"
-            self.exposures.append(Exposure(RERUN, what))
 
     def _moves(self, group: Group) -> bool:
         return bool(self._differs(self._perturbed(group)))

@@ -11,6 +11,7 @@ Invariant: this process never loads the registry.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -136,12 +137,19 @@ def _examine(examinations: Sequence[Examination], doing: Progress) -> None:
         ("running", Examination.run_first),
         ("running again", Examination.run_again),
         ("perturbing", Examination.run_perturbed),
+        ("running once more", Examination.run_plainly),
+        *((f"perturbing the {name}", partial(_with_factor, name)) for name in NAMES),
+        ("perturbing fewer", Examination.run_together),
         ("trying laws", Examination.run_laws),
     )
     for words, stage in stages:
         for each in examinations:
             doing(f"{words}: {each.tool.name}")
             stage(each)
+
+
+def _with_factor(name: str, examination: Examination) -> None:
+    examination.run_factor(name)
 
 
 class _Concluding:
