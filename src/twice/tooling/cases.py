@@ -92,7 +92,9 @@ class Case:
         matters = document.get("seed_matters", True)
         start = document.get("start", [])
         if not isinstance(matters, bool) or not isinstance(start, list):
-            raise ValueError("has a seed_matters that is no boolean, or a start that is no list")
+            raise ValueError(  # noqa: TRY004  (as above)
+                "has a seed_matters that is no boolean, or a start that is no list"
+            )
         try:
             return cls(_object(document), [_call(each) for each in start], matters)
         except ToolRefused as error:
@@ -101,12 +103,12 @@ class Case:
 
 def _call(document: object) -> Call:
     if not isinstance(document, Mapping) or not isinstance(document.get("tool"), str):
-        raise ValueError("has a start with something that is no call of a tool")  # noqa: TRY004
+        raise ValueError("has a start with something that is no call of a tool")  # noqa: TRY004  (as above)
     return Call(document["tool"], _object(document))
 
 
 def _object(document: Mapping[str, Any]) -> Mapping[str, Any]:
     found = document.get("arguments", {})
     if not isinstance(found, Mapping):
-        raise ValueError("has arguments that are no object")  # noqa: TRY004
+        raise ValueError("has arguments that are no object")  # noqa: TRY004  (as above)
     return found

@@ -257,9 +257,7 @@ def scatter(context: Context, n: int) -> list[float]:
     return drawn
 
 
-@tool(
-    "honest.names", determinism="deterministic", reads_only=True, cases=[Case({}, start=START)]
-)
+@tool("honest.names", determinism="deterministic", reads_only=True, cases=[Case({}, start=START)])
 def names(context: Context) -> list[str]:
     """Gives what there is, sorted."""
     return sorted({*context.backend.state()})

@@ -160,7 +160,9 @@ def levels(
     exposed = {e.fingerprint: e for e in certificates if e.verdict == Verdict.EXPOSED}
     for key, certificate in exposed.items():
         if found.pop(key, None) is not None:
-            said.append(f"{certificate.name} was exposed ({certificate.path.name}): it has no level")
+            said.append(
+                f"{certificate.name} was exposed ({certificate.path.name}): it has no level"
+            )
     return found, said
 
 

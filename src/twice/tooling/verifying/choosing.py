@@ -60,11 +60,11 @@ def _rows(path: Path) -> list[Any]:
     try:
         with path.open("rb") as file:
             data = file.read(_BYTES_MAX + 1)
-        if len(data) > _BYTES_MAX:
-            raise ValueError(f"it is larger than {_BYTES_MAX} bytes")
-        document = json.loads(data)
+        document = json.loads(data) if len(data) <= _BYTES_MAX else None
     except (OSError, ValueError, RecursionError) as error:
         raise _refused(path, str(error)) from error
+    if len(data) > _BYTES_MAX:
+        raise _refused(path, f"it is larger than {_BYTES_MAX} bytes")
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise _refused(path, f"its format is not {FORMAT}")
     rows = document.get("cases")

@@ -42,7 +42,7 @@ def state_difference(one: Outcome, other: Outcome) -> str:
 def first_difference(one: Any, other: Any, path: str) -> str:
     """The first leaf that differs between two plain values, in the order of the first."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        if list(sorted(one)) != list(sorted(other)):
+        if sorted(one) != sorted(other):
             return f"{path} has the keys {_short(sorted(one))}; {_short(sorted(other))}"
         pairs = [(one[key], other[key], f"{path}.{key}") for key in one]
     elif isinstance(one, list | tuple) and isinstance(other, list | tuple):

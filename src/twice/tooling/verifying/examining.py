@@ -46,7 +46,7 @@ class Examination:
         perturbed: factors that were perturbed.
         laws: laws that were tried.
         not_tried: factors and laws that were not, and why.
-        seconds: of wall clock.
+        seconds: of wall clock that its trials took; processes that serve many tools are not in it.
         runs: trials that were made.
     """
 
@@ -115,7 +115,9 @@ class Examination:
     def run_plainly(self) -> None:
         """Once more with nothing perturbed, where a factor is about to be blamed."""
         if self._suspects and self._differs(self._run(self.attempt, process=1)):
-            self.exposures.append(Exposure(RERUN, "it differs now and then, with nothing perturbed"))
+            self.exposures.append(
+                Exposure(RERUN, "it differs now and then, with nothing perturbed")
+            )
             self._suspects = []
 
     def run_factor(self, name: str) -> None:
@@ -143,13 +145,10 @@ class Examination:
         """What the declaration says besides its class."""
         if not self._goes_on or not self.first.ok or any(e.by == RERUN for e in self.exposures):
             return
-        began_s, runs = time.monotonic(), self.laboratory.runs
-        laws = Laws(self.tool, self.attempt, self.first, self.laboratory)
+        laws = Laws(self.tool, self.attempt, self.first, self._run)
         self.exposures += laws.exposures()
         self.laws = laws.tried
         self.not_tried.update(laws.not_tried)
-        self.seconds += time.monotonic() - began_s
-        self.runs += self.laboratory.runs - runs
 
     @property
     def _goes_on(self) -> bool:
@@ -167,8 +166,9 @@ class Examination:
         return self._run(replace(self.attempt, inside=inside), around)
 
     def _run(self, attempt: Attempt, around: Sequence[str] = (), process: int = 0) -> Outcome:
-        began_s, runs = time.monotonic(), self.laboratory.runs
-        found = self.laboratory.run(attempt, around, process)
-        self.seconds += time.monotonic() - began_s
-        self.runs += self.laboratory.runs - runs
+        made = self.laboratory
+        began_s, runs, starting_s = time.monotonic(), made.runs, made.starting_s
+        found = made.run(attempt, around, process)
+        self.seconds += time.monotonic() - began_s - (made.starting_s - starting_s)
+        self.runs += made.runs - runs
         return found

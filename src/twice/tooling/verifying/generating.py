@@ -32,7 +32,7 @@ def arguments_for(schema: Mapping[str, Any]) -> dict[str, Any]:
     return _object(schema, schema.get("$defs", {}), 0, left_out=RESERVED)
 
 
-def _value(schema: Mapping[str, Any], known: Mapping[str, Any], depth: int) -> Any:  # noqa: PLR0911
+def _value(schema: Mapping[str, Any], known: Mapping[str, Any], depth: int) -> Any:
     if depth > _DEPTH_MAX:
         raise NoExample("the schema refers to itself without an end")
     if "$ref" in schema:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -48,12 +49,13 @@ class Laboratory:
     Attributes:
         skipped: factors that cannot be perturbed here, and why.
         runs: trials that were carried out.
+        starts: processes that were started for them.
+        starting_s: seconds that this took.
     """
 
-    def __init__(
-        self, registry: str, *, python: str, limit_s: float, progress: Progress
-    ) -> None:
+    def __init__(self, registry: str, *, python: str, limit_s: float, progress: Progress) -> None:
         self.runs = 0
+        self.starts, self.starting_s = 0, 0.0
         self.progress = progress
         self._registry, self._python, self._limit_s = registry, python, limit_s
         self._folder = Path(tempfile.mkdtemp(prefix="twice-tools-")).resolve()
@@ -158,6 +160,7 @@ class Laboratory:
             self.progress(f"starting a process{f': {around}' if around else ''}")
             while len(self._processes) >= _KEPT:
                 self._processes.pop(next(iter(self._processes))).close()
+            began_s = time.monotonic()
             found = Zygote(
                 MODULE,
                 self._environ(key[0]),
@@ -165,6 +168,8 @@ class Laboratory:
                 python=self._python,
                 job=job,
             )
+            self.starts += 1
+            self.starting_s += time.monotonic() - began_s
         self._processes[key] = found  # The one that was used last stands last.
         return found
 

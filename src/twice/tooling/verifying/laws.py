@@ -1,12 +1,13 @@
-"""What a declaration says besides its class, tried on the case that was run: other seeds, the second
-call, a macro's steps one by one, a start that was saved and restored.
+"""What a declaration says besides its class, tried on the case that was run.
+
+Other seeds, the second call, a macro's steps one by one, a start that was saved and restored.
 
 Invariant: a law that could not be tried exposes nothing, and says why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -16,13 +17,13 @@ from twice.tooling.verifying.comparing import difference, first_difference
 from twice.tooling.verifying.describing import Described
 from twice.tooling.verifying.exposure import Exposure
 from twice.tooling.verifying.factors import RESTORED_START
-from twice.tooling.verifying.laboratory import Laboratory
 
 ANOTHER_SEED: Final = "another seed"
 READS_ONLY: Final = "reads only"
 IDEMPOTENT: Final = "idempotent"
 NAME_TAKEN: Final = "name taken"
 STEP_BY_STEP: Final = "step by step"
+Run = Callable[[Attempt], Outcome]
 _OTHER_SEEDS: Final = (SEED + 1, SEED + 2, SEED + 3)
 
 
@@ -33,20 +34,18 @@ class Laws:
         tool: what is tried.
         attempt: the case.
         first: what came of it.
-        laboratory: where more trials are made.
+        run: makes more trials.
 
     Attributes:
         tried: names of the laws that were tried.
         not_tried: those that could not be, and why.
     """
 
-    def __init__(
-        self, tool: Described, attempt: Attempt, first: Outcome, laboratory: Laboratory
-    ) -> None:
+    def __init__(self, tool: Described, attempt: Attempt, first: Outcome, run: Run) -> None:
         self.tried: list[str] = []
         self.not_tried: dict[str, str] = {}
         self._tool, self._attempt, self._first = tool, attempt, first
-        self._run = laboratory.run
+        self._run = run
 
     def exposures(self) -> Iterator[Exposure]:
         """Each law that does not hold."""

@@ -111,11 +111,9 @@ def _started(
     return _made(session, attempt)
 
 
-def _made_backwards(
-    session: Session, backend: Backend, attempt: Attempt, straight: str
-) -> bool:
+def _made_backwards(session: Session, backend: Backend, attempt: Attempt, straight: str) -> bool:
     """Make the start by its calls in the opposite order; whether that gave the same state."""
-    if len(attempt.case.start) < 2:  # noqa: PLR2004  (one call has one order)
+    if len(attempt.case.start) < 2:
         return False
     backend.reset()
     calls = reversed(attempt.case.start)

@@ -143,7 +143,9 @@ class ToolVerification:
 
     def _said(self) -> str:
         if self.verdict is Verdict.NO_DIFFERENCE:
-            return f"no difference seen in {self.runs} runs under {len(self.perturbed)} perturbations"
+            return (
+                f"no difference seen in {self.runs} runs under {len(self.perturbed)} perturbations"
+            )
         if self.verdict is Verdict.EXPOSED:
             return f"breaks its declaration ({self.determinism})"
         if self.verdict is Verdict.PROMISES_NOTHING:
@@ -163,6 +165,8 @@ class Verification:
         environment: fingerprint of the environment, as JSON.
         tools: each with its verdict.
         said: about certificates that count as nothing.
+        starts: processes that were started.
+        starting_s: seconds that this took, for all tools together.
     """
 
     registry: str
@@ -172,6 +176,8 @@ class Verification:
     environment: Mapping[str, Any]
     tools: Sequence[ToolVerification]
     said: Sequence[str] = ()
+    starts: int = 0
+    starting_s: float = 0.0
 
     @property
     def exit_code(self) -> int:
@@ -190,6 +196,7 @@ class Verification:
             "backend": self.backend,
             "profile": dict(self.profile),
             "environment": dict(self.environment),
+            "processes": {"started": self.starts, "seconds": round(self.starting_s, 3)},
             "tools": [each.to_json() for each in (self.tools if tools is None else tools)],
         }
 
@@ -205,4 +212,5 @@ class Verification:
         perturbed = dict.fromkeys(name for tool in self.tools for name in tool.perturbed)
         if perturbed:
             yield f"perturbed: {', '.join(perturbed)}"
+        yield f"{self.starts} processes were started in {self.starting_s:.1f} s."
         yield "No difference seen is evidence from these runs, and no proof about others."

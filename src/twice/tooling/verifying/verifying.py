@@ -70,7 +70,7 @@ def verify_tools(
         RegistryRefused: E-TOOL-002, when there is no such registry.
     """
     doing = progress or (lambda _: None)
-    there, said = read_certificates(certificates) if _is_folder(certificates) else ([], [])
+    there, said = _there(certificates)
     with Laboratory(_absolute(registry), python=python, limit_s=limit_s, progress=doing) as made:
         told = made.describe()
         every = [Described.from_json(each) for each in told["tools"]]
@@ -96,6 +96,8 @@ def verify_tools(
             told["environment"],
             [concluding.tool(each, examinations[each.name], given) for each in chosen],
             said,
+            made.starts,
+            made.starting_s,
         )
 
 
@@ -226,9 +228,7 @@ class _Concluding:
             return False, []
         return True, [*suspicions_in(tool, text), *self._checker(path, text, first, last)]
 
-    def _not_tried(
-        self, found: ToolVerification, seen: Sequence[Examination]
-    ) -> dict[str, str]:
+    def _not_tried(self, found: ToolVerification, seen: Sequence[Examination]) -> dict[str, str]:
         if not seen:
             return {}
         why = {**self._skipped}
@@ -244,7 +244,10 @@ class _Concluding:
             if each.fingerprint != found.fingerprint or each.verdict != Verdict.NO_DIFFERENCE:
                 continue
             if not common:
-                found.not_tried = {**found.not_tried, ANOTHER_HOST: f"{each.path.name} has no case of these"}
+                found.not_tried = {
+                    **found.not_tried,
+                    ANOTHER_HOST: f"{each.path.name} has no case of these",
+                }
             elif all(here[key] == each.outcomes[key] for key in common):
                 found.hosts.append(each.host)
             else:
@@ -273,8 +276,9 @@ def _absolute(registry: str) -> str:
     return f"{Path(place).resolve()}:{name}"
 
 
-def _is_folder(path: Path | None) -> bool:
-    return path is not None and path.is_dir()
+def _there(folder: Path | None) -> tuple[list[Certificate], list[str]]:
+    """The certificates of a folder that may be made only now."""
+    return ([], []) if folder is None or not folder.exists() else read_certificates(folder)
 
 
 def _no_tool(tool: str | None, registry: str, names: Sequence[str]) -> UsageError:
@@ -283,5 +287,3 @@ def _no_tool(tool: str | None, registry: str, names: Sequence[str]) -> UsageErro
         f"Expected one of: {', '.join(names[:20]) or '(none)'}.",
         f"List them: twice tools list {registry}",
     )
-
-

@@ -31,7 +31,9 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tool", metavar="TOOL", nargs="?", help="one of its tools; all without it")
     parser.add_argument("--cases", metavar="FILE", help="what to try them with, as JSON")
     parser.add_argument(
-        "--certificates", metavar="DIR", help="write certificates there; repeat those of other hosts"
+        "--certificates",
+        metavar="DIR",
+        help="write certificates there; repeat those of other hosts",
     )
     parser.add_argument(
         "--python", default="", metavar="FILE", help="the interpreter that the tools run in"
@@ -70,7 +72,9 @@ def run(options: argparse.Namespace) -> int:
         print_json(found.to_json())
         return found.exit_code
     print(*found.lines(), sep="\n")
-    print(*(f"certificate: {each}" for each in found.said), sep="\n", end="\n" if found.said else "")
+    print(
+        *(f"certificate: {each}" for each in found.said), sep="\n", end="\n" if found.said else ""
+    )
     if written:
         print(f"{len(written)} certificates in {folder}")
         print(f"next: twice tools call {options.registry} TOOL --certificates {folder}")

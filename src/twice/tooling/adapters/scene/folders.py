@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from twice.errors import SceneArgumentRefused
 from twice.recording.effects.actors import outside
 from twice.recording.launch import NESTED
+from twice.tooling.enforcing import unwatched
 from twice.writing import write
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -30,7 +31,8 @@ def private(function: Function) -> Function:
 
     @functools.wraps(function)
     def run(*arguments: Any, **named: Any) -> Any:
-        return outside(function, *arguments, **named)
+        with unwatched():  # Whose process it is does not reach what is kept.
+            return outside(function, *arguments, **named)
 
     return run  # type: ignore[return-value]
 

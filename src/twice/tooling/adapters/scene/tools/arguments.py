@@ -5,11 +5,20 @@ Invariant: a value that fits its type fits 32 bits.
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field
 
+from twice.tooling.cases import Call, Case
 from twice.tooling.context import Context
+
+STAGE: Final = (
+    Call("mesh.primitive", {"kind": "cube", "name": "box"}),
+    Call("mesh.primitive", {"kind": "plane", "name": "ground", "size": 4.0}),
+    Call("material.create", {"name": "red", "color": [0.8, 0.1, 0.1]}),
+    Call("collection.create", {"name": "props"}),
+)
+"""The start in which most scene tools are tried: two meshes, a material, a collection."""
 
 Name: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=63, description="a name; at most 63 bytes of UTF-8")
@@ -31,3 +40,8 @@ def chosen(context: Context, name: str | None, prefix: str) -> str:
         CallRefused: ``conflict``, when the made one is taken.
     """
     return context.name(prefix) if name is None else name
+
+
+def on_stage(*more: Call, **arguments: object) -> list[Case]:
+    """One case: these arguments on the stage, after some more calls."""
+    return [Case(arguments, start=(*STAGE, *more))]

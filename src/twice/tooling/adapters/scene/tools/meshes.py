@@ -18,9 +18,17 @@ from twice.tooling.adapters.scene.noise import noise
 from twice.tooling.adapters.scene.protocol import Operation, Scene
 from twice.tooling.adapters.scene.scattering import points_on
 from twice.tooling.adapters.scene.shapes import shape
-from twice.tooling.adapters.scene.tools.arguments import Name, Number, Point, Size, chosen
+from twice.tooling.adapters.scene.tools.arguments import (
+    Name,
+    Number,
+    Point,
+    Size,
+    chosen,
+    on_stage,
+)
 from twice.tooling.adapters.scene.transforms import Transform
 from twice.tooling.adapters.scene.values import Array
+from twice.tooling.cases import Call
 from twice.tooling.context import Context
 from twice.tooling.declaring import tool
 
@@ -32,7 +40,12 @@ ModifierKind = Literal[
 Direction = Literal["NORMAL", "X", "Y", "Z"]
 
 
-@tool("mesh.from_data", determinism="deterministic", version="1.0.0")
+@tool(
+    "mesh.from_data",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=on_stage(vertices=[[0, 0, 0], [1, 0, 0], [0, 1, 0]], faces=[[0, 1, 2]]),
+)
 def from_data(
     context: Context,
     vertices: list[Point],
@@ -48,7 +61,12 @@ def from_data(
     return _told(made, data)
 
 
-@tool("mesh.primitive", determinism="deterministic", version="1.0.0")
+@tool(
+    "mesh.primitive",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=on_stage(kind="sphere", segments=8, rings=5),
+)
 def primitive(
     context: Context,
     kind: Kind,
@@ -65,7 +83,20 @@ def primitive(
     return _told(made, data)
 
 
-@tool("mesh.boolean", determinism="deterministic", version="1.0.0")
+@tool(
+    "mesh.boolean",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=on_stage(
+        Call("object.transform", {"name": "ground", "rotation": [0.3, 0.2, 0.1]}),
+        Call("mesh.primitive", {"kind": "cube", "name": "other", "size": 1.5}),
+        Call("object.transform", {"name": "other", "location": [0.7, 0.6, 0.5]}),
+        name="box",
+        other="other",
+        operation="DIFFERENCE",
+        delete_other=True,
+    ),
+)
 def boolean(
     context: Context, name: Name, other: Name, operation: Operation, delete_other: bool = False
 ) -> dict[str, Any]:
@@ -78,7 +109,12 @@ def boolean(
     return _told(name, data)
 
 
-@tool("modifier.add", determinism="deterministic", version="1.0.0")
+@tool(
+    "modifier.add",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=on_stage(name="box", kind="SUBSURF", settings={"levels": 2}),
+)
 def modifier(
     context: Context,
     name: Name,
@@ -93,7 +129,12 @@ def modifier(
     return {"object": name, "modifier": made}
 
 
-@tool("displace.noise", determinism="seeded", version="1.0.0")
+@tool(
+    "displace.noise",
+    determinism="seeded",
+    version="1.0.0",
+    cases=on_stage(name="box", strength=0.3),
+)
 def displace(
     context: Context,
     name: Name,
@@ -113,7 +154,12 @@ def displace(
     return _told(name, moved)
 
 
-@tool("scatter.points", determinism="seeded", version="1.0.0")
+@tool(
+    "scatter.points",
+    determinism="seeded",
+    version="1.0.0",
+    cases=on_stage(target="ground", count=5, instance_of="box"),
+)
 def scatter(
     context: Context,
     target: Name,

@@ -8,13 +8,23 @@ from __future__ import annotations
 from typing import Any
 
 from twice.tooling.adapters.scene.protocol import Scene
-from twice.tooling.adapters.scene.tools.arguments import Name, Point, chosen
+from twice.tooling.adapters.scene.tools.arguments import (
+    Name,
+    Point,
+    chosen,
+    on_stage,
+)
 from twice.tooling.adapters.scene.transforms import Transform
 from twice.tooling.context import Context
 from twice.tooling.declaring import tool
 
 
-@tool("object.create", determinism="deterministic", version="1.0.0")
+@tool(
+    "object.create",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=on_stage(name="twin", instance_of="box"),
+)
 def create(
     context: Context, name: Name | None = None, instance_of: Name | None = None
 ) -> dict[str, Any]:
@@ -28,7 +38,13 @@ def create(
     return {"object": made}
 
 
-@tool("object.transform", determinism="deterministic", version="1.0.0", idempotent=True)
+@tool(
+    "object.transform",
+    determinism="deterministic",
+    version="1.0.0",
+    idempotent=True,
+    cases=on_stage(name="box", location=[1.0, 2.0, 3.0], rotation=[0.1, 0.2, 0.3]),
+)
 def transform(
     context: Context,
     name: Name,
@@ -42,7 +58,13 @@ def transform(
     return {"object": name}
 
 
-@tool("object.delete", determinism="deterministic", version="1.0.0", destructive=True)
+@tool(
+    "object.delete",
+    determinism="deterministic",
+    version="1.0.0",
+    destructive=True,
+    cases=on_stage(name="box"),
+)
 def delete(context: Context, name: Name) -> dict[str, Any]:
     """Delete an object, and its mesh, camera or light when nothing else uses it."""
     scene: Scene = context.backend
@@ -50,7 +72,13 @@ def delete(context: Context, name: Name) -> dict[str, Any]:
     return {"deleted": name}
 
 
-@tool("object.parent", determinism="deterministic", version="1.0.0", idempotent=True)
+@tool(
+    "object.parent",
+    determinism="deterministic",
+    version="1.0.0",
+    idempotent=True,
+    cases=on_stage(name="box", parent="ground"),
+)
 def parent(context: Context, name: Name, parent: Name | None = None) -> dict[str, Any]:
     """Hang an object under another, or under none; its place is then relative to that one."""
     scene: Scene = context.backend
@@ -58,7 +86,12 @@ def parent(context: Context, name: Name, parent: Name | None = None) -> dict[str
     return {"object": name, "parent": parent}
 
 
-@tool("collection.create", determinism="deterministic", version="1.0.0")
+@tool(
+    "collection.create",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=on_stage(parent="props"),
+)
 def collection_create(
     context: Context, name: Name | None = None, parent: Name | None = None
 ) -> dict[str, Any]:
@@ -69,7 +102,13 @@ def collection_create(
     return {"collection": made}
 
 
-@tool("collection.link", determinism="deterministic", version="1.0.0", idempotent=True)
+@tool(
+    "collection.link",
+    determinism="deterministic",
+    version="1.0.0",
+    idempotent=True,
+    cases=on_stage(name="box", collection="props"),
+)
 def collection_link(context: Context, name: Name, collection: Name) -> dict[str, Any]:
     """Put an object into a collection; it stays in the others."""
     scene: Scene = context.backend

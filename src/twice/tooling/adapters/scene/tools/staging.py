@@ -29,8 +29,10 @@ from twice.tooling.adapters.scene.tools.arguments import (
     Share,
     Size,
     chosen,
-)  # fmt: skip
+    on_stage,
+)
 from twice.tooling.adapters.scene.transforms import Transform
+from twice.tooling.cases import Call
 from twice.tooling.context import Context
 from twice.tooling.declaring import tool
 
@@ -38,7 +40,12 @@ Pixel = Annotated[int, Field(ge=1, le=4096)]
 _ORIGIN = (0.0, 0.0, 0.0)
 
 
-@tool("material.create", determinism="deterministic", version="1.0.0")
+@tool(
+    "material.create",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=on_stage(color=[0.1, 0.2, 0.3], roughness=0.25),
+)
 def material(
     context: Context,
     name: Name | None = None,
@@ -53,7 +60,13 @@ def material(
     return {"material": made}
 
 
-@tool("material.assign", determinism="deterministic", version="1.0.0", idempotent=True)
+@tool(
+    "material.assign",
+    determinism="deterministic",
+    version="1.0.0",
+    idempotent=True,
+    cases=on_stage(name="box", material="red"),
+)
 def assign(context: Context, name: Name, material: Name) -> dict[str, Any]:
     """Make a material the only one of an object's mesh."""
     scene: Scene = context.backend
@@ -61,7 +74,12 @@ def assign(context: Context, name: Name, material: Name) -> dict[str, Any]:
     return {"object": name, "material": material}
 
 
-@tool("camera.create", determinism="deterministic", version="1.0.0")
+@tool(
+    "camera.create",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=on_stage(name="eye", location=[0.0, 0.0, 6.0]),
+)
 def camera(
     context: Context,
     name: Name | None = None,
@@ -79,7 +97,12 @@ def camera(
     return {"object": made}
 
 
-@tool("light.create", determinism="deterministic", version="1.0.0")
+@tool(
+    "light.create",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=on_stage(kind="SUN", energy=2.0),
+)
 def light(
     context: Context,
     kind: LightKind,
@@ -97,7 +120,19 @@ def light(
     return {"object": made}
 
 
-@tool("render.pixels", determinism="deterministic", version="1.0.0")
+@tool(
+    "render.pixels",
+    determinism="deterministic",
+    version="1.0.0",
+    cases=on_stage(
+        Call("camera.create", {"name": "eye", "location": [0.0, 0.0, 6.0]}),
+        Call("light.create", {"kind": "SUN", "name": "sun", "energy": 2.0}),
+        camera="eye",
+        width=16,
+        height=12,
+        samples=2,
+    ),
+)
 def render(
     context: Context,
     camera: Name,

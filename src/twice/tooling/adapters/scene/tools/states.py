@@ -16,12 +16,22 @@ from twice.tooling.adapters.scene.keeping import read_state, state_bytes
 from twice.tooling.adapters.scene.plain import summary
 from twice.tooling.adapters.scene.protocol import Scene
 from twice.tooling.adapters.scene.state import SceneState
-from twice.tooling.adapters.scene.tools.arguments import File
+from twice.tooling.adapters.scene.tools.arguments import (
+    File,
+    on_stage,
+)
+from twice.tooling.cases import Call
 from twice.tooling.context import Context
 from twice.tooling.declaring import tool
 
 
-@tool("scene.snapshot", determinism="deterministic", version="1.0.0", reads_only=True)
+@tool(
+    "scene.snapshot",
+    determinism="deterministic",
+    version="1.0.0",
+    reads_only=True,
+    cases=on_stage(values=True, evaluated=True),
+)
 def snapshot(context: Context, values: bool = False, evaluated: bool = False) -> dict[str, Any]:
     """Show what the scene holds: fingerprints, and each thing with its digest, by type and name.
 
@@ -31,7 +41,13 @@ def snapshot(context: Context, values: bool = False, evaluated: bool = False) ->
     return summary(scene.snapshot(evaluated=evaluated), values=values)
 
 
-@tool("scene.keep", determinism="deterministic", version="1.0.0", idempotent=True)
+@tool(
+    "scene.keep",
+    determinism="deterministic",
+    version="1.0.0",
+    idempotent=True,
+    cases=on_stage(file="a.state"),
+)
 def keep(context: Context, file: File, evaluated: bool = False) -> dict[str, Any]:
     """Write the scene's state to a file, for scene.diff and scene.compare."""
     scene: Scene = context.backend
@@ -40,7 +56,17 @@ def keep(context: Context, file: File, evaluated: bool = False) -> dict[str, Any
     return {"file": file, "fingerprint": state.fingerprint}
 
 
-@tool("scene.diff", determinism="deterministic", version="1.0.0", reads_only=True)
+@tool(
+    "scene.diff",
+    determinism="deterministic",
+    version="1.0.0",
+    reads_only=True,
+    cases=on_stage(
+        Call("scene.keep", {"file": "a.state"}),
+        Call("object.transform", {"name": "box", "location": [1, 0, 0]}),
+        before="a.state",
+    ),
+)
 def diff(
     context: Context,
     before: File,
@@ -58,7 +84,18 @@ def diff(
     }
 
 
-@tool("scene.compare", determinism="deterministic", version="1.0.0", reads_only=True)
+@tool(
+    "scene.compare",
+    determinism="deterministic",
+    version="1.0.0",
+    reads_only=True,
+    cases=on_stage(
+        Call("scene.keep", {"file": "a.state"}),
+        Call("object.transform", {"name": "box", "location": [1, 0, 0]}),
+        before="a.state",
+        within=0.5,
+    ),
+)
 def compare(
     context: Context,
     before: File,
@@ -71,7 +108,12 @@ def compare(
 
 
 @tool(
-    "scene.reset", determinism="deterministic", version="1.0.0", destructive=True, idempotent=True
+    "scene.reset",
+    determinism="deterministic",
+    version="1.0.0",
+    destructive=True,
+    idempotent=True,
+    cases=on_stage(),
 )
 def reset(context: Context) -> dict[str, Any]:
     """Go back to an empty scene."""
@@ -80,7 +122,13 @@ def reset(context: Context) -> dict[str, Any]:
     return {"reset": True}
 
 
-@tool("scene.save", determinism="deterministic", version="1.0.0", idempotent=True)
+@tool(
+    "scene.save",
+    determinism="deterministic",
+    version="1.0.0",
+    idempotent=True,
+    cases=on_stage(file="a.scene"),
+)
 def save(context: Context, file: File) -> dict[str, Any]:
     """Write the scene to a file of its own kind."""
     scene: Scene = context.backend
@@ -88,7 +136,17 @@ def save(context: Context, file: File) -> dict[str, Any]:
     return {"file": file}
 
 
-@tool("scene.load", determinism="deterministic", version="1.0.0", destructive=True)
+@tool(
+    "scene.load",
+    determinism="deterministic",
+    version="1.0.0",
+    destructive=True,
+    cases=on_stage(
+        Call("scene.save", {"file": "a.scene"}),
+        Call("object.delete", {"name": "box"}),
+        file="a.scene",
+    ),
+)
 def load(context: Context, file: File) -> dict[str, Any]:
     """Take over a scene that scene.save wrote; no script in it is run."""
     scene: Scene = context.backend
