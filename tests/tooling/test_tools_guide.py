@@ -15,7 +15,7 @@ GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "tools.md").read_text("
 BLOCKS = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=["declaring", "macros"])
+@pytest.mark.parametrize("block", BLOCKS, ids=["declaring", "macros", "cases"])
 def test_a_block_of_the_guide_runs(block: str) -> None:
     shown: dict[str, Any] = {"__name__": "guide"}
     exec(compile(block, "guide", "exec"), shown)
