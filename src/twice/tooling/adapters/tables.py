@@ -17,7 +17,8 @@ from pydantic import Field
 
 from twice.errors import CallRefused
 from twice.foundation.equivalence import Rel
-from twice.tooling.cases import Call, Case
+from twice.tooling.adapters.starting import TWO_TABLES
+from twice.tooling.cases import Case
 from twice.tooling.conditions import Condition
 from twice.tooling.context import Context
 from twice.tooling.declaring import tool
@@ -168,21 +169,11 @@ def _position(table: Table, column: str) -> int:
     return table.columns.index(column)
 
 
-_MADE: Final = (
-    Call(
-        "table.create",
-        {"name": "b", "columns": ["k", "x"], "rows": [["p", 1], ["q", 2.5], ["r", None], ["s", 4]]},
-    ),
-    Call("table.create", {"name": "a", "columns": ["k", "y"], "rows": [["q", True], ["p", "t"]]}),
-)
-"""Two tables, the start in which most of these tools are tried."""
-
-
 @tool(
     "table.create",
     determinism="deterministic",
     version="1.0.0",
-    cases=[Case({"name": "c", "columns": ["z"], "rows": [[1], ["two"]]}, start=_MADE)],
+    cases=[Case({"name": "c", "columns": ["z"], "rows": [[1], ["two"]]}, start=TWO_TABLES)],
 )
 def create(context: Context, name: Name, columns: Columns, rows: Rows = []) -> dict[str, Any]:  # noqa: B006  (read, never changed)
     """Create a table from columns and rows."""
@@ -194,7 +185,7 @@ def create(context: Context, name: Name, columns: Columns, rows: Rows = []) -> d
     "table.insert",
     determinism="deterministic",
     version="1.0.0",
-    cases=[Case({"table": "a", "rows": [["z", 0]]}, start=_MADE)],
+    cases=[Case({"table": "a", "rows": [["z", 0]]}, start=TWO_TABLES)],
 )
 def insert(context: Context, table: Name, rows: Rows) -> dict[str, Any]:
     """Append rows to a table."""
@@ -210,7 +201,7 @@ def insert(context: Context, table: Name, rows: Rows) -> dict[str, Any]:
     determinism="deterministic",
     version="1.0.0",
     reads_only=True,
-    cases=[Case({"table": "b", "columns": ["x"], "where": {"k": "q"}}, start=_MADE)],
+    cases=[Case({"table": "b", "columns": ["x"], "where": {"k": "q"}}, start=TWO_TABLES)],
 )
 def select(
     context: Context,
@@ -235,7 +226,7 @@ def select(
     "table.join",
     determinism="deterministic",
     version="1.0.0",
-    cases=[Case({"left": "a", "right": "b", "on": "k", "into": "c"}, start=_MADE)],
+    cases=[Case({"left": "a", "right": "b", "on": "k", "into": "c"}, start=TWO_TABLES)],
 )
 def join(context: Context, left: Name, right: Name, on: Name, into: Name) -> dict[str, Any]:
     """Join two tables where a column is equal; rows in the order of the left, then of the right."""
@@ -258,7 +249,7 @@ def join(context: Context, left: Name, right: Name, on: Name, into: Name) -> dic
     "table.sample",
     determinism="seeded",
     version="1.0.0",
-    cases=[Case({"table": "b", "rows": 2, "into": "c"}, start=_MADE)],
+    cases=[Case({"table": "b", "rows": 2, "into": "c"}, start=TWO_TABLES)],
 )
 def sample(
     context: Context, table: Name, rows: Annotated[int, Field(ge=0)], into: Name
@@ -277,7 +268,7 @@ def sample(
     "table.shuffle",
     determinism="seeded",
     version="1.0.0",
-    cases=[Case({"table": "b"}, start=_MADE)],
+    cases=[Case({"table": "b"}, start=TWO_TABLES)],
 )
 def shuffle(context: Context, table: Name) -> dict[str, Any]:
     """Put the rows of a table into another order."""
@@ -294,7 +285,7 @@ def shuffle(context: Context, table: Name) -> dict[str, Any]:
     version="1.0.0",
     tolerance=Rel(1e-12),
     reads_only=True,
-    cases=[Case({"table": "b", "column": "x", "how": "mean"}, start=_MADE)],
+    cases=[Case({"table": "b", "column": "x", "how": "mean"}, start=TWO_TABLES)],
 )
 def aggregate(
     context: Context, table: Name, column: Name, how: Literal["count", "sum", "mean", "min", "max"]
@@ -324,7 +315,7 @@ def aggregate(
     determinism="deterministic",
     version="1.0.0",
     reads_only=True,
-    cases=[Case({}, start=_MADE)],
+    cases=[Case({}, start=TWO_TABLES)],
 )
 def listed(context: Context) -> list[dict[str, Any]]:
     """List the tables by name, with their columns and how many rows they have."""
@@ -339,7 +330,7 @@ def listed(context: Context) -> list[dict[str, Any]]:
     determinism="deterministic",
     version="1.0.0",
     destructive=True,
-    cases=[Case({"table": "b"}, start=_MADE)],
+    cases=[Case({"table": "b"}, start=TWO_TABLES)],
 )
 def drop(context: Context, table: Name) -> dict[str, Any]:
     """Remove a table."""
@@ -365,7 +356,7 @@ summary = macro(
     result={how: Ref(f"steps.{how}.value") for how in ("count", "min", "max", "mean")},
     description="Describe the numbers of a column: how many, least, largest, mean.",
     version="1.0.0",
-    cases=[Case({"table": "b", "column": "x"}, start=_MADE)],
+    cases=[Case({"table": "b", "column": "x"}, start=TWO_TABLES)],
 )
 
 holdout = macro(
@@ -387,7 +378,7 @@ holdout = macro(
     result=Ref("steps.shuffle"),
     description="Draw rows into a table of their own, in a drawn order.",
     version="1.0.0",
-    cases=[Case({"table": "b", "rows": 3, "into": "c"}, start=_MADE)],
+    cases=[Case({"table": "b", "rows": 3, "into": "c"}, start=TWO_TABLES)],
 )
 
 

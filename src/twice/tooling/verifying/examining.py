@@ -10,12 +10,13 @@ those that it differs with.
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from twice.diagnosing.halving import Group, guilty
+from twice.tooling.limiting import now_s
 from twice.tooling.verifying.attempts import Attempt, Outcome
 from twice.tooling.verifying.comparing import difference
 from twice.tooling.verifying.describing import Described
@@ -83,13 +84,13 @@ class Examination:
             self.not_tried["without enforcement"] = f"it needs {need}"
             return
         self.first = self._run(self.attempt)
-        self._ended_s = time.monotonic()
+        self._ended_s = now_s()
 
     def run_again(self) -> None:
         """In another process, a little later."""
         if not self._goes_on:
             return
-        time.sleep(max(0.0, self._ended_s + APART_S - time.monotonic()))
+        threading.Event().wait(max(0.0, self._ended_s + APART_S - now_s()))
         differs = self._differs(self._run(self.attempt, process=1))
         self.reran = True
         if differs:
@@ -167,8 +168,8 @@ class Examination:
 
     def _run(self, attempt: Attempt, around: Sequence[str] = (), process: int = 0) -> Outcome:
         made = self.laboratory
-        began_s, runs, starting_s = time.monotonic(), made.runs, made.starting_s
+        began_s, runs, starting_s = now_s(), made.runs, made.starting_s
         found = made.run(attempt, around, process)
-        self.seconds += time.monotonic() - began_s - (made.starting_s - starting_s)
+        self.seconds += now_s() - began_s - (made.starting_s - starting_s)
         self.runs += made.runs - runs
         return found

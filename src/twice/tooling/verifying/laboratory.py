@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +26,7 @@ from twice.diagnosing.zygote import Zygote
 from twice.errors import ProgramFailed, SurroundingsRefused
 from twice.recording.launch import ChildProcess, revived
 from twice.recording.surroundings import environ_for_child, for_recording
+from twice.tooling.limiting import now_s
 from twice.tooling.verifying.attempts import Attempt, Outcome, outcome_of
 from twice.tooling.verifying.factors import AROUND
 
@@ -160,7 +160,7 @@ class Laboratory:
             self.progress(f"starting a process{f': {around}' if around else ''}")
             while len(self._processes) >= _KEPT:
                 self._processes.pop(next(iter(self._processes))).close()
-            began_s = time.monotonic()
+            began_s = now_s()
             found = Zygote(
                 MODULE,
                 self._environ(key[0]),
@@ -169,7 +169,7 @@ class Laboratory:
                 job=job,
             )
             self.starts += 1
-            self.starting_s += time.monotonic() - began_s
+            self.starting_s += now_s() - began_s
         self._processes[key] = found  # The one that was used last stands last.
         return found
 

@@ -1,0 +1,54 @@
+"""What it takes to try a tool's declaration: trials of one tool, and processes that serve all of them.
+
+Usage: python benchmarks/tools_verifying.py [--rounds N] [--small] [--output FILE.jsonl]
+
+The registries are the one of tables, and that of the tests' lying and honest tools. Seconds of wall clock
+for each tool's own trials; the processes that they are forked from are counted beside, for they serve every
+tool. CPU seconds of all children together. An honest tool is tried in 5 to 7 runs; one that is
+exposed by a factor in one more for every factor, each tried by itself.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+
+import measuring
+
+from twice.tooling.verifying.verification import Verdict, Verification
+from twice.tooling.verifying.verifying import verify_tools
+
+_LYING = measuring.FOLDER.parent / "tests" / "tooling" / "verifying" / "lying_tools.py"
+
+
+def children_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def verified(registry: str, tool: str | None) -> tuple[Verification, float]:
+    began = children_s()
+    found = verify_tools(registry, tool)
+    return found, children_s() - began
+
+
+def figures(rounds: int, *, small: bool) -> Iterator[dict[str, object]]:
+    for name, registry in (("tables", "tables"), ("lying", f"{_LYING}:registry")):
+        if small and name == "lying":
+            return
+        found = [verified(registry, "table.list" if small else None) for _ in range(rounds)]
+        tools = [each for verification, _ in found for each in verification.tools]
+        for verdict in (Verdict.NO_DIFFERENCE, Verdict.EXPOSED):
+            seconds = [each.seconds for each in tools if each.verdict is verdict]
+            if seconds:
+                figure = f"{name}: a tool's trials, {verdict.value}"
+                yield {"figure": figure, "unit": "s wall", **measuring.spread(seconds)}
+        starts = [each.starting_s / max(each.starts, 1) for each, _ in found]
+        yield {"figure": f"{name}: a process", "unit": "s wall", **measuring.spread(starts)}
+        cpu = [used / len(each.tools) for each, used in found]
+        yield {"figure": f"{name}: a tool, all told", "unit": "s CPU", **measuring.spread(cpu)}
+
+
+if __name__ == "__main__":
+    chosen = measuring.options("tools_verifying", __doc__ or "", rounds=1)
+    measuring.tell("tools_verifying", figures(chosen.rounds, small=chosen.small), chosen.output)
