@@ -362,14 +362,7 @@ summary = macro(
 holdout = macro(
     "table.holdout",
     [
-        Step(
-            sample,
-            {
-                "table": Ref("parameters.table"),
-                "rows": Ref("parameters.rows"),
-                "into": Ref("parameters.into"),
-            },
-        ),
+        Step(sample, {each: Ref(f"parameters.{each}") for each in ("table", "rows", "into")}),
         Step(shuffle, {"table": Ref("steps.sample.table")}),
     ],
     parameters={"table": Name, "rows": Annotated[int, Field(ge=0)], "into": Name},
