@@ -14,7 +14,10 @@ from gatesystems import build
 
 from twice.errors import GateUnfinished, SheetRefused, UsageError
 from twice.specifying.gate.checks import CHECKS
+from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gate import keep, last_report, run_gate
+from twice.specifying.gate.gathering.bench import Bench
+from twice.specifying.gate.gathering.kinds import Kind
 from twice.specifying.gate.inputs import digests_of
 from twice.specifying.gate.judging import judge
 from twice.specifying.gate.outcome import Judged, Outcome
@@ -102,6 +105,36 @@ def gated(tmp_path: Path) -> Path:
     whole = [ran.get(number, others[number]) for number in sorted(others)]
     keep(replace(report, checks=whole), open_workspace(project))
     return project
+
+
+@pytest.mark.parametrize(("number", "outcome"), [(9, "na"), (9, "waived"), (17, "waived")])
+def test_a_report_that_excuses_what_nothing_excuses_is_none(
+    gated: Path, number: int, outcome: str
+) -> None:
+    path = gated / FOLDER / "evidence" / "gate.json"
+    said = json.loads(path.read_bytes())
+    said["checks"][number - 1]["outcome"] = outcome
+    path.write_text(json.dumps(said), encoding="utf-8")
+
+    with pytest.raises(GateUnfinished, match=f"{outcome.replace('na', 'n/a')} of check {number}"):
+        last_report(gated, TODAY)
+
+
+def test_code_that_is_edited_while_the_gate_runs_leaves_no_report(tmp_path: Path) -> None:
+    project = build(tmp_path / "herd", "M").project
+
+    def edited(what: str) -> None:
+        (project / "src" / "herd.py").write_text("def main(run): pass\n", encoding="utf-8")
+
+    with pytest.raises(GateUnfinished, match=r"herd\.py changed while the gate ran"):
+        run_gate(project, read_code, TODAY, only=(3,), doing=edited, gathers=_told_only)
+
+
+def _told_only(name: str, kind: Kind, bench: Bench) -> Unavailable:
+    """Say what is being done, and run nothing."""
+    del kind
+    bench.doing(name)
+    return Unavailable("not run")
 
 
 def _appended(path: str, text: str) -> Callable[[Path], None]:
