@@ -69,3 +69,8 @@ def test_the_guide_leads_to_code_whose_tests_pass_and_leaves_only_costs_open(
     opened = [(each["sheet"], one["key"]) for each in status["sheets"] for one in each["open"]]
     assert opened == [("13", "rules"), ("13", "measured")]
     assert status["next"] == ["twice cost --write"]
+    judged = subprocess.run(
+        [sys.executable, "-m", "twice", "gate", "--only", "5,7"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert judged.returncode == 0, judged.stdout

@@ -61,6 +61,28 @@ def test_a_broken_sheet_is_told_with_its_file_and_line(tmp_path: Path) -> None:
         open_workspace(project)
 
 
+def test_a_sheet_that_is_no_file_is_told(tmp_path: Path) -> None:
+    project = write(tmp_path, {"02": {}})
+    (project / FOLDER / "03-rng.md").mkdir()
+    (project / FOLDER / "04-state.md").symlink_to("nowhere")
+
+    with pytest.raises(
+        SheetRefused, match=r"(?s)03-rng\.md:1: it cannot.*04-state\.md:1: it "
+    ) as told:
+        open_workspace(project)
+
+    assert "Expected a text file" in str(told.value)
+
+
+def test_a_folder_without_sheets_says_how_to_begin(tmp_path: Path) -> None:
+    (tmp_path / FOLDER / "evidence").mkdir(parents=True)
+
+    with pytest.raises(WorkspaceRefused, match="has no sheet in it") as told:
+        open_workspace(tmp_path)
+
+    assert "twice spec init" in told.value.remedy
+
+
 def test_sheets_of_two_components_are_refused(tmp_path: Path) -> None:
     project = write(tmp_path, {"00": {}})
     other = artifact("01").source.replace('component: "swarm"', 'component: "market"')

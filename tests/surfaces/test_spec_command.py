@@ -282,6 +282,26 @@ def test_wrong_use_is_one_error_and_changes_nothing(
     assert begun.bytes() == before
 
 
+def test_the_first_sheet_comes_back_as_the_error_says(begun: Project) -> None:
+    begun.sheet("00").unlink()
+
+    assert "wrote" in begun.spec("add", "00")
+    assert '\nowner: "swarm team"\n' in begun.sheet("00").read_text("utf-8")
+
+
+def test_a_lock_that_is_none_is_laid_anew_as_the_error_says(begun: Project) -> None:
+    begun.spec("bump", "02")
+    (begun.folder / FOLDER / "spec.lock").write_text("<<<<<<<\n", encoding="utf-8")
+
+    said = begun.spec("status", code=2)
+
+    assert f"{FOLDER}/spec.lock is no lock" in said
+    assert "rm " in said
+    assert "twice spec lock --anew" in said
+    (begun.folder / FOLDER / "spec.lock").unlink()
+    begun.spec("lock", "--anew", "lost in a merge", code=1)
+
+
 def test_locking_tells_which_sheets_changed_since(begun: Project) -> None:
     begun.spec("bump", "02")
     begun.say("02", 'derivation: "?"', 'derivation: "rule 1"')

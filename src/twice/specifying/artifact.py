@@ -195,7 +195,7 @@ def decoded(data: bytes, path: str) -> str:
         ) from error
     if len(data) > _BYTES_MAX:
         raise SheetRefused(
-            f"{path} has {len(data)} bytes.",
+            f"{path}:1: it has {len(data)} bytes.",
             f"Expected a sheet of at most {_BYTES_MAX} bytes.",
             "Put what is long into files of its own and refer to them.",
             path=path,

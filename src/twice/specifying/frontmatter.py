@@ -110,7 +110,7 @@ def look_at_head(text: str, name: str) -> tuple[Head, list[SheetRefused]]:
             1,
             f"the first line is {_short(lines[0])}, so there is no head.",
             'Expected a line "---", then keys, then "---" again.',
-            "Put the head in front; see: twice spec show --template 01",
+            f"Put the head in front; see: twice spec show --template {name.rpartition('/')[2][:2]}",
         )
     end = next((at for at, line in enumerate(lines[1:], 2) if line == "---"), None)
     if end is None:

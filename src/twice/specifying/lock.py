@@ -140,6 +140,6 @@ def _no_lock(path: Path, why: str) -> SheetRefused:
     return SheetRefused(
         f"{path} is no lock of a specification: {why}.",
         f"Expected the JSON document that twice wrote, format {FORMAT!r}.",
-        "Take it from version control; where its two sides were merged by hand, lock anew: twice spec lock",
+        f'Take it from version control; where it is lost: rm {path} && twice spec lock --anew "why"',
         path=str(path),
     )

@@ -94,8 +94,8 @@ def open_workspace(project: Path) -> Workspace:
     """Read every sheet of a project's workspace.
 
     Raises:
-        WorkspaceRefused: E-SPEC-002: there is none, two sheets have one number, a number is not known, sheets
-            rest on each other in a circle.
+        WorkspaceRefused: E-SPEC-002: there is none, it has no sheet, two sheets have one number, a number is
+            not known, sheets rest on each other in a circle.
         SheetRefused: E-SPEC-001, with file and line of everything in the sheets that cannot be read.
         SpecForeign: E-SPEC-006: sheets of two components in one workspace.
     """
@@ -108,11 +108,8 @@ def open_workspace(project: Path) -> Workspace:
         )
     artifacts: dict[str, Artifact] = {}
     refused: list[SheetRefused] = []
-    for name in sorted(each.name for each in folder.iterdir() if each.suffix == ".md"):
-        match = _NAMED.fullmatch(name)
-        if match is None:
-            continue
-        number = match[1]
+    for name in sheets_in(project):
+        number = name[:2]
         if number not in SHEETS:
             raise WorkspaceRefused(
                 f"{FOLDER}/{name}: there is no sheet {number}.",
@@ -129,7 +126,7 @@ def open_workspace(project: Path) -> Workspace:
             )
         path = f"{FOLDER}/{name}"
         try:
-            text = decoded((folder / name).read_bytes(), path)
+            text = decoded(_bytes_of(folder / name, path), path)
             artifacts[number], faults = look_at(text, SHEETS[number], path)
             refused += faults
         except SheetVersion:
@@ -138,10 +135,39 @@ def open_workspace(project: Path) -> Workspace:
             refused.append(error)
     if refused:
         raise together(refused)
+    if not artifacts:
+        raise WorkspaceRefused(
+            f"{FOLDER} has no sheet in it.",
+            "Expected files such as 00-scope-and-goals.md there.",
+            "Take them from version control, or begin anew: twice spec init",
+        )
     workspace = Workspace(project, artifacts)
     _refuse_mixture(workspace)
     _refuse_circle(workspace)
     return workspace
+
+
+def sheets_in(project: Path) -> list[str]:
+    """Give the names of the files in a project's workspace that have a number; [] where there is none."""
+    folder = project / FOLDER
+    names = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
+    return [name for name in names if _NAMED.fullmatch(name)]
+
+
+def _bytes_of(place: Path, path: str) -> bytes:
+    cause: OSError | None = None
+    if place.is_file():  # Opening a pipe would wait for somebody to write into it.
+        try:
+            return place.read_bytes()
+        except OSError as error:
+            cause = error
+    raise SheetRefused(
+        f"{path}:1: it cannot be read: {cause.strerror if cause else 'there is no file'}.",
+        "Expected a text file that may be read.",
+        "Put the sheet there, or take the number from the name: what has none is left alone.",
+        path=path,
+        line=1,
+    ) from cause
 
 
 def _refuse_mixture(workspace: Workspace) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from gatefacts import facts, good_heads
-from gatesystems import COST, Heads, build, costs, laid
+from gatesystems import COST, Heads, Kept, costs, laid
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +27,11 @@ from twice.specifying.gate.plan import Plan, algorithm_in, plan_of
 from twice.specifying.gate.promise import predicate_of
 from twice.specifying.sheets import SHEETS
 from twice.specifying.workspace import open_workspace
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    return Kept(tmp_path_factory.mktemp("kept"))
 
 
 def plan(project: Path, heads: Heads) -> Plan:
@@ -124,8 +129,8 @@ def test_costs_that_cannot_be_read_are_unavailable(tmp_path: Path, text: str) ->
     assert isinstance(evidence(tmp_path, "costs", heads), Unavailable)
 
 
-def test_costs_of_other_code_are_told_of(tmp_path: Path) -> None:
-    project = build(tmp_path / "herd", "M").project
+def test_costs_of_other_code_are_told_of(kept: Kept, tmp_path: Path) -> None:
+    project = kept.system("M", (), tmp_path / "herd").project
     document = {**costs(project), "code": {"src/herd.py": "sha256:00"}}
     (project / COST).write_text(json.dumps(document), encoding="utf-8")
 
@@ -161,8 +166,8 @@ ASIDE = """
 """
 
 
-def test_what_a_run_did_aside_is_told_of(tmp_path: Path) -> None:
-    system = build(tmp_path / "herd", "M")
+def test_what_a_run_did_aside_is_told_of(kept: Kept, tmp_path: Path) -> None:
+    system = kept.system("M", (), tmp_path / "herd")
     source = system.project / "src" / "herd.py"
     text = source.read_text(encoding="utf-8")
     end = '"weather")))\n' if '"weather")))\n' in text else 'python("weather")))\n'
@@ -227,8 +232,8 @@ def test_a_reference_is_looked_up(tmp_path: Path, reference: str, found: Handoff
     assert evidence(tmp_path, "handoff", heads) == found
 
 
-def test_a_program_that_does_not_end_well_is_no_trial(tmp_path: Path) -> None:
-    system = build(tmp_path / "herd", "M")
+def test_a_program_that_does_not_end_well_is_no_trial(kept: Kept, tmp_path: Path) -> None:
+    system = kept.system("M", (), tmp_path / "herd")
     source = system.project / "src" / "herd.py"
     text = source.read_text(encoding="utf-8")
     source.write_text(text.replace("weather.step()", "raise ValueError('rain')"), encoding="utf-8")
@@ -239,8 +244,8 @@ def test_a_program_that_does_not_end_well_is_no_trial(tmp_path: Path) -> None:
     assert "did not come to its end: builtins.ValueError: rain" in report.checks[0].reason
 
 
-def test_a_stream_that_is_taken_twice_fails_isolation(tmp_path: Path) -> None:
-    system = build(tmp_path / "herd", "M")
+def test_a_stream_that_is_taken_twice_fails_isolation(kept: Kept, tmp_path: Path) -> None:
+    system = kept.system("M", (), tmp_path / "herd")
     source = system.project / "src" / "herd.py"
     text = source.read_text(encoding="utf-8")
     source.write_text(text.replace('python("weather")', 'numpy("herd")'), encoding="utf-8")

@@ -66,6 +66,17 @@ def test_a_folder_of_evidence_that_leads_away_takes_no_report(project: Path) -> 
         run_gate(project, lambda *_: Code(), TODAY, only=(1,))
 
 
+def test_a_sheet_that_is_a_link_out_of_the_project_is_refused(project: Path) -> None:
+    laid(project, good_heads("M"))
+    locked(project)
+    (sheet,) = (project / FOLDER).glob("05-*.md")
+    sheet.rename(project.parent / "elsewhere" / "05.md")
+    sheet.symlink_to(project.parent / "elsewhere" / "05.md")
+
+    with pytest.raises(SheetRefused, match=r"05-.*\.md:1: the sheet lies, by a link, outside"):
+        run_gate(project, lambda *_: Code(), TODAY, only=(1,))
+
+
 def test_a_link_inside_of_the_project_is_followed(project: Path) -> None:
     laid(project, good_heads("M"))
     locked(project)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
@@ -10,11 +11,14 @@ from pathlib import Path
 
 import pytest
 from gatefacts import facts
-from gatesystems import build
+from gatesystems import Kept
 
 from twice.errors import GateUnfinished, SheetRefused, UsageError
 from twice.specifying.gate.checks import CHECKS
+from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gate import keep, last_report, run_gate
+from twice.specifying.gate.gathering.bench import Bench
+from twice.specifying.gate.gathering.kinds import Kind
 from twice.specifying.gate.inputs import digests_of
 from twice.specifying.gate.judging import judge
 from twice.specifying.gate.outcome import Judged, Outcome
@@ -92,16 +96,59 @@ def test_control_characters_stay_out_of_the_page() -> None:
     assert "a\\\\x1b[31m\\\\nb" in report.to_markdown()
 
 
-@pytest.fixture
-def gated(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    return Kept(tmp_path_factory.mktemp("kept"))
+
+
+@pytest.fixture(scope="module")
+def gated_once(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a report: three cheap checks that ran, the others as they would pass."""
-    project = build(tmp_path / "herd", "M").project
+    project = kept.system("M", (), tmp_path_factory.mktemp("gated") / "herd").project
     report = run_gate(project, read_code, TODAY, only=CHEAP)
     ran = {each.id: each for each in report.checks}
     others = {each.id: Judged(each.id, each.title, Outcome.PASS, ("seen",), "") for each in CHECKS}
     whole = [ran.get(number, others[number]) for number in sorted(others)]
     keep(replace(report, checks=whole), open_workspace(project))
     return project
+
+
+@pytest.fixture
+def gated(gated_once: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be changed; a report stands wherever its project lies."""
+    return Path(shutil.copytree(gated_once, tmp_path / "herd", symlinks=True))
+
+
+@pytest.mark.parametrize(("number", "outcome"), [(9, "na"), (9, "waived"), (17, "waived")])
+def test_a_report_that_excuses_what_nothing_excuses_is_none(
+    gated: Path, number: int, outcome: str
+) -> None:
+    path = gated / FOLDER / "evidence" / "gate.json"
+    said = json.loads(path.read_bytes())
+    said["checks"][number - 1]["outcome"] = outcome
+    path.write_text(json.dumps(said), encoding="utf-8")
+
+    with pytest.raises(GateUnfinished, match=f"{outcome.replace('na', 'n/a')} of check {number}"):
+        last_report(gated, TODAY)
+
+
+def test_code_that_is_edited_while_the_gate_runs_leaves_no_report(
+    kept: Kept, tmp_path: Path
+) -> None:
+    project = kept.system("M", (), tmp_path / "herd").project
+
+    def edited(what: str) -> None:
+        (project / "src" / "herd.py").write_text("def main(run): pass\n", encoding="utf-8")
+
+    with pytest.raises(GateUnfinished, match=r"herd\.py changed while the gate ran"):
+        run_gate(project, read_code, TODAY, only=(3,), doing=edited, gathers=_told_only)
+
+
+def _told_only(name: str, kind: Kind, bench: Bench) -> Unavailable:
+    """Say what is being done, and run nothing."""
+    del kind
+    bench.doing(name)
+    return Unavailable("not run")
 
 
 def _appended(path: str, text: str) -> Callable[[Path], None]:
@@ -177,8 +224,8 @@ def test_a_report_rests_on_what_running_told_of(gated: Path) -> None:
     assert last_report(gated, TODAY).moved == ("prices.csv",)
 
 
-def test_a_waiver_that_ended_makes_the_report_stale(tmp_path: Path) -> None:
-    project = build(tmp_path / "herd", "M")
+def test_a_waiver_that_ended_makes_the_report_stale(kept: Kept, tmp_path: Path) -> None:
+    project = kept.system("M", (), tmp_path / "herd")
     project.heads["13"]["budget_percent"] = 5
     project.rewritten()
     digest = str(open_workspace(project.project).artifacts["13"].digest())
@@ -244,8 +291,8 @@ def test_looking_at_a_report_executes_nothing(gated: Path) -> None:
     assert last_report(gated, TODAY).moved == ("src/herd.py",)
 
 
-def test_without_a_report_there_is_one_error(tmp_path: Path) -> None:
-    project = build(tmp_path / "herd", "M").project
+def test_without_a_report_there_is_one_error(kept: Kept, tmp_path: Path) -> None:
+    project = kept.system("M", (), tmp_path / "herd").project
 
     with pytest.raises(
         GateUnfinished, match=r"There is no determinism-and-replay/evidence/gate\.json"

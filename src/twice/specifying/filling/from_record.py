@@ -140,7 +140,8 @@ def _snapshots(record: RunRecord) -> Iterator[tuple[str, str, Any]]:
     policies = record.identity["setup"]["policies"]
     form = record.identity["behaviours"]["canonical_form"]
     yield "04", "strategy", policies["strategy"]
-    yield "04", "cadence", policies["snapshots"]
+    if not _keeps_too_few(record):
+        yield "04", "cadence", policies["snapshots"]
     yield "04", "encoding", f"twice canonical form {form}"
     yield "04", "state", rows(_captured(record))
     yield "04", "components", rows({"name": name} for name in sorted(_components(record)))
@@ -149,6 +150,13 @@ def _snapshots(record: RunRecord) -> Iterator[tuple[str, str, Any]]:
     yield "11", "rule", f"twice canonical form {form}"
     yield "11", "hash", policies["digest"]
     yield "11", "hashing", "merkle"
+
+
+def _keeps_too_few(record: RunRecord) -> bool:
+    """Say whether a cadence kept no snapshot after the first tick: check 5 could not judge it."""
+    policies = record.identity["setup"]["policies"]
+    keeps = policies["snapshots"] != "none" and policies["strategy"] != "event-sourced"
+    return keeps and not any(each.tick > 0 for each in record.reader.snapshots)
 
 
 def _captured(record: RunRecord) -> Iterator[dict[str, str | int]]:

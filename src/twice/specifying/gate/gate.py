@@ -18,17 +18,19 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from twice.errors import GateUnfinished, UsageError
+from twice.specifying.gate.check import always
 from twice.specifying.gate.checks import CHECKS
 from twice.specifying.gate.facts import Facts
 from twice.specifying.gate.gathering.bench import Bench, ReadsCode
 from twice.specifying.gate.gathering.kinds import KINDS, Kind
-from twice.specifying.gate.inputs import digests_of, seen_in
+from twice.specifying.gate.inputs import CODE, digests_of, seen_in
 from twice.specifying.gate.judging import judge
+from twice.specifying.gate.outcome import Outcome
 from twice.specifying.gate.outside import refuse_outside
-from twice.specifying.gate.plan import plan_of
+from twice.specifying.gate.plan import Plan, plan_of
 from twice.specifying.gate.report import Report
-from twice.specifying.gate.waiving import ended
-from twice.specifying.lock import NAME, read_lock
+from twice.specifying.gate.waiving import ended, waivers_of
+from twice.specifying.lock import NAME, Lock, read_lock
 from twice.specifying.workspace import FOLDER, Workspace, open_workspace
 from twice.writing import write
 
@@ -72,7 +74,8 @@ def run_gate(
 
     Raises:
         WorkspaceRefused, SheetRefused, SheetVersion, SpecForeign: E-SPEC-001 to 006, for a specification that
-            cannot be read. UsageError: E-USE-001, for a check that there is not.
+            cannot be read. UsageError: E-USE-001, for a check that there is not. GateUnfinished: E-GATE-001,
+            when code or evidence changed meanwhile.
     """
     unknown = sorted(set(only) - set(NUMBERS))
     if unknown:
@@ -86,6 +89,7 @@ def run_gate(
     refuse_outside(workspace)
     wanted = [each for each in CHECKS if each.id in set(only)]
     plan = plan_of(workspace)
+    before = digests_of(workspace, lock, plan)
     needed = {name for each in wanted for name in (*each.needs, *each.wants)}
     evidence: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="twice-gate-") as scratch, contextlib.chdir(project):
@@ -95,13 +99,25 @@ def run_gate(
                 evidence[name] = gathers(name, kind, bench)
     facts = Facts(workspace, lock, today, **evidence)
     checks = [judge(each, facts) for each in wanted]
-    seen = seen_in(facts.trial, facts.suite)
-    return Report(
-        workspace.component(),
-        workspace.situation().tier.value,
-        checks,
-        digests_of(workspace, lock, plan, seen),
-    )
+    rests_on = digests_of(workspace, lock, plan, seen_in(facts.trial, facts.suite))
+    _refuse_moving(before, rests_on, plan)
+    tier = workspace.situation().tier.value
+    return Report(workspace.component(), tier, checks, rests_on)
+
+
+def _refuse_moving(before: Mapping[str, str], after: Mapping[str, str], plan: Plan) -> None:
+    """Refuse evidence of files that were edited while it was made: nobody knows which of them ran."""
+    judged = [
+        each for each in before if each.endswith(CODE) or each in {plan.vector, plan.measured}
+    ]
+    moved = [each for each in judged if after.get(each) != before[each]]
+    if moved:
+        raise GateUnfinished(
+            f"{moved[0]} changed while the gate ran.",
+            "Expected code and evidence that stay as they are until it ends; no report was kept.",
+            "Run it again: twice gate",
+            moved=moved,
+        )
 
 
 def _silent(what: str) -> None:
@@ -173,6 +189,13 @@ def _refuse_inconsistent(report: Report, said: Mapping[str, object], workspace: 
         raise ValueError(
             f"it holds the checks {', '.join(map(str, numbers)) or 'none'}, not 1 to 17"
         )
+    facts = Facts(workspace, Lock(), date.min)
+    for check, each in zip(CHECKS, report.checks, strict=True):
+        if each.outcome is Outcome.NA and check.precondition is always:
+            raise ValueError(f"it says n/a of check {each.id}, which every system has")
+        waived = check.is_waivable and waivers_of(facts, each.id)
+        if each.outcome is Outcome.WAIVED and not waived:
+            raise ValueError(f"it says waived of check {each.id}, and no sheet waives that")
     if said.get("result") != report.result.value:
         raise ValueError(
             f"it says {said.get('result')} over checks that come to {report.result.value}"

@@ -34,7 +34,7 @@ _OF_WHOLE: Final = ("findings", "rule")
 _PASSED_OVER: Final = frozenset(
     {"__pycache__", ".git", ".hypothesis", ".pytest_cache", ".venv", "found", "node_modules"}
 )
-_CODE: Final = (".py", ".pyi", ".ipynb")
+CODE: Final = (".py", ".pyi", ".ipynb")
 _RECORDS: Final = "__twice__"  # where the pytest plugin keeps them, beside the test
 
 
@@ -112,7 +112,7 @@ def _files(project: Path, plan: Plan) -> Iterator[str]:
         yield plan.reference.partition("#")[0]
     yield from settling(project, plan.tests) if plan.tests else ()
     for top in plan.sources:
-        yield from _under(project, top, _CODE)
+        yield from _under(project, top, CODE)
     for top in plan.tests:
         name = top.partition("::")[0]
         yield from _under(project, name)

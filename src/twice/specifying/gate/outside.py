@@ -40,6 +40,15 @@ def refuse_outside(workspace: Workspace) -> None:
             line=line,
             key=key,
         )
+    for each in workspace.artifacts.values():
+        if not (project / each.path).resolve().is_relative_to(project):
+            raise SheetRefused(
+                f"{each.path}:1: the sheet lies, by a link, outside of the project.",
+                "Expected the sheets in the project, with nothing on the way that leads out of it.",
+                "Put the file itself there.",
+                path=each.path,
+                line=1,
+            )
     if not (project / _EVIDENCE).resolve().is_relative_to(project):
         raise SheetRefused(
             f"{_EVIDENCE} is a link that leads out of the project.",

@@ -61,7 +61,8 @@ def run(options: argparse.Namespace) -> int:
 def _known(workspace: Workspace) -> dict[str, Value]:
     owners = {each.said("owner") for each in workspace.artifacts.values()} - {""}
     known: dict[str, Value] = {"owner": owners.pop()} if len(owners) == 1 else {}
-    sources = workspace.need("00", "it names the sources").listed("sources")
+    scope = workspace.get("00")
+    sources = scope.listed("sources") if scope else []
     return {**known, "audit": values(sources)} if sources else known
 
 

@@ -21,7 +21,7 @@ from twice.specifying.frontmatter import Value
 from twice.specifying.gate.gate import EVIDENCE
 from twice.specifying.laying import begun
 from twice.specifying.tiers import Tier
-from twice.specifying.workspace import FOLDER, Workspace, open_workspace, save
+from twice.specifying.workspace import FOLDER, Workspace, open_workspace, save, sheets_in
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import FORMAT, add_project, print_next, shown
 from twice.surfaces.cli.spec.stepping import completing
@@ -88,14 +88,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _refuse_existing(project: Path) -> None:
-    if (project / FOLDER).is_dir():
+    if sheets_in(project):
         there = open_workspace(project)
-        if there.artifacts:
-            raise OutputExists(
-                f"{project / FOLDER} has {len(there.artifacts)} sheets already.",
-                "Expected a project without a specification.",
-                "Go on with it: twice spec status",
-            )
+        raise OutputExists(
+            f"{project / FOLDER} has {len(there.artifacts)} sheets already.",
+            "Expected a project without a specification.",
+            "Go on with it: twice spec status",
+        )
 
 
 def _answers(options: argparse.Namespace) -> dict[Question, bool]:
