@@ -2,6 +2,7 @@
 
   twice asset init hot --public public
   twice asset import cover.png --json
+  twice asset record --from render.toml -o hot/theme.wav -- fluidsynth -ni -F hot/theme.wav hot/gm.sf2 hot/theme.mid
   twice asset seal hot/cover.png --log cover.json
   twice asset gate hot
   twice asset leaks build/
@@ -19,11 +20,14 @@ from twice.surfaces.cli.grouping import arrange_actions, run_action
 
 ACTIONS: Final[dict[str, str]] = {
     "init": "make a folder a hot store, apart from what is published",
+    "record": "render in a clean folder, and let the run fill the log",
     "import": "read what generators and workstations embed, into a log",
     "seal": "measure an asset, and put its log beside it",
     "show": "say what is known of an asset, or print a draft to fill in",
     "verify": "hold every log against its file, byte by byte",
     "gate": "judge whether logs are complete, consistent and true, for one asset or a build",
+    "rerender": "render again from logs, and compare at the promised grade",
+    "calibrate": "find limits for a tolerance from repeated renderings",
     "diff": "compare two logs: what would a rendering change?",
     "package": "write a work unit's checkpoint, and copies of its logs to travel",
     "export": "write verdicts and manifests in the formats of QuestFoundry",
