@@ -158,10 +158,11 @@ def _from_file(path: Path) -> Iterator[tuple[str, str]]:
 def _values(data: object, where: str) -> Iterator[tuple[str, str]]:
     """The telling values of a log, as far as a document has the fields of one."""
     for pointer, value in _telling(data, Inside(DeterminismLog), ""):
-        if _PLAIN.fullmatch(value):
-            value = value[: SHORTEST - 1]  # A single word is found in any text, as a short one is.
         what = f"{pointer[1:].replace('/', ' ')} of {where}"
-        yield value, what
+        is_plain = (
+            _PLAIN.fullmatch(value) is not None
+        )  # Any text may have it, as it has a short one.
+        yield (value[: SHORTEST - 1] if is_plain else value), what
         if value.startswith("sha256:"):
             yield value.removeprefix("sha256:"), what
 
