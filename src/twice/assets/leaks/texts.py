@@ -14,11 +14,10 @@ import binascii
 import html
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
-from unicodedata import normalize
 from urllib.parse import unquote_to_bytes
 
 from twice.assets.containers.sniffing import HEAD, Format, sniff
@@ -47,16 +46,24 @@ _ESCAPES: Final = re.compile(
 _QUOTED: Final = re.compile(rb"=(?:\r?\n|([0-9A-F]{2}))")
 _ENTITY: Final = re.compile(rb"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|quot|amp|apos|lt|gt);")
 _LONGEST_LEAD: Final = 1 << 12  # bytes of a word before its first percent sign
+_FEWEST: Final = 40  # numbers that an array has
+_DECIMAL: Final = re.compile(rb"[0-9,\s]{120,}+")
+_HEXADECIMAL: Final = re.compile(rb"[0-9a-fA-FxX,\s]{160,}+")
 _NUMBERS: Final = re.compile(
-    rb"(?:(?:0[xX][0-9A-Fa-f]{1,2}|\d{1,3})\s{0,12},\s{0,12}){40,}+(?:0[xX][0-9A-Fa-f]{1,2}|\d{1,3})?"
+    rb"(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s{0,12},?\s{0,12}){40,}+", re.IGNORECASE
 )
-_TAG: Final = re.compile(rb"<[!/a-zA-Z][^<>]{0,4096}+>")
-_TELLING: Final = re.compile(rb"seed|sampler|steps|cfg|prompt")
-_AROUND_TAGS: Final = 2048  # bytes on each side of a telling word in which tags are taken out
-_ODD: Final = re.compile(
-    rb"\xc2[\xa0\xad]|\xe2\x80[\x80-\x8f\xaf]|\xe2\x81\xa0|\xef\xbb\xbf|\xef\xbc[\x81-\xbf]|\xef\xbd[\x80-\x9e]"
-)
-_UNSEEN: Final = dict.fromkeys([0xAD, 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF])
+_TAG: Final = re.compile(rb"<[!/a-zA-Z][^<>]{0,512}+>")
+_TELLING: Final = (
+    b"seed", b"sampler", b"steps", b"cfg", b"prompt", b"model", b"diffusion", b"comfyui", b"reaper",
+    b"ableton", b"lufs",
+)  # fmt: skip
+_AROUND: Final = 256  # bytes on each side of a telling word that are read as they are shown
+_UNSEEN: Final = (
+    b"\xc2\xad", b"\xe2\x80\x8b", b"\xe2\x80\x8c", b"\xe2\x80\x8d", b"\xe2\x80\x8e", b"\xe2\x80\x8f",
+    b"\xe2\x81\xa0", b"\xef\xbb\xbf",
+)  # fmt: skip
+_BLANKS: Final = (b"\xc2\xa0", b"\xe2\x80\x87", b"\xe2\x80\x89", b"\xe2\x80\xaf", b"\xe3\x80\x80")
+_FULL_WIDTH: Final = re.compile(rb"\xef(?:\xbc[\x81-\xbf]|\xbd[\x80-\x9e])")
 _OFTEN: Final = 4  # times, each within ...
 _NEAR: Final = 96  # ... so many bytes of the next, for a text to count as encoded
 _BREAKS: Final = re.compile(rb"\\r|\\n|\s")
@@ -137,7 +144,7 @@ def layers(window: Window) -> Iterator[Layer]:
         for start, text in runs:
             yield Layer("UTF-16", start, text, is_file=False)
     data = window.data
-    for layer in chain(_coded(data), _numbers(data), _plain(data), _seen_otherwise(window)):
+    for layer in chain(_coded(data), _numbers(data), _plain(data), _as_shown(data)):
         yield replace(layer, offset=window.offset(layer.offset))
 
 
@@ -165,32 +172,50 @@ def _plain(data: bytes) -> Iterator[Layer]:
             yield Layer("quoted-printable", start, plain, is_file=False)
 
 
-def _seen_otherwise(window: Window) -> Iterator[Layer]:
-    """What a reader sees where the bytes say it otherwise: without tags, with plain blanks and letters."""
-    data = window.data
-    if b"</" in data:
-        for start, text in _stretches_around(_TELLING, window.lowered, data):
-            plain = _TAG.sub(b"", text)
-            if plain != text:
-                yield Layer("markup", start, plain, is_file=False, is_last=True)
-    if _ODD.search(data) is not None:
-        said = normalize("NFKC", data.decode("utf-8", "replace")).translate(_UNSEEN)
-        yield Layer("letters", 0, said.encode("utf-8", "replace"), is_file=False, is_last=True)
+def _as_shown(data: bytes) -> Iterator[Layer]:
+    """What a reader sees where the bytes say it otherwise: without tags, with plain blanks and letters.
+
+    Only what lies around telling words is given: the rest would be read twice for nothing.
+    """
+    plain = _plain_letters(data)
+    lowered, is_tagged = plain.lower(), b"</" in plain
+    if not is_tagged and plain == data:
+        return
+    places = (each for word in _TELLING for each in _places(lowered, word))
+    for start, end in _joined((each - _AROUND, each + _AROUND) for each in places):
+        text = plain[start:end]
+        shown = _TAG.sub(b"", text) if is_tagged else text
+        if shown != text or plain != data:
+            yield Layer("as shown", start, shown, is_file=False, is_last=True)
 
 
-def _stretches_around(
-    pattern: re.Pattern[bytes], lowered: bytes, data: bytes
-) -> Iterator[tuple[int, bytes]]:
-    """What lies around places, joined where they meet."""
+def _plain_letters(data: bytes) -> bytes:
+    for each in _UNSEEN:
+        data = data.replace(each, b"")
+    for each in _BLANKS:
+        data = data.replace(each, b" ")
+    if b"\xef\xbc" in data or b"\xef\xbd" in data:
+        data = _FULL_WIDTH.sub(lambda found: bytes([ord(found[0].decode()) - 0xFEE0]), data)
+    return data
+
+
+def _places(data: bytes, word: bytes) -> Iterator[int]:
+    at = data.find(word)
+    while at >= 0:
+        yield at
+        at = data.find(word, at + len(word))
+
+
+def _joined(stretches: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Stretches in their order, joined where they meet."""
     start = end = -1
-    for found in pattern.finditer(lowered):
-        if start >= 0 and found.start() - _AROUND_TAGS > end:
-            yield start, data[start:end]
+    for first, last in sorted(stretches):
+        if start >= 0 and first > end:
+            yield start, end
             start = -1
-        start = max(found.start() - _AROUND_TAGS, 0) if start < 0 else start
-        end = found.end() + _AROUND_TAGS
+        start, end = max(first, 0) if start < 0 else start, last
     if start >= 0:
-        yield start, data[start:end]
+        yield start, end
 
 
 def _stretches(pattern: re.Pattern[bytes], data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -233,11 +258,18 @@ def _coded(data: bytes) -> Iterator[Layer]:
 
 def _numbers(data: bytes) -> Iterator[Layer]:
     """Arrays of bytes as programs write them: 0x89, 0x50, or 137, 80."""
-    for found in _NUMBERS.finditer(data):
-        said = [each.strip() for each in found[0].split(b",") if each.strip()]
-        numbers = [int(each, 16 if each[:2].lower() == b"0x" else 10) for each in said]
-        if max(numbers) < 256 and is_worth(bytes(numbers)):
-            yield Layer("numbers", found.start(), bytes(numbers), is_file=True)
+    if data.count(b",") < _FEWEST:
+        return
+    pattern = _HEXADECIMAL if data.lower().count(b"0x") >= _FEWEST else _DECIMAL
+    for stretch in pattern.finditer(data):
+        for found in _NUMBERS.finditer(data, *stretch.span()):
+            said = [each for each in found[0].lower().split(b",") if each.strip()]
+            try:
+                decoded = bytes(int(each, 0 if b"x" in each else 10) for each in said)
+            except ValueError:  # Numbers of something else: too large, or apart by blanks.
+                continue
+            if is_worth(decoded):
+                yield Layer("numbers", found.start(), decoded, is_file=True)
 
 
 def _long_stretches(data: bytes) -> Iterator[tuple[int, int]]:
