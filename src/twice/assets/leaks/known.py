@@ -95,7 +95,7 @@ def gathered(files: list[Path], folders: list[Path]) -> Known:
             raise LeaksRefused(
                 f"{folder} is no folder of logs.",
                 "Expected a folder with determinism logs.",
-                "Name the hot store: twice asset leaks build --logs hot/logs",
+                "Name the hot store: twice asset leaks build --logs hot",
             )
         for path in sorted(folder.rglob("*.json")):
             for value, what in _values(_json(path), path.name):

@@ -1,6 +1,6 @@
 """Look through what is published for traces of how it was made.
 
-  twice asset leaks build/ --logs hot/logs
+  twice asset leaks build/ --logs hot
   twice asset leaks book.epub --json
   twice asset leaks build/ --format sarif
 
