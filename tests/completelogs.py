@@ -140,8 +140,11 @@ def marked(log_id: str = "voice-one") -> dict[str, Any]:
     }
     document["audio"] = {"source": {"kind": "voice", "name": "Mara"}}
     document["evidence"] = {
-        "": {"level": "declared", "who": "the studio", "when": "2026-01-31T09:30:00Z"}
-    }
+        "": {"level": "declared", "who": "the studio", "when": "2026-01-31T09:30:00Z"},
+        "/asset": {
+            "level": "imported", "file": "line.wav", "sha256": HEX, "chunk": "measured from the file",
+        },
+    }  # fmt: skip
     return document
 
 

@@ -19,9 +19,12 @@ from leakfiles import CLEAN, INFOTEXT, LEAKING, dirty_png, png, zipped
 
 from twice.assets.containers.source import Source
 from twice.assets.leaks.findings import Finding, Unread
-from twice.assets.leaks.known import gathered
+from twice.assets.leaks.known import SHARED, gathered
 from twice.assets.leaks.looking import look
 from twice.assets.leaks.scanning import Limits, Scan
+from twice.assets.model.declaring import Inside
+from twice.assets.model.log import DeterminismLog
+from twice.assets.model.reading import declared_fields
 from twice.errors import LeaksRefused
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -148,6 +151,55 @@ def test_known_values_are_found_whole_and_no_others(tmp_path: Path) -> None:
     assert known.short == 1
     assert [each.rule for each in found] == ["L122"] * 3
     assert leaks(b"quay-044-bc 77123456 mirabel", known=known) == []
+
+
+def test_which_values_of_a_log_are_its_own_follows_from_the_model(tmp_path: Path) -> None:
+    log = {
+        "producer": {"role": "illustrator"},
+        "asset": {"file": "cover.png", "file_sha256": "ab" * 32},
+        "model": {"name": "pillow", "version": "11.2.1", "adapters": [{"name": "salt_marsh"}]},
+        "audio": {"text": "The tide came in.", "chain": [{"preset": "Harbour fog 2"}]},
+    }
+    (tmp_path / "a.detlog.json").write_text(json.dumps(log))
+    known = gathered([], [tmp_path])
+
+    public = b"illustrator cover.png pillow 11.2.1. The tide came in."
+    assert leaks(public, known=known) == []
+    assert known.short == 1
+    own = b"ab" * 32 + b" salt_marsh, harbour fog 2"
+    assert {each.rule for each in leaks(own, known=known)} == {"L122"}
+    assert len(leaks(own, known=known)) == 3
+
+
+@pytest.mark.parametrize("pointer", SHARED)
+def test_a_field_that_is_held_to_be_shared_is_in_the_model(pointer: str) -> None:
+    shape: object = Inside(DeterminismLog)
+    for step in pointer.split("/")[1:]:
+        shape = shape.of if step == "*" else declared_fields(shape.block)[step].shape
+
+    assert shape
+
+
+def test_a_link_that_leads_outside_is_reported_and_not_followed(tmp_path: Path) -> None:
+    build, hot = tmp_path / "build", tmp_path / "hot"
+    (build / "inner").mkdir(parents=True)
+    hot.mkdir()
+    for place in (hot / "a.txt", build / "inner" / "b.txt"):
+        place.write_text(INFOTEXT)
+    (build / "out.txt").symlink_to(hot / "a.txt")
+    (build / "outside").symlink_to(hot)
+    (build / "within").symlink_to(build / "inner")
+    (build / "nowhere").symlink_to(tmp_path / "none")
+
+    found = look([build])
+
+    assert {each.path[0] for each in found.findings} == {str(build / "inner" / "b.txt")}
+    assert {Path(each.path[0]).name: each.why for each in found.unread} == {
+        "nowhere": "it is no regular file, or a link to nowhere",
+        "out.txt": "it is a link that leads outside of what was named",
+        "outside": "it is a link that leads outside of what was named",
+    }
+    assert look([build / "out.txt"]).result == "leaks"
 
 
 def test_a_list_that_cannot_be_read_is_refused(tmp_path: Path) -> None:

@@ -412,3 +412,34 @@ def test_equal_facts_give_equal_bytes_and_the_first_line_answers(tmp_path: Path)
     text = first.to_markdown()
     assert text.startswith("# Assets: block\n")
     assert "a\\|b.png" in text
+
+
+def test_figures_that_are_believed_are_said_to_be(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    sealed_art(store)
+    said = {"level": "declared", "who": "a maker", "when": "2026-01-31T09:30:00Z"}
+
+    (row,) = (row for row in run_gate(store.root).rows if row.check == "facts")
+    assert (row.status, "not measured now" in row.evidence) == ("green", True)
+
+    (path,) = store.root.glob("*.detlog.json")
+    document = json.loads(path.read_text())
+    document["evidence"]["/asset/measured"] = said
+    path.write_text(json.dumps(document))
+    (row,) = (row for row in run_gate(store.root).rows if row.check == "facts")
+    assert (row.status, "declared" in row.evidence) == ("yellow", True)
+
+
+def test_a_size_that_was_imported_carries_no_seed_that_was_typed_in(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    sealed_art(store)
+    (path,) = store.root.glob("*.detlog.json")
+    document = json.loads(path.read_text())
+    asset = document["evidence"]["/asset"]
+    declared = {"level": "declared", "who": "a maker", "when": "2026-01-31T09:30:00Z"}
+    document["evidence"] = {"": declared, "/asset": asset, "/art/width_px": asset}
+    path.write_text(json.dumps(document))
+
+    (row,) = (row for row in run_gate(store.root).rows if row.check == "evidence-strength")
+
+    assert (row.status, "seed, model and recipe" in row.evidence) == ("red", True)

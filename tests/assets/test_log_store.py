@@ -314,6 +314,36 @@ def test_a_torn_index_is_made_anew(tmp_path: Path, data: bytes) -> None:
     store = laid(tmp_path)
     sealed_art(store)
     before = index.read(store)
-    (store.root / index.NAME).write_bytes(data)
+    part = next((store.root / index.NAME).glob("[0-9a-f][0-9a-f].json"))
+    part.write_bytes(data)
 
     assert index.read(store) == before
+
+
+def test_a_seal_reads_and_writes_one_part_of_the_index(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    first = sealed_art(store, "first.png")
+    parts = {path: path.stat().st_mtime_ns for path in (store.root / index.NAME).iterdir()}
+
+    audio_log = sealed_audio(store)
+
+    after = {path: path.stat().st_mtime_ns for path in (store.root / index.NAME).iterdir()}
+    touched = {path.name for path in after if parts.get(path) != after[path]}
+    entry = index.entry_of(store, audio_log.path, audio_log.log)
+    assert entry is not None
+    assert touched == {f"{entry.payload.rpartition(':')[2][:2]}.json"}
+    assert {each.log_id for each in index.read(store)} == {first.log.log_id, audio_log.log.log_id}
+    assert sorted(map(str, index.read(store))) == sorted(map(str, index.made(store)))
+
+
+def test_an_index_that_was_not_written_to_its_end_is_made_anew(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    sealed = sealed_art(store)
+    folder = store.root / index.NAME
+    for path in folder.iterdir():
+        path.unlink()
+
+    (entry,) = index.read(store)
+
+    assert entry.log_id == sealed.log.log_id
+    assert index.about(store, entry.payload) == [entry]

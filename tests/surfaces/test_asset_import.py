@@ -170,3 +170,34 @@ def test_a_log_in_a_store_is_revised_and_the_store_holds_together(tmp_path: Path
     assert json.loads(sealed.read_text())["revision"] == 2
     assert len(list((hot / "superseded").iterdir())) == 1
     assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+def test_a_picture_fills_the_log_of_its_own_payload_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("PIL")
+    from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
+
+    from twice.assets.payload import payload
+
+    own = payload(DATA / "swarm.png")
+    path = tmp_path / "pier-01.detlog.json"
+    about = {"asset": {"payload": {"method": own.method, "digest": own.digest}}}
+    path.write_text(json.dumps(LOG | {"art": {}} | about))
+    other = tmp_path / "other.png"
+    text = PngInfo()
+    text.add_text(
+        "parameters", "a pier\nSteps: 4, Sampler: Euler, CFG scale: 7, Seed: 77, Size: 8x8"
+    )
+    Image.new("RGB", (8, 8), (1, 2, 3)).save(other, pnginfo=text)
+    before = path.read_bytes()
+
+    assert run(other, "--into", path) == 2
+    said = capsys.readouterr().err
+    assert "E-ASSET-IMPORT-001" in said
+    assert "--force" in said
+    assert path.read_bytes() == before
+    assert run(two_seeds(tmp_path), "--into", path, "--merge") == 0
+    assert run(DATA / "swarm.png", "--into", path, "--merge") == 0
+    assert run(other, "--into", path, "--merge", "--force") in {0, 1}

@@ -14,6 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "specifying" / "gate"))
 
+import asset_folder
 import gatesystems
 
 from programs import cli, environ
@@ -79,9 +80,11 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
 
 
 def _specified(folder: Path, name: str) -> Path | None:
-    """A system with a specification, for commands that work on one."""
+    """A system with a specification, or a folder with assets, for commands that work on one."""
     if name == "gate":
         return gatesystems.build(folder, "M").project
+    if name == "asset":
+        return asset_folder.build(folder)
     return build(folder) if name == "scaffold" else None
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 from twice.assets.containers.id3 import end_of_tags
 from twice.assets.containers.parts import Damaged
@@ -84,8 +85,11 @@ def _measured(kind: Format, source: Source) -> tuple[str, str, dict[str, Fact]]:
         from twice.assets.payloads.packets import packets
 
         return packets(source, kind)
-    return "bytes/1", str(digest_parts(source.pieces(), Algorithm.SHA256)), {}
+    return NO_PAYLOAD, str(digest_parts(source.pieces(), Algorithm.SHA256)), {}
 
+
+NO_PAYLOAD: Final = "bytes/1"
+"""The method of a file that is neither picture nor sound: its bytes."""
 
 _PICTURES = frozenset(
     {Format.PNG, Format.JPEG, Format.GIF, Format.WEBP, Format.TIFF, Format.BMP, Format.AVIF}

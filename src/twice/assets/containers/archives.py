@@ -27,6 +27,9 @@ from twice.assets.containers.unpacking import (
 
 _MOST_MEMBERS: Final = 100_000
 _LARGEST_DIRECTORY: Final = 64 << 20
+_USUAL_EXTRAS: Final = frozenset(
+    [0x0001, 0x000A, 0x5455, 0x5855, 0x7075, 0x7855, 0x7875, 0x9901, 0xCAFE]
+)
 _SMALLEST_GAP: Final = 32  # bytes between members; a data descriptor takes 24
 
 
@@ -54,6 +57,7 @@ def zipped(source: Source, budget: Budget) -> Iterator[Part]:
         if member.comment:
             said = Source.of_bytes(member.comment)
             yield Part(f"{member.filename} comment", Kind.METADATA, said, None, "comment")
+        yield from _extra(member)
         if not member.is_dir():
             yield from _member(file, member, budget)
         named = source.number(member.header_offset + 26, 2)
@@ -71,6 +75,19 @@ def _end_record(source: Source) -> int:
     if at < 0:
         raise Damaged("the zip directory is missing; the file may be cut off")
     return start + at
+
+
+def _extra(member: zipfile.ZipInfo) -> Iterator[Part]:
+    """Further fields of a member that are neither sizes, times, owners nor another form of its name."""
+    data, at = member.extra, 0
+    while at + 4 <= len(data):
+        number = int.from_bytes(data[at : at + 2], "little")
+        size = int.from_bytes(data[at + 2 : at + 4], "little")
+        body = data[at + 4 : at + 4 + size]
+        if number not in _USUAL_EXTRAS and body.strip(b"\0"):
+            name = f"{member.filename} extra {number:04x}"
+            yield Part(name, Kind.METADATA, Source.of_bytes(body), None, "extra")
+        at += 4 + size
 
 
 def _member(file: zipfile.ZipFile, member: zipfile.ZipInfo, budget: Budget) -> Iterator[Part]:

@@ -12,32 +12,16 @@ from typing import Final
 
 from twice.assets.containers.iff import chunks, end_of_form
 from twice.assets.containers.parts import Damaged, Kind, Part
+from twice.assets.containers.slack import behind_pixels
 from twice.assets.containers.source import PIECE, Source
 from twice.assets.containers.unpacking import Budget, inflated, unpacked
 
-PNG_STRUCTURE: Final = frozenset(
-    [
-        "IHDR",
-        "PLTE",
-        "IEND",
-        "tRNS",
-        "gAMA",
-        "cHRM",
-        "sRGB",
-        "cICP",
-        "mDCV",
-        "cLLI",
-        "sBIT",
-        "bKGD",
-        "pHYs",
-        "hIST",
-        "sPLT",
-        "acTL",
-        "fcTL",
-        "oFFs",
-        "sTER",
-    ]
-)
+PNG_STRUCTURE: Final = {
+    "IHDR": 13, "PLTE": 768, "IEND": 0, "tRNS": 256, "gAMA": 4, "cHRM": 32, "sRGB": 1, "cICP": 4,
+    "mDCV": 24, "cLLI": 8, "sBIT": 4, "bKGD": 6, "pHYs": 9, "hIST": 512, "acTL": 8, "fcTL": 26,
+    "oFFs": 9, "sTER": 1,
+}  # fmt: skip
+"""Chunks that decoding or showing needs, and how many bytes each has at most."""
 PNG_PAYLOAD: Final = frozenset({"IDAT", "fdAT"})
 WEBP_STRUCTURE: Final = frozenset({"VP8X", "ANIM"})
 WEBP_PAYLOAD: Final = frozenset({"VP8 ", "VP8L", "ALPH", "ANMF"})
@@ -64,14 +48,16 @@ def png_chunks(source: Source) -> Iterator[tuple[str, int, Source]]:
 
 def png(source: Source, budget: Budget) -> Iterator[Part]:
     """The chunks of a PNG file, texts unpacked, and what follows its end."""
-    end = source.size
+    end, coded = source.size, []
     for name, offset, body in png_chunks(source):
         end = offset + 12 + body.size
+        if name == "IDAT":
+            coded.append(body)
         if name in _TEXTS:
             yield from _text(name, offset, body, budget)
         elif name in PNG_PAYLOAD:
             yield Part(name, Kind.PAYLOAD, body, offset)
-        elif name in PNG_STRUCTURE:
+        elif body.size <= PNG_STRUCTURE.get(name, -1):
             yield Part(name, Kind.STRUCTURE, body, offset)
         elif name == "iCCP":
             packed = body.sub(body.read(0, 81).find(b"\0") + 2)
@@ -80,6 +66,9 @@ def png(source: Source, budget: Budget) -> Iterator[Part]:
             yield Part(name, Kind.FILE, body, offset, name)
         else:
             yield Part(name, Kind.METADATA, body, offset, name)
+    slack = behind_pixels(source, coded)
+    if slack.strip(b"\0"):
+        yield Part("behind the pixels", Kind.TRAILING, Source.of_bytes(slack))
     yield from after(source, end)
 
 
@@ -156,6 +145,11 @@ def _end_of_scan(source: Source, start: int) -> int:
     raise Damaged("the JPEG picture has no end", start)
 
 
+def is_needed(marker: int) -> bool:
+    """Whether a JPEG segment is a frame, a table or a scan; other numbers are reserved."""
+    return 0xC0 <= marker <= 0xCF or 0xDA <= marker <= 0xDF
+
+
 def jpeg(source: Source, budget: Budget) -> Iterator[Part]:
     """The segments of a JPEG file, and what follows its end."""
     del budget
@@ -168,7 +162,8 @@ def jpeg(source: Source, budget: Budget) -> Iterator[Part]:
         elif marker == 0xFE:
             yield Part("COM", Kind.METADATA, body, offset, "COM")
         elif not 0xE0 <= marker <= 0xEF:
-            yield Part(f"marker {marker:02X}", Kind.STRUCTURE, body, offset)
+            kind = Kind.STRUCTURE if is_needed(marker) else Kind.METADATA
+            yield Part(f"marker {marker:02X}", kind, body, offset)
         elif head[:6] == b"Exif\0\0":
             yield Part("APP1 Exif", Kind.FILE, body.sub(6), offset + 10, "Exif")
         elif head[:5] == b"JFIF\0" or (marker == 0xEE and head[:5] == b"Adobe"):

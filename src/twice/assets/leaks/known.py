@@ -1,7 +1,8 @@
 """A project's own values, looked for as they are: ids of logs, hashes, seeds, names.
 
-Values of one word are looked up among the words of a text, so that a thousand logs cost as much as one. Short ones
-(under six characters) would be found everywhere and are left out; how many were is told.
+Which fields of a log name something of its own is taken from the log's model. Values without blanks are looked up among
+the words of a text, so that a thousand logs cost as much as one. Short ones (under six characters), and of logs single
+words in letters alone, would be found everywhere and are left out; how many were is told.
 
 Invariant: a value is compared in lower case and whole, never as a part of a longer word.
 """
@@ -13,22 +14,37 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from twice.assets.model.declaring import Inside, Many, One, Shape, Table
+from twice.assets.model.kinds import DIGEST, SEED, SHA256, Setting, Text, Verbatim
+from twice.assets.model.log import DeterminismLog
+from twice.assets.model.reading import declared_fields
 from twice.errors import LeaksRefused
 
 SHORTEST: Final = 6
 _WORD: Final = re.compile(rb"[\w-]{6,256}")
 _LONG_WORD: Final = re.compile(rb"[\w./:@+-]{6,256}")
 _LARGEST: Final = 64 << 20
-_KEYS: Final = re.compile(
-    r"^(?:.*_)?(?:log_?id|id|seed|requested|effective|sha256|digest|hash|name|voice_?id|preset|prompt|negative_?prompt|nonce|path|"
-    r"project|request_id|payload|file|instrument_library)$",
-    re.IGNORECASE,
-)
-_COMMON: Final = frozenset(
-    {"deterministic", "non-deterministic", "unknown", "recorded", "declared", "imported"}
-)
+_PLAIN: Final = re.compile(r"[^\W\d_]{1,40}")
+_OWN_KINDS: Final = (SEED, SHA256, DIGEST)
+SHARED: Final = (
+    "/created", "/producer", "/promise", "/provider/name", "/environment",
+    "/asset/file", "/asset/media_type", "/asset/payload/method", "/asset/measured",
+    "/model/version", "/model/adapters/*/version", "/seed/each/*/step",
+    "/art/prompt_version", "/art/aspect_ratio", "/art/sampler", "/art/scheduler", "/art/dtype",
+    "/art/attention", "/art/rng_device", "/art/post", "/art/settings",
+    "/audio/text", "/audio/source/version", "/audio/daw/name", "/audio/daw/version", "/audio/key",
+    "/audio/time_signature", "/audio/chain/*/name", "/audio/chain/*/format",
+    "/audio/chain/*/version", "/audio/chain/*/settings", "/audio/chain/*/track", "/audio/dither",
+    "/audio/export", "/recipe/argv", "/recipe/env", "/recipe/output",
+    "/evidence/*/file", "/evidence/*/chunk", "/evidence/*/who", "/evidence/*/when",
+    "/verdicts/*/when", "/verdicts/*/reason",
+)  # fmt: skip
+"""Texts of a log that others have as well, or that players may see: a role, a version, a spoken line.
+
+Seeds and digests below them are a project's own all the same. Every other text of the model is looked for.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +54,7 @@ class Known:
     Args:
         words: values of one word, in lower case, and what each is.
         phrases: values of several words, likewise.
-        short: how many values were left out because they are too short.
+        short: how many values were left out because any text may have them.
     """
 
     words: dict[bytes, str]
@@ -79,10 +95,10 @@ def gathered(files: list[Path], folders: list[Path]) -> Known:
             raise LeaksRefused(
                 f"{folder} is no folder of logs.",
                 "Expected a folder with determinism logs.",
-                "Name the hot store: twice asset leaks build --logs hot/logs",
+                "Name the hot store: twice asset leaks build --logs hot",
             )
         for path in sorted(folder.rglob("*.json")):
-            for value, what in _values(_json(path), path.name, ""):
+            for value, what in _values(_json(path), path.name):
                 found.setdefault(value, what)
     words, phrases, short = {}, {}, 0
     for value, what in found.items():
@@ -132,26 +148,41 @@ def _from_file(path: Path) -> Iterator[tuple[str, str]]:
         if listed is not None and all(isinstance(each, str | int) for each in listed):
             yield from ((str(each), path.name) for each in listed)
         else:
-            yield from _values(data, path.name, "")
+            yield from _values(data, path.name)
         return
     for line in _read(path).splitlines():
         if line.strip() and not line.startswith("#"):
             yield line.strip(), path.name
 
 
-def _values(data: object, where: str, key: str) -> Iterator[tuple[str, str]]:
-    """The telling values of a log: those of keys that name something of its own."""
-    if isinstance(data, dict):
-        for name, value in data.items():
-            yield from _values(value, where, str(name))
-    elif isinstance(data, list):
-        for value in data:
-            yield from _values(value, where, key)
-    elif isinstance(data, str | int) and not isinstance(data, bool) and _KEYS.match(key):
-        text = str(data)
-        what = f"{key} of {where}"
-        if text.lower() in _COMMON:
-            return
-        yield text, what
-        if text.startswith("sha256:"):
-            yield text.removeprefix("sha256:"), what
+def _values(data: object, where: str) -> Iterator[tuple[str, str]]:
+    """The telling values of a log, as far as a document has the fields of one."""
+    for pointer, value in _telling(data, Inside(DeterminismLog), ""):
+        what = f"{pointer[1:].replace('/', ' ')} of {where}"
+        is_plain = (
+            _PLAIN.fullmatch(value) is not None
+        )  # Any text may have it, as it has a short one.
+        yield (value[: SHORTEST - 1] if is_plain else value), what
+        if value.startswith("sha256:"):
+            yield value.removeprefix("sha256:"), what
+
+
+def _telling(data: object, shape: Shape, at: str) -> Iterator[tuple[str, str]]:
+    """Pointer and value of each text that is looked for, in the order of the model."""
+    match shape:
+        case Inside() if isinstance(data, dict):
+            block: Any = shape.block
+            for name, declared in declared_fields(block).items():
+                if name in data:
+                    yield from _telling(data[name], declared.shape, f"{at}/{name}")
+        case Many(of) if isinstance(data, list):
+            for value in data:
+                yield from _telling(value, of, f"{at}/*")
+        case Table(of) if isinstance(data, dict):
+            for value in data.values():
+                yield from _telling(value, of, f"{at}/*")
+        case One(kind) if isinstance(data, str | int) and not isinstance(data, bool):
+            is_shared = any(at == each or at.startswith(f"{each}/") for each in SHARED)
+            is_text = isinstance(kind, Text | Verbatim | Setting)
+            if kind in _OWN_KINDS or (is_text and not is_shared):
+                yield at, str(data)

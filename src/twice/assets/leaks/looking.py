@@ -1,6 +1,7 @@
 """Files and folders scanned one after another, with how far and how fast it goes.
 
-Invariant: files are taken in the order of their names, and links lead nowhere outside what was named.
+Invariant: files are taken in the order of their names. A link inside a folder is followed to what was named as well,
+and nowhere else: one that leads outside is reported, and not looked into.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Final
 
 from twice.assets.containers.source import Source
 from twice.assets.leaks.findings import Finding, Leaks, Unread
@@ -15,9 +17,11 @@ from twice.assets.leaks.known import NOTHING, Known
 from twice.assets.leaks.scanning import Limits, Scan
 from twice.errors import LeaksRefused
 
+_OUTSIDE: Final = "it is a link that leads outside of what was named"
+
 
 def files_below(paths: Iterable[Path]) -> list[Path]:
-    """The files named, and all below the folders named; links to files only inside what is named.
+    """The files named, and all below the folders named; links to folders are listed, not walked.
 
     Raises:
         LeaksRefused: E-LEAKS-001, there is nothing at a path.
@@ -29,7 +33,8 @@ def files_below(paths: Iterable[Path]) -> list[Path]:
         elif path.is_dir():
             for folder, inner, names in os.walk(path):
                 inner.sort()
-                for name in sorted(names):
+                linked = [name for name in inner if Path(folder, name).is_symlink()]
+                for name in sorted([*names, *linked]):
                     found[Path(folder) / name] = None
         else:
             raise LeaksRefused(
@@ -58,7 +63,9 @@ def look(
     Raises:
         LeaksRefused: E-LEAKS-001, there is nothing at a path.
     """
-    files = files_below(paths)
+    named = [Path(path) for path in paths]
+    roots = [path.resolve() for path in named]
+    files = [path for path in files_below(named) if not _is_inner(path, named, roots)]
     sizes = [_size(path) for path in files]
     findings: list[Finding] = []
     unread: list[Unread] = []
@@ -66,7 +73,7 @@ def look(
     for path, size in zip(files, sizes, strict=True):
         if progress is not None:
             progress(str(path), done, sum(sizes))
-        for found in _file(path, known, limits):
+        for found in _file(path, known, limits, outside=_is_outside(path, named, roots)):
             if isinstance(found, Finding):
                 findings.append(found)
             else:
@@ -82,9 +89,25 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _file(path: Path, known: Known, limits: Limits | None) -> Iterable[Finding | Unread]:
-    if not path.is_file():
-        yield Unread((str(path),), None, "it is no regular file, or a link to nowhere")
+def _is_inner(path: Path, named: list[Path], roots: list[Path]) -> bool:
+    """Whether a path is a link to a folder that is looked through under its own name."""
+    return path.is_dir() and not _is_outside(path, named, roots)
+
+
+def _is_outside(path: Path, named: list[Path], roots: list[Path]) -> bool:
+    """Whether a path is a link, not itself named, whose end lies outside of what was named."""
+    if path in named or not path.is_symlink() or not path.exists():
+        return False
+    end = path.resolve()
+    return not any(root == end or root in end.parents for root in roots)
+
+
+def _file(
+    path: Path, known: Known, limits: Limits | None, *, outside: bool
+) -> Iterable[Finding | Unread]:
+    if outside or not path.is_file():
+        why = _OUTSIDE if outside else "it is no regular file, or a link to nowhere"
+        yield Unread((str(path),), None, why)
         return
     try:
         with path.open("rb") as file:

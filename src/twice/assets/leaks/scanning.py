@@ -110,7 +110,10 @@ class Scan:
             yield from self._pixels(source, place)
         if is_container(kind):
             for part in walk(source, kind, self._budget):
-                yield from self._part(part, place)
+                if part.kind is Kind.TRAILING and part.source.size == source.size:
+                    yield from self._text(source, place)  # Nothing of it was a container.
+                else:
+                    yield from self._part(part, place)
             return
         if kind is Format.BMP:
             end = source.number(2, 4)
@@ -159,7 +162,10 @@ class Scan:
         else:
             yield self._found(rules.FIELD, place, part.offset, head, 0)
         kind = sniff(source.read(0, HEAD))
-        if is_container(kind) and kind not in {Format.FONT, Format.AAC, Format.MPEG, Format.ZLIB}:
+        unsure = {Format.FONT, Format.AAC, Format.MPEG}
+        if kind is Format.ZLIB and not _inflates(source):
+            unsure.add(kind)
+        if is_container(kind) and kind not in unsure:
             yield from self._source(source, place)
         else:
             yield from self._text(source, place, part.offset or 0)
@@ -239,7 +245,8 @@ class Scan:
                 yield Unread(place.path, base, "decoding comes to more than the limit")
                 return
             inner = place.step(f"{layer.name} at {base + layer.offset}")
-            inner = replace(inner, encodings=place.encodings + 1)
+            deeper = _MOST_ENCODINGS if layer.is_last else place.encodings + 1
+            inner = replace(inner, encodings=deeper)
             if layer.is_file:
                 whole = layer.data
                 if source is not None and _goes_on(data, layer):

@@ -1,5 +1,7 @@
-"""Encodings of text undone, layer by layer: UTF-16, percent, escapes, entities, quoted-printable, base64, hex.
+"""Encodings of text undone, layer by layer.
 
+They are UTF-16, percent, escapes, entities, quoted-printable, base64, hex, arrays of numbers, tags within words, and
+letters and blanks that look like others.
 Each layer gives texts or files that are looked through in turn; how deep is for the caller to say.
 
 Invariant: a layer gives nothing when it undoes nothing, so that looking deeper ends.
@@ -12,7 +14,7 @@ import binascii
 import html
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
@@ -20,8 +22,9 @@ from urllib.parse import unquote_to_bytes
 
 from twice.assets.containers.sniffing import HEAD, Format, sniff
 
-# Big-endian text has this form as well, one byte further on.
+# Big-endian text has this form as well, one byte further on; its last letter stands behind it.
 _WIDE: Final = re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00){8,}+")
+_PRINTABLE: Final = frozenset(range(32, 127))
 _RUN: Final = re.compile(rb"[\t\n\r\x20-\x7e]{6,}+")
 _CONTROLS: Final = bytes(sorted(frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")))
 _LONG_WORD: Final = re.compile(rb"(?<!\S)\S{40,}+")
@@ -34,12 +37,33 @@ _BASE64: Final = re.compile(
 )
 _BASE64_URL: Final = re.compile(rb"[A-Za-z0-9_-]{40,}+")
 _HEX: Final = re.compile(rb"(?:[0-9A-Fa-f]{2}(?:\r?\n)?){48,}+")
-_PERCENT: Final = re.compile(rb"%[0-9A-Fa-f]{2}[^\s\"<>]{0,65536}+")
+_PERCENT: Final = re.compile(rb"%[0-9A-Fa-f]{2}[^\s\"<>]*+")
+_WORD_END: Final = re.compile(rb"[^\s\"<>]*+\Z")
 _ESCAPES: Final = re.compile(
-    rb"\\x([0-9A-Fa-f]{2})|\\u\{?(?:00)?([0-9A-Fa-f]{2})\}?(?![0-9A-Fa-f])|\\([0-3][0-7]{2})"
+    rb"\\x([0-9A-Fa-f]{2})|\\u\{?(?:00)?([0-9A-Fa-f]{2})\}?(?![0-9A-Fa-f])|\\([0-3][0-7]{2})(?!\d)"
+    rb"|\\0{2,4}([0-9A-Fa-f]{2}) ?(?![0-9A-Fa-f])"
 )
 _QUOTED: Final = re.compile(rb"=(?:\r?\n|([0-9A-F]{2}))")
-_ENTITY: Final = re.compile(rb"&(?:#\d{1,7}|#x[0-9A-Fa-f]{1,6}|quot|amp|apos|lt|gt);")
+_ENTITY: Final = re.compile(rb"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|quot|amp|apos|lt|gt);")
+_LONGEST_LEAD: Final = 1 << 12  # bytes of a word before its first percent sign
+_FEWEST: Final = 40  # numbers that an array has
+_DECIMAL: Final = re.compile(rb"[0-9,\s]{120,}+")
+_HEXADECIMAL: Final = re.compile(rb"[0-9a-fA-FxX,\s]{160,}+")
+_NUMBERS: Final = re.compile(
+    rb"(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s{0,12},?\s{0,12}){40,}+", re.IGNORECASE
+)
+_TAG: Final = re.compile(rb"<[!/a-zA-Z][^<>]{0,512}+>")
+_TELLING: Final = (
+    b"seed", b"sampler", b"steps", b"cfg", b"prompt", b"model", b"diffusion", b"comfyui", b"reaper",
+    b"ableton", b"lufs",
+)  # fmt: skip
+_AROUND: Final = 256  # bytes on each side of a telling word that are read as they are shown
+_UNSEEN: Final = (
+    b"\xc2\xad", b"\xe2\x80\x8b", b"\xe2\x80\x8c", b"\xe2\x80\x8d", b"\xe2\x80\x8e", b"\xe2\x80\x8f",
+    b"\xe2\x81\xa0", b"\xef\xbb\xbf",
+)  # fmt: skip
+_BLANKS: Final = (b"\xc2\xa0", b"\xe2\x80\x87", b"\xe2\x80\x89", b"\xe2\x80\xaf", b"\xe3\x80\x80")
+_FULL_WIDTH: Final = re.compile(rb"\xef(?:\xbc[\x81-\xbf]|\xbd[\x80-\x9e])")
 _OFTEN: Final = 4  # times, each within ...
 _NEAR: Final = 96  # ... so many bytes of the next, for a text to count as encoded
 _BREAKS: Final = re.compile(rb"\\r|\\n|\s")
@@ -48,12 +72,21 @@ _LONGEST: Final = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What undoing one encoding gave: its name, where it began, the bytes, and whether they are a file."""
+    """What undoing one encoding gave.
+
+    Args:
+        name: of the encoding.
+        offset: where it began.
+        data: what it stands for.
+        is_file: whether that may be a file of any kind.
+        is_last: whether nothing is looked for in it that is not as plain.
+    """
 
     name: str
     offset: int
     data: bytes
     is_file: bool
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +138,28 @@ class Window:
 def layers(window: Window) -> Iterator[Layer]:
     """What is encoded in a window of text or bytes; offsets are those of the stretch."""
     if b"\0" in window.raw:
-        runs = [(each.start(), each[0][::2]) for each in _WIDE.finditer(window.raw)]
+        runs = [(each.start(), _narrow(window.raw, each)) for each in _WIDE.finditer(window.raw)]
         if len(runs) > _MANY:  # One text costs less than many.
             runs = [(runs[0][0], b"\n".join(text for _, text in runs))]
         for start, text in runs:
             yield Layer("UTF-16", start, text, is_file=False)
     data = window.data
-    for layer in chain(_coded(data), _plain(data)):
+    for layer in chain(_coded(data), _numbers(data), _plain(data), _as_shown(data)):
         yield replace(layer, offset=window.offset(layer.offset))
+
+
+def _narrow(raw: bytes, found: re.Match[bytes]) -> bytes:
+    """The letters of a run, with the last one where it is big-endian."""
+    start, end = found.span()
+    is_big = raw[max(start - 1, 0) : start] == b"\0" and raw[end : end + 1] != b"\0"
+    last = raw[end : end + 1] if is_big and end < len(raw) and raw[end] in _PRINTABLE else b""
+    return found[0][::2] + last
 
 
 def _plain(data: bytes) -> Iterator[Layer]:
     if data.count(b"%") >= 3:
         yield from _percent(data)
-    if b"\\x" in data or b"\\u" in data or b"\\1" in data:
+    if b"\\x" in data or b"\\u" in data or b"\\1" in data or b"\\00" in data:
         for start, text in _stretches(_ESCAPES, data):
             yield Layer("escapes", start, _ESCAPES.sub(_character, text), is_file=False)
     if b"&" in data and b";" in data:
@@ -129,6 +170,52 @@ def _plain(data: bytes) -> Iterator[Layer]:
         for start, text in _stretches(_QUOTED, data):
             plain = _QUOTED.sub(lambda found: bytes.fromhex((found[1] or b"").decode()), text)
             yield Layer("quoted-printable", start, plain, is_file=False)
+
+
+def _as_shown(data: bytes) -> Iterator[Layer]:
+    """What a reader sees where the bytes say it otherwise: without tags, with plain blanks and letters.
+
+    Only what lies around telling words is given: the rest would be read twice for nothing.
+    """
+    plain = _plain_letters(data)
+    lowered, is_tagged = plain.lower(), b"</" in plain
+    if not is_tagged and plain == data:
+        return
+    places = (each for word in _TELLING for each in _places(lowered, word))
+    for start, end in _joined((each - _AROUND, each + _AROUND) for each in places):
+        text = plain[start:end]
+        shown = _TAG.sub(b"", text) if is_tagged else text
+        if shown != text or plain != data:
+            yield Layer("as shown", start, shown, is_file=False, is_last=True)
+
+
+def _plain_letters(data: bytes) -> bytes:
+    for each in _UNSEEN:
+        data = data.replace(each, b"")
+    for each in _BLANKS:
+        data = data.replace(each, b" ")
+    if b"\xef\xbc" in data or b"\xef\xbd" in data:
+        data = _FULL_WIDTH.sub(lambda found: bytes([ord(found[0].decode()) - 0xFEE0]), data)
+    return data
+
+
+def _places(data: bytes, word: bytes) -> Iterator[int]:
+    at = data.find(word)
+    while at >= 0:
+        yield at
+        at = data.find(word, at + len(word))
+
+
+def _joined(stretches: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Stretches in their order, joined where they meet."""
+    start = end = -1
+    for first, last in sorted(stretches):
+        if start >= 0 and first > end:
+            yield start, end
+            start = -1
+        start, end = max(first, 0) if start < 0 else start, last
+    if start >= 0:
+        yield start, end
 
 
 def _stretches(pattern: re.Pattern[bytes], data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -169,6 +256,22 @@ def _coded(data: bytes) -> Iterator[Layer]:
                 yield Layer("hexadecimal", found.start(), decoded, is_file=True)
 
 
+def _numbers(data: bytes) -> Iterator[Layer]:
+    """Arrays of bytes as programs write them: 0x89, 0x50, or 137, 80."""
+    if data.count(b",") < _FEWEST:
+        return
+    pattern = _HEXADECIMAL if data.lower().count(b"0x") >= _FEWEST else _DECIMAL
+    for stretch in pattern.finditer(data):
+        for found in _NUMBERS.finditer(data, *stretch.span()):
+            said = [each for each in found[0].lower().split(b",") if each.strip()]
+            try:
+                decoded = bytes(int(each, 0 if b"x" in each else 10) for each in said)
+            except ValueError:  # Numbers of something else: too large, or apart by blanks.
+                continue
+            if is_worth(decoded):
+                yield Layer("numbers", found.start(), decoded, is_file=True)
+
+
 def _long_stretches(data: bytes) -> Iterator[tuple[int, int]]:
     """Where words are long enough to be something encoded; lines of one that was wrapped are together."""
     start = end = -1
@@ -202,6 +305,8 @@ def from_base64(plain: bytes) -> bytes:
 
 def is_worth(data: bytes) -> bool:
     """Whether decoded bytes are more than chance: a known container, or text."""
+    if data[:6] == b"Exif\0\0" or _WIDE.match(data[:HEAD]) is not None:
+        return True
     kind = sniff(data[:HEAD])
     if kind is Format.TEXT:
         return all(each >= 32 or each in b"\t\n\r" for each in data[:256]) and _is_utf8(data[:256])
@@ -227,15 +332,19 @@ def _is_utf8(data: bytes) -> bool:
 
 def _percent(data: bytes) -> Iterator[Layer]:
     for found in _PERCENT.finditer(data):
-        said = found[0]
-        if said.count(b"%") < 3:
+        if found[0].count(b"%") < 3:
             continue
+        start = found.start()
+        before = _WORD_END.search(data[max(start - _LONGEST_LEAD, 0) : start])
+        start -= len(before[0]) if before is not None else 0
+        said = data[start : found.end()]
         plain = unquote_to_bytes(said)
         if plain != said:
-            yield Layer("percent", found.start(), plain, is_file=False)
+            yield Layer("percent", start, plain, is_file=False)
 
 
 def _character(found: re.Match[bytes]) -> bytes:
     octal = found[3]
-    number = int(octal, 8) if octal is not None else int(found[1] or found[2], 16)
+    hexadecimal = found[1] or found[2] or found[4]
+    number = int(octal, 8) if octal is not None else int(hexadecimal, 16)
     return bytes([number & 255]) if number < 128 else chr(number).encode("utf-8")

@@ -21,15 +21,36 @@ WHOLE_MAX: Final = 2**53 - 1
 """The largest whole number that every reader of JSON keeps exactly."""
 
 UNKNOWN_WORDS: Final = (
-    "-", "-1", "?", "inf", "latest", "n/a", "na", "nan", "nil", "none", "null", "tba", "tbd", "todo",
-    "undefined", "unknown", "unspecified",
+    "-1", "change me", "changeme", "ditto", "don't know", "fixme", "inf", "latest", "missing",
+    "n / a", "n/a", "na", "nan", "nil", "no idea", "none", "not available", "not known",
+    "not recorded", "not set", "not specified", "null", "pending", "placeholder", "see above",
+    "t.b.d", "tba", "tbc", "tbd", "to be announced", "to be confirmed", "to be decided",
+    "to be determined", "to do", "todo", "unavailable", "undefined", "undetermined", "unk",
+    "unknown", "unset", "unspecified", "whatever", "xxx", "xxxx",
 )  # fmt: skip
-"""Texts that stand for a value that nobody knows, in any case and with space around them."""
+"""Texts that stand for a value that nobody knows.
+
+They are taken for that in any case, dressed in blanks and marks, or in letters that look alike.
+"""
 
 _END: Final = "(?![\\s\\S])"
 """The end of a text, in the regular expressions of Python and of JSON Schema alike."""
 
-_SPACE: Final = "[\\s\\u0000-\\u001f\\u00a0\\u200b\\u2060\\ufeff]*"
+_UNSEEN: Final = (
+    "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b-\\u200f\\u202a-\\u202e"
+    "\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0"
+)
+_MARKS: Final = "!-/:-@\\[-`{-~\\u00a1-\\u00a9\\u00ab-\\u00b1\\u00b4-\\u00b8\\u00bb\\u00bf\\u2000-\\u206f\\u2212\\u3000-\\u3003"
+_DRESS: Final = f"[\\s\\u0000-\\u001f\\u007f-\\u00a0{_MARKS}{_UNSEEN}]*"
+_ALIKE: Final = {
+    "a": "\\u0430\\u0410\\u0391\\u03b1", "c": "\\u0441\\u0421", "e": "\\u0435\\u0415\\u0395",
+    "i": "\\u0456\\u0406\\u0399", "k": "\\u043a\\u041a\\u039a", "m": "\\u043c\\u041c\\u039c",
+    "n": "\\u039d", "o": "\\u043e\\u041e\\u03bf\\u039f0", "p": "\\u0440\\u0420\\u03a1",
+    "s": "\\u0455\\u0405", "t": "\\u0442\\u0422\\u03a4", "x": "\\u0445\\u0425\\u03a7",
+}  # fmt: skip
+"""Letters of Cyrillic and Greek, and a digit, that look like one."""
+_TEMPLATE: Final = "<[A-Za-z_ -]+>|[$][{]?[A-Za-z_]+[}]?|[{][{][^{}]*[}][}]"
+"""A text that was to be filled in: <version>, ${VERSION}, {{version}}."""
 
 
 class Fault(StrEnum):
@@ -65,13 +86,24 @@ class Kind(Protocol):
 
 
 def _word_pattern(word: str) -> str:
-    return "".join(
-        f"[{each.upper()}{each.lower()}]" if each.isalpha() else f"[{each}]" for each in word
-    )
+    between = f"[{_UNSEEN}]*"
+    return between.join(f"[{_letters(each)}]" for each in word)
+
+
+def _letters(each: str) -> str:
+    """Give a letter in each of its forms; marks may stand in the place of a blank or a mark."""
+    if each.isalpha():
+        at = ord(each)
+        wide = f"\\u{at - 32 + 0xFEE0:04x}\\u{at + 0xFEE0:04x}"
+        return f"{each.upper()}{each}{wide}{_ALIKE.get(each, '')}"
+    if each == "/":
+        return "/.\\\\\\u2044\\u2215"
+    return " _\\u00a0-" if each == " " else each
 
 
 KNOWN: Final = (
-    f"^(?!{_SPACE}$)(?!{_SPACE}(?:{'|'.join(map(_word_pattern, UNKNOWN_WORDS))}){_SPACE}$)"
+    f"^(?!{_DRESS}$)(?!{_DRESS}(?:{'|'.join(map(_word_pattern, UNKNOWN_WORDS))}){_DRESS}$)"
+    f"(?!(?:{_TEMPLATE}){_END})"
 )
 """The pattern of a text that says something; it takes time in proportion to the text."""
 
@@ -244,8 +276,8 @@ class Setting:
 _TEXT: Final = Text()
 _NUMBER: Final = Number("a number", -WHOLE_MAX, WHOLE_MAX)
 
-SHA256: Final = Text("a sha256 in 64 lower-case hex digits", "^[0-9a-f]{64}" + _END, 64)
-DIGEST: Final = Text("a labelled digest, sha256:…", "^sha256:[0-9a-f]{64}" + _END, 71)
+SHA256: Final = Text("a sha256 in 64 lower-case hex digits", "^(?!0{64})[0-9a-f]{64}" + _END, 64)
+DIGEST: Final = Text("a labelled digest, sha256:…", "^sha256:(?!0{64})[0-9a-f]{64}" + _END, 71)
 SEED: Final = Text(
     "a seed of at least 0, as decimal digits in a text", "^(?:0|[1-9][0-9]*)" + _END, 80
 )

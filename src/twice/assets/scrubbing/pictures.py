@@ -16,6 +16,7 @@ from twice.assets.containers.pictures import (
     WEBP_PAYLOAD,
     WEBP_STRUCTURE,
     gif_blocks,
+    is_needed,
     jpeg_segments,
     png_chunks,
 )
@@ -29,7 +30,10 @@ def png(source: Source) -> Iterator[bytes]:
     """A PNG file without texts, times, manifests and unknown chunks."""
     yield source.read(0, 8)
     for name, offset, body in png_chunks(source):
-        if name in PNG_STRUCTURE | PNG_PAYLOAD or name == "iCCP":
+        needed = name in PNG_PAYLOAD or body.size <= PNG_STRUCTURE.get(name, -1)
+        if name == "IEND":
+            yield struct.pack(">I", 0) + b"IEND" + struct.pack(">I", zlib.crc32(b"IEND"))
+        elif needed or name == "iCCP":
             yield from source.sub(offset, body.size + 12).pieces()
         elif name == "eXIf" and orientation(body) != 1:
             exif = b"eXIf" + _turned(orientation(body))
@@ -51,7 +55,7 @@ def jpeg(source: Source) -> Iterator[bytes]:
             if turned != 1:
                 exif = b"Exif\0\0" + _turned(turned)
                 yield b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif
-        elif not (0xE0 <= marker <= 0xEF or marker == 0xFE) or (
+        elif is_needed(marker) or (
             (marker == 0xEE and head[:5] == b"Adobe")
             or (marker == 0xE2 and head == b"ICC_PROFILE\0")
         ):

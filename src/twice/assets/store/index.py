@@ -1,6 +1,7 @@
-"""Which log is about which payload, for a whole store, in one file.
+"""Which log is about which payload, for a whole store, in a folder of 256 parts by the payload's digest.
 
-It is made of the sidecars and can be made anew from them at any time.
+It is made of the sidecars and can be made anew from them at any time. A seal reads and writes one part, so that sealing
+thousands of assets one by one costs as much for the last as for the first.
 
 Invariant: equal sidecars give equal bytes.
 """
@@ -19,7 +20,10 @@ from twice.assets.store.project import Store
 from twice.errors import TwiceError
 from twice.writing import write
 
-NAME: Final = "detlogs.index.json"
+NAME: Final = "detlogs.index"
+LIST_NAME: Final = "index.json"
+"""A whole index in one file, as it is handed over."""
+_WHOLE: Final = "whole.json"
 FORMAT: Final = "twice.asset-index/1"
 
 
@@ -85,23 +89,88 @@ def made(store: Store) -> list[Entry]:
 
 
 def read(store: Store) -> list[Entry]:
-    """Read the index; made anew where there is none, or it is damaged."""
-    path = store.root / NAME
-    try:
-        said = parse(path.read_bytes(), str(path))
-        if said["format"] != FORMAT:
-            return made(store)
-        entries = [Entry(**each) for each in said["logs"]]
-        kinds = {name: int if name == "revision" else str for name in Entry.__dataclass_fields__}
-        if all(isinstance(getattr(e, n), kind) for e in entries for n, kind in kinds.items()):
-            return entries
+    """Read the whole index; made anew from the sidecars where there is none, or it is damaged."""
+    found = [_part(store, each) for each in range(256)] if _is_whole(store) else [None]
+    if any(each is None for each in found):
         return made(store)
-    except (OSError, TwiceError, KeyError, TypeError):
-        return made(store)
+    return [entry for each in found for entry in each or ()]
+
+
+def about(store: Store, payload: str) -> list[Entry]:
+    """Read the entries of one payload; what it costs does not grow with the store's index."""
+    found = _part(store, _number(payload)) if _is_whole(store) else None
+    return [each for each in (made(store) if found is None else found) if each.payload == payload]
+
+
+def put(store: Store, entry: Entry, before: str | None = None) -> None:
+    """Put one log into the index, whose sidecar is written already.
+
+    Args:
+        store: the hot store.
+        entry: of the log.
+        before: the payload that the log was about until now, where that was another one.
+    """
+    numbers = sorted({_number(entry.payload), _number(before or entry.payload)})
+    parts = {each: _part(store, each) for each in numbers} if _is_whole(store) else {}
+    if not parts or None in parts.values():
+        keep(store, made(store))
+        return
+    for number, found in parts.items():
+        kept = [each for each in found or () if each.log != entry.log]
+        _write(store, number, [*kept, entry] if number == _number(entry.payload) else kept)
 
 
 def keep(store: Store, entries: Iterable[Entry]) -> None:
-    """Write the index."""
-    ordered = sorted(entries, key=lambda each: (each.payload, each.log_id))
+    """Write the whole index."""
+    folder = store.root / NAME
+    folder.mkdir(exist_ok=True)
+    (folder / _WHOLE).unlink(missing_ok=True)
+    parts: dict[int, list[Entry]] = {}
+    for each in entries:
+        parts.setdefault(_number(each.payload), []).append(each)
+    for number in range(256):
+        _write(store, number, parts.get(number, []))
+    write(folder / _WHOLE, text_of([]))
+
+
+def text_of(entries: Iterable[Entry]) -> bytes:
+    """Give entries as text, in one order."""
+    ordered = sorted(entries, key=lambda each: (each.payload, each.log_id, each.log))
     document: Mapping[str, Any] = {"format": FORMAT, "logs": [asdict(each) for each in ordered]}
-    write(store.root / NAME, (json.dumps(document, indent=1, sort_keys=True) + "\n").encode())
+    return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
+
+
+def _number(payload: str) -> int:
+    """Give the part of the index in which a payload is: the first byte of its digest."""
+    digits = payload.rpartition(":")[2][:2]
+    return int(digits, 16) if len(digits) == 2 and set(digits) <= set("0123456789abcdef") else 0
+
+
+def _is_whole(store: Store) -> bool:
+    """Whether the index was written to its end."""
+    return (store.root / NAME / _WHOLE).is_file()
+
+
+def _part(store: Store, number: int) -> list[Entry] | None:
+    """Read one part; a file that is not there is an empty one, and None stands for a damaged one."""
+    path = store.root / NAME / f"{number:02x}.json"
+    try:
+        said = parse(path.read_bytes(), str(path))
+        entries = [Entry(**each) for each in said["logs"]]
+    except FileNotFoundError:
+        return []
+    except (OSError, TwiceError, KeyError, TypeError):
+        return None
+    kinds = {name: int if name == "revision" else str for name in Entry.__dataclass_fields__}
+    is_good = said.get("format") == FORMAT and all(
+        isinstance(getattr(entry, name), kind) for entry in entries for name, kind in kinds.items()
+    )
+    return entries if is_good else None
+
+
+def _write(store: Store, number: int, entries: list[Entry]) -> None:
+    path = store.root / NAME / f"{number:02x}.json"
+    if entries:
+        write(path, text_of(entries))
+    else:
+        path.unlink(missing_ok=True)

@@ -7,11 +7,9 @@ Invariant: what a package holds, its checkpoint names, under the digest of the v
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
 
 from twice.assets.gate.gate import judged
 from twice.assets.gate.gathering import gather
@@ -25,8 +23,6 @@ from twice.assets.store.project import Store
 from twice.assets.store.secrets import redacted
 from twice.errors import OutputExists, StoreRefused
 from twice.writing import write
-
-INDEX_NAME: Final = "index.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +106,6 @@ def _copies(
         copied.append((replace(entry, log=name, log_digest=log_digest(clean)), clean))
         if pointers:
             blanked[entry.log_id] = tuple(pointers)
-    entries = [asdict(entry) for entry, _ in sorted(copied, key=lambda each: each[0].payload)]
-    listed: dict[str, Any] = {"format": index.FORMAT, "logs": entries}
-    write(to / INDEX_NAME, (json.dumps(listed, indent=1, sort_keys=True) + "\n").encode())
+    write(to / index.LIST_NAME, index.text_of(entry for entry, _ in copied))
     write(to / f"{work_unit}.checkpoint.json", text_of(checkpoint(work_unit, copied, results)))
     return blanked

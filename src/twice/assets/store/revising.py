@@ -45,5 +45,4 @@ def keep_revision(path: Path, document: Mapping[str, Any]) -> None:
     write(path, data)
     entry = index.entry_of(store, path, log)
     if entry is not None:
-        entries = (each for each in index.read(store) if each.log != entry.log)
-        index.keep(store, [*entries, entry])
+        index.put(store, entry, before=index.payload_key(earlier))

@@ -99,8 +99,7 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
         raise refusal(f"The log of {asset.name}", wrong[0], len(wrong))
     document, blanked = redacted(document, how.variables)
     checked = examine(document)
-    entries = index.read(store)
-    _refuse_second(store, checked.log, sidecar, entries)
+    _refuse_second(store, checked.log, sidecar)
     if earlier is not None and canonical(earlier) != canonical(checked.log):
         _supersede(store, sidecar, earlier, checked.log, how)
     if how.embed != "nothing":
@@ -110,7 +109,7 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
     write(sidecar, canonical(checked.log))
     entry = index.entry_of(store, sidecar, checked.log)
     assert entry is not None, "a sealed log says what it is about"
-    index.keep(store, [*(each for each in entries if each.log != entry.log), entry])
+    index.put(store, entry, before=index.payload_key(earlier) if earlier is not None else None)
     return Sealed(sidecar, checked.log, checked.problems, tuple(blanked))
 
 
@@ -178,15 +177,13 @@ def _refuse_outside(store: Store, asset: Path) -> None:
         )
 
 
-def _refuse_second(
-    store: Store, log: DeterminismLog, sidecar: Path, entries: list[index.Entry]
-) -> None:
+def _refuse_second(store: Store, log: DeterminismLog, sidecar: Path) -> None:
     """Refuse a second log for one payload."""
     key, here = index.payload_key(log), store.named(sidecar)
     others = [
         each
-        for each in entries
-        if each.payload == key and each.log != here and (store.root / each.log).exists()
+        for each in (index.about(store, key) if key is not None else ())
+        if each.log != here and (store.root / each.log).exists()
     ]
     if others:
         raise StoreRefused(

@@ -17,10 +17,12 @@ CHECKS: Final = {
     "evidence": "Every value that decides the result has evidence, of its own or from above.",
     "evidence-source": "Evidence names its source: a record, a file with place and digest, or a person "
     "and a time.",
-    "evidence-strength": "A deterministic promise rests on something recorded or imported, not on "
-    "declarations alone.",
+    "evidence-strength": "A deterministic promise rests on a seed, model or recipe that was recorded or "
+    "imported, not on declarations alone.",
 }
 _MAKING: Final = ("model", "seed", "art", "audio", "environment", "recipe")
+_DECIDING: Final = ("seed", "model", "recipe")
+_WITNESSED: Final = frozenset({Level.RECORDED, Level.IMPORTED})
 _NEEDED: Final = {
     Level.RECORDED: ("record",),
     Level.IMPORTED: ("file", "sha256", "chunk"),
@@ -48,22 +50,38 @@ def judge(facts: Facts) -> Iterator[Row]:
     used: dict[str, Evidence] = {}
     bare: list[str] = []
     for pointer in _values(facts, evidence):
-        nearest = _nearest(evidence, pointer)
-        if nearest is None:
+        found = nearest(evidence, pointer)
+        if found is None:
             bare.append(pointer)
         else:
-            used[nearest] = evidence[nearest]
+            used[found] = evidence[found]
     if bare:
         more = f" and {len(bare) - 3} more" if len(bare) > 3 else ""
         fix = f'say where it comes from: evidence["{bare[0]}"] = {{"level": …}}'
         yield facts.red("evidence", f"no evidence for {', '.join(bare[:3])}{more}", fix)
     else:
         yield facts.green("evidence", f"for every value, by {len(used)} entries")
-    levels = {each.level for each in used.values()}
-    if levels & {Level.RECORDED, Level.IMPORTED}:
+    yield from _strength(facts, used, bare=bool(bare))
+
+
+def _strength(facts: Facts, used: Mapping[str, Evidence], *, bare: bool) -> Iterator[Row]:
+    """Judge whether more than a person's word stands behind what decides the result.
+
+    A size or a steps count that was imported carries no seed that was typed in.
+    """
+    strong = [at for at, each in used.items() if each.level in _WITNESSED]
+    fix = "render it under a record: twice asset record, or import what the generator wrote"
+    if any(
+        at in {"", f"/{name}"} or at.startswith(f"/{name}/") for at in strong for name in _DECIDING
+    ):
+        levels = {each.level for each in used.values()}
         yield facts.green("evidence-strength", " and ".join(sorted(filter(None, levels))))
+    elif strong and not bare:
+        seen = (
+            f"seed, model and recipe are declared by a person alone; beyond that {strong[0]} alone"
+        )
+        yield facts.red("evidence-strength", seen, fix)
     elif not bare:
-        fix = "render it under a record: twice asset record, or import what the generator wrote"
         yield facts.red("evidence-strength", "every value is declared by a person alone", fix)
 
 
@@ -91,7 +109,7 @@ def _leaves(value: Any, at: str) -> Iterator[str]:
         yield at
 
 
-def _nearest(evidence: Mapping[str, Evidence], pointer: str) -> str | None:
+def nearest(evidence: Mapping[str, Evidence], pointer: str) -> str | None:
     """Find the entry that speaks of a value: its own, or the nearest above it."""
     while pointer not in evidence:
         if not pointer:

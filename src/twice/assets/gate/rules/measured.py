@@ -13,11 +13,13 @@ from typing import Any, Final
 
 from twice.assets.gate.facts import Facts, faulty, value_of
 from twice.assets.gate.row import Row
+from twice.assets.gate.rules.evidence import nearest
 from twice.assets.model.declaring import NotApplicable
 from twice.assets.model.identity import Measured
+from twice.assets.model.witness import Level
 
 CHECKS: Final = {
-    "facts": "What the log says was measured is what the file has (asked for with --measure).",
+    "facts": "What the log says was measured is what the file has ; without --measure, whose figures they are.",
     "loudness-target": "The loudness is within 0.5 LU of the target.",
     "true-peak": "The true peak is below the ceiling.",
     "sample-rate": "The sample rate is that of the export, or of the session.",
@@ -42,6 +44,8 @@ def judge(facts: Facts) -> Iterator[Row]:
         assert now is not None, "a file is measured whole"
         yield _facts(facts, figures, now)
         figures = now
+    elif seen is not None and seen.measured is None and not seen.trouble:
+        yield _believed(facts)
     elif seen is not None and seen.trouble and seen.file_sha256 == asset.file_sha256:
         fix = "render it again, or install what measures it: pip install 'twice[assets]'"
         yield facts.yellow("facts", f"it cannot be measured: {seen.trouble}", fix)
@@ -49,6 +53,18 @@ def judge(facts: Facts) -> Iterator[Row]:
         yield from _sound(facts, figures)
     if facts.log.art is not None:
         yield from _image(facts, figures)
+
+
+def _believed(facts: Facts) -> Row:
+    """Say that figures are taken from the log; where a person declared them, that is a condition."""
+    said = nearest(facts.log.evidence or {}, "/asset/measured")
+    level = (facts.log.evidence or {})[said].level if said is not None else None
+    if level is Level.DECLARED:
+        fix = "measure it: twice asset gate PATH --measure, or seal it again"
+        return facts.yellow("facts", "not measured now; the figures are declared by a person", fix)
+    return facts.green(
+        "facts", "not measured now: the figures are those of the sealing (--measure)"
+    )
 
 
 def _facts(facts: Facts, said: Measured, now: Measured) -> Row:

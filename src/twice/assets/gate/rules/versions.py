@@ -19,13 +19,13 @@ CHECKS: Final = {
 }
 _FLOATING: Final = re.compile(
     r"(?:^|[^a-z0-9])(?:latest|newest|current|head|main|master|nightly|stable|rolling|edge)(?:$|[^a-z0-9])"
-    r"|[*^~<>]|^[=]?[0-9.]*x$",
+    r"|[*^~<>]|^[=]?[0-9.]*x$|^v?[0.]+$|^(?:any|auto|default)$",
     re.IGNORECASE,
 )
 
 
 def floats(version: str) -> bool:
-    """Whether a version names whatever is newest, or a range."""
+    """Whether a version names whatever is newest, a range, or nothing, as zeros do."""
     return _FLOATING.search(version.strip()) is not None
 
 

@@ -8,7 +8,8 @@
 What was measured from the file itself stands apart and never becomes a value of a session. Where a file
 offers several values, none is taken; --choose takes one. Where the log says something else, nothing is
 written, unless --choose says which, or --merge leaves such fields as they are. A log that changes is a
-new revision, which names the one before; a draft stays a draft.
+new revision, which names the one before; a draft stays a draft. A picture or a sound fills the log of its own
+payload alone, unless --force says otherwise; a project or a graph has no payload, and fills any.
 
 Exit code 0 all that was found is settled, 1 log and file differ, 2 a field is ambiguous, nothing was
 found, or wrong use.
@@ -25,13 +26,14 @@ from typing import Any, Final
 from twice.assets.importers.imported import Imported, Value
 from twice.assets.importers.merging import Merged, hold_choices, merged, with_choices
 from twice.assets.importers.opening import import_file
-from twice.assets.measuring.file import measure_file
+from twice.assets.measuring.file import file_sha256, measure_file
 from twice.assets.model.drafting import without_wanted
 from twice.assets.model.kinds import Fault
 from twice.assets.model.reading import examine, to_document
 from twice.assets.model.text import examine_bytes, read_bytes, refusal
+from twice.assets.payload import NO_PAYLOAD, payload
 from twice.assets.store.revising import keep_revision
-from twice.errors import ExtraMissing, PayloadRefused, UsageError
+from twice.errors import ExtraMissing, ImportRefused, PayloadRefused, UsageError
 from twice.foundation.printable import printable
 from twice.surfaces.cli.showing import Doing, add_json, aligned, print_json
 
@@ -52,6 +54,9 @@ def arrange(parser: argparse.ArgumentParser) -> None:
         "--choose", action="append", default=[], metavar="POINTER=VALUE",
         help="the value to take where there are several; repeatable",
     )  # fmt: skip
+    parser.add_argument(
+        "--force", action="store_true", help="fill a log that is about another file as well"
+    )
     add_json(parser)
 
 
@@ -69,7 +74,10 @@ def run(options: argparse.Namespace) -> int:
         imported = with_choices(import_file(options.file), chosen)
         merge = None
         if options.into is not None:
-            merge = merged(_log(options.into), imported, chosen)
+            log = _log(options.into)
+            if not options.force:
+                _refuse_other(log, options)
+            merge = merged(log, imported, chosen)
         hold_choices(imported, merge, chosen)
         doing(f"measuring {options.file.name}")
         measured = _measured(options.file)
@@ -113,6 +121,26 @@ def _log(path: Path) -> dict[str, Any]:
         raise refusal(str(path), wrong[0], len(wrong))
     assert isinstance(document, dict), "a log without a wrong value is an object"
     return document
+
+
+def _refuse_other(log: Mapping[str, Any], options: argparse.Namespace) -> None:
+    """Refuse a picture or a sound that is not what the log is about; a project has no payload of its own."""
+    asset = log.get("asset")
+    said = asset.get("payload") if isinstance(asset, Mapping) else None
+    if not isinstance(said, Mapping) or None in (said.get("digest"), said.get("method")):
+        return
+    if asset is not None and asset.get("file_sha256") == file_sha256(options.file):
+        return
+    found = payload(options.file)
+    if found.method == NO_PAYLOAD:
+        return
+    if (found.method, found.digest) != (said["method"], said["digest"]):
+        why = f"its payload is {found.method} {found.digest}"
+        raise ImportRefused(
+            f"{options.file} is not the asset that {options.into} is about: {why}.",
+            f"Expected the payload {said['method']} {said['digest']}.",
+            "Name the log's own asset, or fill the log from this file all the same: --force",
+        )
 
 
 def _measured(path: Path) -> dict[str, Any]:

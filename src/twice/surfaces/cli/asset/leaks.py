@@ -1,6 +1,6 @@
 """Look through what is published for traces of how it was made.
 
-  twice asset leaks build/ --logs hot/logs
+  twice asset leaks build/ --logs hot
   twice asset leaks book.epub --json
   twice asset leaks build/ --format sarif
 
@@ -91,7 +91,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _say(leaks: Leaks, known: Known, seconds: float, *, fast: bool) -> None:
     if known.short:
-        print(f"{known.short} known values are too short to be looked for", file=sys.stderr)
+        print(
+            f"{known.short} known values are too short, or plain words: not looked for",
+            file=sys.stderr,
+        )
     if fast:
         speed = leaks.size / 1e6 / max(seconds, 1e-9)
         print(f"{leaks.files} files, {leaks.size / 1e6:.1f} MB, {speed:.1f} MB/s", file=sys.stderr)
