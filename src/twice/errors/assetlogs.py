@@ -48,3 +48,27 @@ class ImportRefused(UsageError):
     """What a file says cannot go into the log that was named."""
 
     id = "E-ASSET-IMPORT-001"
+
+
+class RenderFailed(UsageError):
+    """A command that renders could not be executed, failed, took too long, or wrote nothing."""
+
+    id = "E-ASSET-RENDER-001"
+
+
+class InputChanged(UsageError):
+    """A file that a recipe reads is not there, or is another one than the log names."""
+
+    id = "E-ASSET-RENDER-002"
+
+
+class RenderIncomplete(UsageError):
+    """A promise needs values that neither the run nor anybody says."""
+
+    id = "E-ASSET-RENDER-003"
+
+
+class RecipeUntrusted(UsageError):
+    """A recipe was not recorded by this account, and nobody said that it may run."""
+
+    id = "E-ASSET-RENDER-004"

@@ -204,7 +204,11 @@ def _inputs(at: _Gathering, sidecar: Path, log: DeterminismLog) -> dict[str, str
     recipe = value_of(log.recipe)
     inputs = value_of(recipe.inputs) if recipe is not None else None
     base = at.store.root if at.store is not None else sidecar.parent
-    return {each.path: at.hash(base / each.path) for each in inputs or () if each.path is not None}
+    return {
+        each.path: at.hash(base / (each.found_at or each.path))
+        for each in inputs or ()
+        if each.path is not None
+    }
 
 
 def _listed(at: _Gathering, log: DeterminismLog) -> str | None:

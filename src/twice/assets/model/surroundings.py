@@ -70,10 +70,14 @@ class Environment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """A file that a recipe reads, relative to the folder that it runs in."""
+    """A file that a recipe reads, relative to the folder that it runs in.
+
+    What lies outside of the store, such as a library of instruments, says where; its digest decides.
+    """
 
     path: str | None = declare(INSIDE, Need.ALWAYS, "its path")
     sha256: str | None = declare(SHA256, Need.ALWAYS, "its sha256")
+    found_at: str | None = declare(Text(longest=4096), Need.OPTIONAL, "where it lay outside")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
   twice asset init hot --public public
   twice asset import cover.png --json
+  twice asset record --from render.toml -o hot/theme.wav -- fluidsynth -ni -F hot/theme.wav hot/gm.sf2 hot/theme.mid
   twice asset seal hot/cover.png --log cover.json
   twice asset gate hot
   twice asset leaks build/
@@ -19,6 +20,7 @@ from twice.surfaces.cli.grouping import arrange_actions, run_action
 
 ACTIONS: Final[dict[str, str]] = {
     "init": "make a folder a hot store, apart from what is published",
+    "record": "render in a clean folder, and let the run fill the log",
     "import": "read what generators and workstations embed, into a log",
     "seal": "measure an asset, and put its log beside it",
     "show": "say what is known of an asset, or print a draft to fill in",

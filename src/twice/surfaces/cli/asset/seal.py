@@ -104,7 +104,7 @@ def _draft(options: argparse.Namespace, now: str) -> dict[str, Any]:
             "Print one to fill in: twice asset show --draft art",
         )
     for each in options.set:
-        draft = joined(draft, _setting(each))
+        draft = joined(draft, setting(each))
     if options.id is not None:
         draft = {**draft, "log_id": options.id}
     if options.declared_by is not None:
@@ -113,7 +113,12 @@ def _draft(options: argparse.Namespace, now: str) -> dict[str, Any]:
     return dict(draft)
 
 
-def _setting(text: str) -> dict[str, Any]:
+def setting(text: str) -> dict[str, Any]:
+    """Read ``PATH=VALUE`` as a part of a log; JSON where it is, else text.
+
+    Raises:
+        UsageError: E-USE-001: it is no setting.
+    """
     path, equals, said = text.partition("=")
     steps = path.split(".")
     if not equals or not all(steps):

@@ -1,0 +1,236 @@
+"""Recording a render: the command runs once in a clean folder, and its output and draft go into the store.
+
+What it is not: a seal. The draft says what is known; ``twice asset seal`` holds it against the file.
+
+Invariant: nothing is put into the store before the command has ended well and nothing is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from twice.assets.making.command import SEED, Command
+from twice.assets.making.drafting import Saying, drafted, lacking
+from twice.assets.measuring.file import file_sha256, measure_file
+from twice.assets.model.reading import Problem
+from twice.assets.rendering.executing import is_python, rendered
+from twice.assets.rendering.job import Job, Rendered
+from twice.assets.rendering.owning import own
+from twice.assets.rendering.programs import Known, ask
+from twice.assets.store.project import Store
+from twice.errors import OutputExists, RenderFailed, RenderIncomplete, UsageError
+from twice.writing import write
+
+RECORDS: Final = "records"
+"""The folder of a store that run records of renders are kept in."""
+
+DRAFT_SUFFIX: Final = ".draft.json"
+
+Answering = Callable[[list[Problem]], "Saying | None"]
+"""Asks for what is missing; None where nobody can be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One output of a render, in the store: the asset, its draft, and the run's record.
+
+    ``own`` tells whether the recipe could be remembered as this account's.
+    """
+
+    asset: Path
+    draft: Path
+    record: Path
+    own: bool
+
+
+def record_render(
+    store: Store, command: Command, saying: Saying, *, answering: Answering, force: bool = False
+) -> list[Recorded]:
+    """Render once, and put outputs, drafts and the record into the store.
+
+    Args:
+        store: the hot store.
+        command: rewritten for a clean folder; without outputs, every new file is one.
+        saying: what people say.
+        answering: asked once for what is missing.
+        force: whether to replace assets and drafts that are there.
+
+    Raises:
+        RenderIncomplete: E-ASSET-RENDER-003: a promise needs values that nobody says.
+        RenderFailed: E-ASSET-RENDER-001: the command did not render.
+        OutputExists: E-OUTPUT-001: there is an asset or a draft of that name.
+        UsageError: E-USE-001: a seed that reaches nobody.
+        StoreRefused: E-ASSET-STORE-001: the store lies inside a public tree.
+    """
+    store.refuse_public()
+    _require_seed_used(command, saying)
+    _refuse_existing(store, command.outputs, force=force)
+    known = _known(command)
+    digests = {name: file_sha256(path) for name, path in command.inputs.items()}
+    if command.outputs:
+        saying = _completed(store, command, known, digests, command.outputs, saying, answering)
+    job = Job(
+        argv=command.argv, inputs=command.inputs, env=saying.env, seed=int(saying.seed or 0),
+        timeout_s=saying.timeout_s,
+    )  # fmt: skip
+    with rendered(job, command.outputs) as run:
+        outputs = command.outputs or run.written
+        if not outputs:
+            raise RenderFailed(
+                f"{command.argv[0]} ended well and wrote no file.",
+                "Expected at least one file, in the folder that it runs in.",
+                "Name what it writes: -o OUTPUT",
+            )
+        if not command.outputs:
+            _refuse_existing(store, outputs, force=force)
+            saying = _completed(store, command, known, digests, outputs, saying, answering)
+        record = _kept(store, command, outputs, run, known)
+        return list(_put(store, command, known, digests, outputs, saying, run, record))
+
+
+def _require_seed_used(command: Command, saying: Saying) -> None:
+    placed = saying.seed in command.argv or any(saying.seed in part for part in command.argv)
+    if saying.seed and not (
+        placed or saying.seed in saying.env.values() or is_python(command.argv)
+    ):
+        raise UsageError(
+            f"The seed {saying.seed} reaches nobody: {SEED} stands in no argument and no variable.",
+            f"Expected {SEED} where {command.argv[0]} takes its seed.",
+            f"For example: twice asset record --seed {saying.seed} … -- {command.argv[0]} --seed {SEED}",
+        )
+
+
+def _refuse_existing(store: Store, outputs: tuple[str, ...], *, force: bool) -> None:
+    for name in outputs:
+        for path in (store.root / name, _draft_of(store.root / name)):
+            if path.exists() and not force:
+                raise OutputExists(
+                    f"{path} is there already.",
+                    "Expected an asset that is new.",
+                    "Choose another name, or replace it: add --force",
+                    path=str(path),
+                )
+
+
+def _draft_of(asset: Path) -> Path:
+    return asset.with_name(asset.name + DRAFT_SUFFIX)
+
+
+def _known(command: Command) -> Known:
+    if is_python(command.argv):
+        return Known(Path(sys.executable), sys.version.split(maxsplit=1)[0])
+    folder = None
+    name = command.argv[0]
+    if name.startswith("./"):
+        source = command.inputs[name.removeprefix("./")]
+        folder, name = source.parent, f"./{source.name}"
+    known = ask(name, folder)
+    if known is None:
+        raise RenderFailed(
+            f"{command.argv[0]} is not installed here.",
+            "Expected a program on the fixed path, or a file inside the store.",
+            "Install it, or name it by its path.",
+            program=command.argv[0],
+        )
+    return known
+
+
+def _completed(
+    store: Store, command: Command, known: Known, digests: dict[str, str],
+    outputs: tuple[str, ...], saying: Saying, answering: Answering,
+) -> Saying:  # fmt: skip
+    """Ask once for what is missing, and refuse to go on without."""
+
+    def open_now(said: Saying) -> list[Problem]:
+        who = bool(said.who or said.project.who)
+        found: dict[str, Problem] = {}
+        for name in outputs:
+            draft = drafted(command, known, digests, name, said)
+            for each in lacking(store, draft, who=who):
+                found.setdefault(each.pointer, each)
+        return list(found.values())
+
+    missing = open_now(saying)
+    answered = answering(missing) if missing else None
+    if answered is not None:
+        saying, missing = answered, open_now(answered)
+    if missing:
+        listed = "; ".join(f"{each.pointer} ({each.words})" for each in missing)
+        raise RenderIncomplete(
+            f"{len(missing)} values are missing that neither the command nor anybody says: {listed}.",
+            'Expected them in the project file under [all] or [assets."NAME"], or as options.',
+            f"Give them: {_flags(missing)}",
+            pointers=[each.pointer for each in missing],
+        )
+    return saying
+
+
+_FLAGS: Final = {
+    "/promise": "--promise GRADE or --non-deterministic WHY",
+    "/promise/profile": "--profile NAME",
+    "/promise/constraints": "--constraint TEXT",
+    "/promise/why_code": "--why-code CODE",
+    "/seed": "--seed N or --no-seed WHY",
+    "/evidence//who": "--declared-by WHO",
+    "/art": "--program, or --set art.FIELD=VALUE",
+    "/audio": "--program, or --set audio.FIELD=VALUE",
+    "/kind": "--kind art or --kind audio",
+}
+
+
+def _flags(missing: list[Problem]) -> str:
+    """Name the option for each missing value."""
+    wanted = (
+        _FLAGS.get(each.pointer, f"--set {each.pointer[1:].replace('/', '.')}=VALUE")
+        for each in missing
+    )
+    return ", ".join(dict.fromkeys(wanted))
+
+
+def _kept(
+    store: Store, command: Command, outputs: tuple[str, ...], run: Rendered, known: Known
+) -> Path:
+    """Keep what is known of the run: the run record of a Python program, else what was watched."""
+    folder = store.root / RECORDS
+    folder.mkdir(exist_ok=True)
+    stem = Path(outputs[0]).name
+    if run.record is not None:
+        target = folder / f"{stem}.twice"
+        write(target, run.record.read_bytes())
+        return target
+    document = {
+        "format": "twice.asset-render/1",
+        "argv": list(command.argv),
+        "program": {"path": str(known.path), "version": known.version},
+        "outputs": {name: file_sha256(run.folder / name) for name in outputs},
+        "took_s": round(run.took_s, 3),
+        "said": run.said,
+    }
+    target = folder / f"{stem}.render.json"
+    write(target, (json.dumps(document, indent=1, sort_keys=True) + "\n").encode())
+    return target
+
+
+def _put(
+    store: Store, command: Command, known: Known, digests: dict[str, str],
+    outputs: tuple[str, ...], saying: Saying, run: Rendered, record: Path,
+) -> Iterator[Recorded]:  # fmt: skip
+    """Put assets and drafts into the store."""
+    named = {"record": store.named(record), "sha256": file_sha256(record)}
+    for name in outputs:
+        asset = store.root / name
+        measured = measure_file(run.folder / name)
+        draft = drafted(
+            command, known, digests, name, saying, measured=measured, record=named
+        )  # fmt: skip
+        asset.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(run.folder / name, asset)
+        path = _draft_of(asset)
+        write(path, (json.dumps(draft, indent=2, ensure_ascii=False) + "\n").encode())
+        yield Recorded(asset, path, record, own(draft["recipe"]))

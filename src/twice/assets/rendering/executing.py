@@ -1,0 +1,192 @@
+"""Executing one command: a Python program under the recorder, anything else as a child.
+
+A Python script, or a module with -m, is recorded as ``twice record`` would do it, so that chance,
+clocks and reads are governed the same way each time. Any other program gets an environment of its own
+and is watched from outside alone.
+
+Invariant: when the block is entered, the command has ended, and so has the group of a plain program.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from twice.assets.rendering.job import Job, Rendered
+from twice.assets.rendering.workplace import Workplace, workplace
+from twice.errors import RenderFailed, TwiceError
+from twice.foundation.seeds import Seed
+from twice.recording.launch import ChildProcess
+from twice.recording.naming import AS_MAIN, parse_program
+from twice.recording.recorder import record_job
+from twice.recording.setup import Setup
+from twice.recording.surroundings import environ_for_child, for_recording
+
+PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+"""Where a child looks for programs, whatever its caller's environment says."""
+
+_PYTHON: Final = re.compile(r"python(3(\.[0-9]+)?)?")
+_TAIL: Final = 2000
+_SESSION: Final = "twice.recording"
+
+
+def is_python(argv: tuple[str, ...]) -> bool:
+    """Whether a command is a Python program that the recorder can run: a script, or -m."""
+    if len(argv) < 2 or _PYTHON.fullmatch(argv[0]) is None:
+        return False
+    return argv[1].endswith(".py") or (argv[1] == "-m" and len(argv) > 2)
+
+
+def found_program(name: str, folder: Path | None = None) -> Path | None:
+    """Find a program by its name on the fixed path, or by its path in the folder; None if it is not there."""
+    if "/" in name:
+        path = (folder or Path()) / name
+        return path if path.is_file() else None
+    found = shutil.which(name, path=PATH)
+    return None if found is None else Path(found)
+
+
+@contextmanager
+def rendered(job: Job, outputs: tuple[str, ...]) -> Iterator[Rendered]:
+    """Render in a fresh folder, which is there until the block ends.
+
+    Args:
+        job: what to execute.
+        outputs: files that it has to write, by their path in the folder.
+
+    Raises:
+        RenderFailed: E-ASSET-RENDER-001: no such program, a failure, too slow, no output.
+        InputChanged: E-ASSET-RENDER-002: an input cannot be read.
+    """
+    folders = tuple(sorted({str(Path(each).parent) for each in outputs}))
+    with workplace(job.inputs, folders) as place:
+        began = time.monotonic()
+        record, said = (_recorded if is_python(job.argv) else _executed)(job, place)
+        took_s = time.monotonic() - began
+        written = place.written()
+        for name in outputs:
+            if name not in written:
+                others = f"; it wrote {', '.join(written[:5])}" if written else ""
+                raise _failed(job, f"did not write {name}{others}", said)
+        yield Rendered(
+            folder=place.folder, written=written, record=record, said=said, took_s=took_s
+        )
+
+
+def _environ(job: Job, place: Workplace) -> dict[str, str]:
+    own = {"PATH": PATH, "HOME": str(place.home), "TMPDIR": str(place.home)}
+    return {**own, **job.env}
+
+
+def _executed(job: Job, place: Workplace) -> tuple[None, str]:
+    """Run a program as a child in a group of its own."""
+    program = found_program(job.argv[0], place.folder)
+    if program is None:
+        raise _failed(job, "is not installed here", "")
+    printed = place.notes / "printed"
+    with printed.open("wb") as out:
+        try:
+            child = subprocess.Popen(
+                [str(program.absolute()), *job.argv[1:]],
+                cwd=place.folder,
+                env=_environ(job, place),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise _failed(job, f"cannot be started: {error}", "") from error
+        try:
+            _limit(child.pid, job.bytes_max)
+            code = child.wait(job.timeout_s)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+    said = _tail(printed.read_bytes()[-_TAIL:])
+    if code is None:
+        raise _failed(job, f"did not end within {job.timeout_s:g} s", said)
+    if code != 0:
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        raise _failed(job, how, said)
+    return None, said
+
+
+def _limit(pid: int, bytes_max: int) -> None:
+    """Let no file of a process grow beyond the limit, and no core be written; on Linux alone."""
+    if hasattr(resource, "prlimit"):
+        with suppress(ProcessLookupError):
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (bytes_max, bytes_max))
+            resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+
+
+def _recorded(job: Job, place: Workplace) -> tuple[Path, str]:
+    """Run a Python program under the recorder."""
+    module = job.argv[1] == "-m"
+    target, rest = (job.argv[2], job.argv[3:]) if module else (job.argv[1], job.argv[2:])
+    out = place.notes / "render.twice"
+    said = ""
+    try:
+        name = AS_MAIN + target if module else target
+        program = parse_program(name, arguments=rest, cwd=place.folder)
+        surroundings = for_recording({}, explicit=dict(job.env))
+        message = record_job(Setup(program, Seed(job.seed)), surroundings, out)
+        base = _environ(job, place)
+        if "PYTHONPATH" in os.environ:  # Where twice itself is found when it is not installed.
+            base["PYTHONPATH"] = os.environ["PYTHONPATH"]
+        environ = environ_for_child(base, surroundings)
+        with ChildProcess(_SESSION, environ, cwd=str(place.folder)) as child:
+            _limit(child.pid, job.bytes_max)
+            try:
+                ended = _answered(child, message, job.timeout_s)
+            finally:
+                said = _tail(child.errors_tail(_TAIL).encode())
+    except TimeoutError:
+        raise _failed(job, f"did not end within {job.timeout_s:g} s", said) from None
+    except TwiceError as error:
+        raise _failed(job, f"could not be recorded: {error.happened}", said) from error
+    if ended["how"] not in {"completed", "exit"} or ended["exit_code"] != 0:
+        raise _failed(job, f"ended with exit code {ended['exit_code']} ({ended['how']})", said)
+    return out, said
+
+
+def _answered(
+    child: ChildProcess, message: Mapping[str, object], timeout_s: float
+) -> dict[str, object]:
+    """Wait for the end of a session, no longer than it has."""
+    ends = time.monotonic() + timeout_s
+    try:
+        child.ask(message, timeout_s)
+        while (ended := child.answer(max(0.001, ends - time.monotonic())))["kind"] == "noticed":
+            continue
+        child.wait()
+    except TimeoutError:
+        child.kill()
+        raise
+    return ended
+
+
+def _tail(printed: bytes) -> str:
+    return printed.decode("utf-8", "replace").strip()
+
+
+def _failed(job: Job, how: str, said: str) -> RenderFailed:
+    last = said.splitlines()[-1][:200] if said else ""
+    return RenderFailed(
+        f"{job.argv[0]} {how}.{f' It said: {last}' if last else ''}",
+        f"Expected {' '.join(job.argv)[:200]} to write its output, in a clean folder.",
+        "Name every file that it reads: --input FILE; or run it by hand to see why.",
+        program=job.argv[0],
+    )
