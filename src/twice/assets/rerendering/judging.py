@@ -1,0 +1,95 @@
+"""One rendering held against the asset that was sealed: which grade it reaches.
+
+Bytes and payload are judged by the digests in the log, tolerance against the asset itself.
+
+Invariant: the strictest grade that holds is the one that is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from twice.assets.likening.figures import PROFILES, beyond
+from twice.assets.likening.pictures import compare_pictures
+from twice.assets.likening.sounds import compare_sounds
+from twice.assets.measuring.file import file_sha256
+from twice.assets.model.log import AssetKind, DeterminismLog
+from twice.assets.model.promise import Profile
+from twice.assets.payload import payload
+from twice.errors import UsageError
+
+GRADES: Final = ("bytes", "payload", "tolerance", "different")
+"""Strictest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How one rendering compares.
+
+    Args:
+        grade: one of ``GRADES``.
+        figures: what was measured; empty where the bytes are equal or nothing could be compared.
+        wanting: the figures that are beyond their limits, or why nothing was measured.
+        artefact: the labelled sha256 of what was rendered.
+    """
+
+    grade: str
+    figures: Mapping[str, float] = field(default_factory=dict)
+    wanting: tuple[str, ...] = ()
+    artefact: str = ""
+
+
+def limits_of(profile: Profile | None, kind: AssetKind | None) -> Mapping[str, float]:
+    """Give the limits of a tolerance: the log's own, else those of its name; by default the kind's.
+
+    Raises:
+        UsageError: E-USE-001: a name that is not known, and no limits.
+    """
+    if profile is None:
+        return PROFILES["audio-numeric" if kind is AssetKind.AUDIO else "image-stochastic"]
+    if profile.limits:
+        return profile.limits
+    if profile.name not in PROFILES:
+        raise UsageError(
+            f"The tolerance {profile.name!r} is not known, and has no limits.",
+            f"Expected limits, or one of {', '.join(PROFILES)}.",
+            "Find limits by repeats: twice asset calibrate LOG",
+        )
+    return PROFILES[str(profile.name)]
+
+
+def liken(
+    log: DeterminismLog, asset: Path | None, rendered: Path, limits: Mapping[str, float]
+) -> Likeness:
+    """Compare one rendering.
+
+    Args:
+        log: of the asset.
+        asset: the sealed file; None where it is not there.
+        rendered: the new file.
+        limits: of the tolerance.
+    """
+    assert log.asset is not None, "a log without an asset is refused before"
+    digest = file_sha256(rendered)
+    artefact = f"sha256:{digest}"
+    if digest == log.asset.file_sha256:
+        return Likeness("bytes", artefact=artefact)
+    taken, said = payload(rendered), log.asset.payload
+    if said is not None and (said.method, said.digest) == (taken.method, taken.digest):
+        return Likeness("payload", artefact=artefact)
+    figures, why = compare_files(log.kind, asset, rendered)
+    wanting = (why,) if why else tuple(beyond(figures, limits))
+    return Likeness("different" if wanting else "tolerance", figures, wanting, artefact)
+
+
+def compare_files(kind: AssetKind | None, a: Path | None, b: Path) -> tuple[dict[str, float], str]:
+    """Give the figures of two files of a kind, or the reason why there are none."""
+    if a is None:
+        return {}, "the asset is not there to compare with"
+    one, two = payload(a), payload(b)
+    if one.method != two.method or one.facts["media_type"] != two.facts["media_type"]:
+        return {}, f"{one.facts['media_type']} and {two.facts['media_type']} are not compared"
+    return (compare_sounds if kind is AssetKind.AUDIO else compare_pictures)(a, b)

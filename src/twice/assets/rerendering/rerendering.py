@@ -1,0 +1,182 @@
+"""Rendering an asset again, several times, and what that says of its promise.
+
+A rendering that is as promised counts, wherever it was made. One that is not counts against the promise only
+in the surroundings that the log pins; elsewhere, nothing can be judged.
+
+Invariant: nothing in the store is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from twice.assets.likening.figures import worst
+from twice.assets.model.log import DeterminismLog
+from twice.assets.model.promise import Profile
+from twice.assets.model.reading import to_document
+from twice.assets.model.text import read_log
+from twice.assets.model.witness import Outcome
+from twice.assets.payload import payload
+from twice.assets.rendering.executing import rendered
+from twice.assets.rerendering.judging import GRADES, Likeness, liken, limits_of
+from twice.assets.rerendering.preparing import differing, job_of, unrenderable
+from twice.assets.rerendering.trusting import require_trusted
+from twice.assets.store.project import find_store
+from twice.errors import InputChanged, RenderFailed, UsageError
+
+UNPROMISED: Final = "unpromised"
+"""What is told of an asset that is marked as non-deterministic: there is nothing to hold it to."""
+
+Doing = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trying:
+    """How to render again.
+
+    Args:
+        runs: how often, at least once.
+        profile: the name of a tolerance instead of the log's.
+        trust: whether recipes that this account did not record may run.
+        allow: the programs that such recipes may run.
+        timeout_s: a time limit instead of the recipe's.
+    """
+
+    runs: int = 3
+    profile: str = ""
+    trust: bool = False
+    allow: Collection[str] = ()
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rerendered:
+    """What re-rendering came to.
+
+    Args:
+        log: path of the sidecar.
+        outcome: reproduced, differs, cannot-judge, or ``unpromised``.
+        promised: the grade of the promise; "" without one.
+        grade: the worst that was reached; "" where nothing was rendered.
+        runs: how often it was rendered.
+        figures: the worst of each.
+        reason: why, in words.
+        elsewhere: in what these surroundings differ from the recorded ones.
+        artefacts: digests of what was rendered, each once.
+    """
+
+    log: Path
+    outcome: str
+    promised: str = ""
+    grade: str = ""
+    runs: int = 0
+    figures: dict[str, float] = field(default_factory=dict)
+    reason: str = ""
+    elsewhere: tuple[str, ...] = ()
+    artefacts: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as ``twice asset rerender --json`` prints it."""
+        return {
+            "log": str(self.log), "outcome": self.outcome, "promised": self.promised,
+            "grade": self.grade, "runs": self.runs, "metrics": self.figures,
+            "reason": self.reason, "elsewhere": list(self.elsewhere),
+            "artefacts": list(self.artefacts),
+        }  # fmt: skip
+
+
+def rerender(path: Path, how: Trying, doing: Doing) -> Rerendered:
+    """Render a log's asset again.
+
+    Args:
+        path: the sidecar.
+        how: how often, and what may run.
+        doing: told what is being done.
+
+    Raises:
+        LogUnreadable, LogRefused: E-ASSET-LOG-001, E-ASSET-LOG-002: it is no log that could be judged.
+        RecipeUntrusted: E-ASSET-RENDER-004: the recipe is somebody else's.
+        InputChanged: E-ASSET-RENDER-002: an input or the asset is another one than was logged.
+    """
+    log = read_log(path)
+    promise = log.promise
+    if promise is None or not log.deterministic:
+        why = promise.why if promise is not None else None
+        return Rerendered(log=path, outcome=UNPROMISED, reason=why or "nothing is promised of it")
+    promised = str(promise.grade)
+    missing = unrenderable(log)
+    if missing:
+        return Rerendered(log=path, outcome=Outcome.CANNOT_JUDGE, promised=promised, reason=missing)
+    require_trusted(to_document(log.recipe), str(path), trust=how.trust, allow=how.allow)
+    limits = limits_of(Profile(name=how.profile) if how.profile else promise.profile, log.kind)
+    job = job_of(log, base_of(path), timeout_s=how.timeout_s)
+    elsewhere = tuple(differing(log, job))
+    asset = sealed_asset(path, log)
+    found: list[Likeness] = []
+    output = to_document(log.recipe)["output"]
+    try:
+        for number in range(how.runs):
+            doing(f"{path.name}: rendering {number + 1} of {how.runs}")
+            with rendered(job, (output,)) as run:
+                found.append(liken(log, asset, run.folder / output, limits))
+    except RenderFailed as error:
+        return Rerendered(
+            log=path, outcome=Outcome.CANNOT_JUDGE, promised=promised, reason=error.happened,
+            elsewhere=elsewhere,
+        )  # fmt: skip
+    return _judged(path, promised, found, elsewhere)
+
+
+def base_of(path: Path) -> Path:
+    """Give the folder that paths of a log's recipe start from."""
+    store = find_store(path.parent)
+    return store.root if store is not None else path.parent
+
+
+def sealed_asset(path: Path, log: DeterminismLog) -> Path | None:
+    """Find the asset beside its log; None where it is not there.
+
+    Raises:
+        InputChanged: E-ASSET-RENDER-002: another file has its name.
+        UsageError: E-USE-001: the log does not say what it is about.
+    """
+    if log.asset is None or log.asset.file is None or log.asset.payload is None:
+        raise UsageError(
+            f"{path} does not say which asset it is about.",
+            "Expected a log that was sealed.",
+            "Seal it: twice asset seal ASSET --log DRAFT",
+        )
+    asset = path.parent / log.asset.file
+    if not asset.is_file():
+        return None
+    taken = payload(asset)
+    if (taken.method, taken.digest) != (log.asset.payload.method, log.asset.payload.digest):
+        raise InputChanged(
+            f"The asset {asset} has changed: its payload is not the one that was sealed.",
+            f"Expected the payload {log.asset.payload.digest}.",
+            "See what is wrong: twice asset verify",
+            path=str(asset),
+        )
+    return asset
+
+
+def _judged(
+    path: Path, promised: str, found: list[Likeness], elsewhere: tuple[str, ...]
+) -> Rerendered:
+    grade = max((each.grade for each in found), key=GRADES.index)
+    holds = GRADES.index(grade) <= GRADES.index(promised)
+    wanting = next((each.wanting for each in found if each.wanting), ())
+    reason = f"{len(found)} of {len(found)} reached {grade}" if holds else (
+        f"promised {promised}, reached {grade}" + (f": {', '.join(wanting)}" if wanting else "")
+    )  # fmt: skip
+    outcome = Outcome.REPRODUCED if holds else Outcome.DIFFERS
+    if not holds and elsewhere:
+        outcome, reason = Outcome.CANNOT_JUDGE, f"{reason}; but here {'; '.join(elsewhere)}"
+    return Rerendered(
+        log=path, outcome=outcome, promised=promised, grade=grade, runs=len(found),
+        figures=worst(each.figures for each in found), reason=reason, elsewhere=elsewhere,
+        artefacts=tuple(sorted({each.artefact for each in found})),
+    )  # fmt: skip
