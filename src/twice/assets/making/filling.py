@@ -18,7 +18,7 @@ from twice.assets.measuring.file import file_sha256
 from twice.assets.model.identity import Asset
 from twice.assets.rendering.executing import is_python
 from twice.assets.rendering.machine import environment, python_packages
-from twice.assets.rendering.programs import Known
+from twice.assets.rendering.programs import Known, threads_of
 from twice.foundation.digests import Algorithm, digest_bytes
 
 PINS: Final = {
@@ -70,7 +70,7 @@ def program_blocks(
     return {
         "provider": {"name": Path(name).name, "endpoint": "local"},
         "model": {"name": name, "version": version, "sha256": sha256, "adapters": []},
-        "environment": environment(packages, dict(env))
+        "environment": environment(packages, dict(env), threads_of(command.argv, env))
         | {"fonts": fonts or excused("no font is among its inputs")},
     }
 

@@ -19,12 +19,13 @@ from twice.recording.environment import measure
 _ALWAYS: Final = "numpy"
 
 
-def environment(packages: dict[str, str], env: dict[str, str]) -> dict[str, Any]:
+def environment(packages: dict[str, str], env: dict[str, str], threads: int) -> dict[str, Any]:
     """Give the block as a part of a document.
 
     Args:
         packages: versions by program or package.
         env: the variables that the command gets.
+        threads: how many threads render.
     """
     here = measure(probes=False)
     cpu: dict[str, Any] = {"arch": here.cpu.arch, "features": list(here.cpu.features)}
@@ -34,7 +35,7 @@ def environment(packages: dict[str, str], env: dict[str, str]) -> dict[str, Any]
         "os": f"{here.os.system} {here.os.release}, {here.os.libc}",
         "cpu": cpu,
         "gpu": {"not_applicable": "the command was given no accelerator"},
-        "threads": int(env.get("OMP_NUM_THREADS", "1")),
+        "threads": threads,
         "packages": packages,
         "locale": env.get("LC_ALL", "C.UTF-8"),
         "timezone": env.get("TZ", "UTC"),

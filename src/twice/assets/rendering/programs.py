@@ -7,10 +7,11 @@ Invariant: asking changes nothing: each question is one short run without input.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -65,6 +66,16 @@ class Known:
     path: Path
     version: str
     renderer: Renderer = field(default_factory=Renderer)
+
+
+def threads_of(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Tell how many threads a command renders with: its own option, every core, or the variable."""
+    renderer = RENDERERS.get(Path(argv[0]).name, Renderer())
+    if renderer.threads:
+        said = [part.removeprefix(renderer.threads) for part in argv if renderer.threads in part]
+        return int(said[-1]) if said and said[-1].isdecimal() else os.cpu_count() or 1
+    said_by = env.get("OMP_NUM_THREADS", "")
+    return int(said_by) if said_by.isdecimal() and int(said_by) else 1
 
 
 def ask(name: str, folder: Path | None = None) -> Known | None:

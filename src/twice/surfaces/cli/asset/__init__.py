@@ -27,6 +27,7 @@ ACTIONS: Final[dict[str, str]] = {
     "verify": "hold every log against its file, byte by byte",
     "gate": "judge whether logs are complete, consistent and true, for one asset or a build",
     "rerender": "render again from logs, and compare at the promised grade",
+    "calibrate": "find limits for a tolerance from repeated renderings",
     "diff": "compare two logs: what would a rendering change?",
     "package": "write a work unit's checkpoint, and copies of its logs to travel",
     "export": "write verdicts and manifests in the formats of QuestFoundry",
