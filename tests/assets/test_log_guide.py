@@ -19,11 +19,15 @@ from twice.surfaces.cli import asset
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guides" / "assets.md").read_text("utf-8")
 FORMAT = (ROOT / "docs" / "format" / "determinism-log.md").read_text("utf-8")
-OWN = ("init", "seal", "show", "verify", "gate", "diff", "package", "export")
+RENDERS = (ROOT / "docs" / "guides" / "rerendering.md").read_text("utf-8")
+OWN = (
+    "init", "seal", "show", "verify", "gate", "diff", "package", "export", "record", "rerender",
+    "calibrate",
+)  # fmt: skip
 
 
 def _lines() -> list[str]:
-    said = [GUIDE, asset.__doc__ or ""]
+    said = [GUIDE, RENDERS, asset.__doc__ or ""]
     said += [
         importlib.import_module(f"twice.surfaces.cli.asset.{each}").__doc__ or "" for each in OWN
     ]

@@ -13,12 +13,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeGuard
 
 from twice.assets.measuring.file import measure_file
 from twice.assets.model.kinds import Fault
 from twice.assets.model.log import FORMAT, DeterminismLog
-from twice.assets.model.reading import Problem, examine, to_document
+from twice.assets.model.reading import EXCUSE, Problem, examine, to_document
 from twice.assets.model.text import (
     canonical,
     canonical_document,
@@ -115,15 +115,20 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
 
 
 def joined(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Put one part of a document over another, object by object."""
+    """Put one part of a document over another, object by object; a reason and a value do not mix."""
     merged = dict(base)
     for name, value in over.items():
         inner = merged.get(name)
-        if isinstance(inner, Mapping) and isinstance(value, Mapping):
+        if _mixes(inner) and _mixes(value):
             merged[name] = joined(inner, value)
         else:
             merged[name] = value
     return merged
+
+
+def _mixes(part: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Whether a part is an object of values, not the reason why there is none."""
+    return isinstance(part, Mapping) and EXCUSE not in part
 
 
 def _filled(

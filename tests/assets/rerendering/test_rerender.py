@@ -1,0 +1,266 @@
+"""Claims about rendering again: grades, what is caught, what cannot be judged, and what never runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from renders import DRAW, SCATTER, STAMPED, SYNTH, laid, put, rendered, sealed, synth
+
+from programs import cli
+from twice.assets.gate.gate import run_gate
+from twice.assets.gate.report import Result
+from twice.assets.model.reading import to_document
+from twice.assets.model.text import canonical_document, read_log
+from twice.assets.model.witness import Outcome
+from twice.assets.rendering.job import Job
+from twice.assets.rerendering.calibrating import calibrate, with_threads, write_limits
+from twice.assets.rerendering.rerendering import UNPROMISED, Rerendered, Trying, rerender
+from twice.assets.rerendering.verdicts import write_verdict
+from twice.assets.store.project import Store
+from twice.assets.store.sealing import Sealed
+from twice.errors import InputChanged, RecipeUntrusted, UsageError
+
+pytest.importorskip("soundfile")
+pytest.importorskip("PIL")
+
+ONCE = Trying(runs=1)
+TRUSTED = Trying(runs=1, trust=True, allow=("python",))
+
+
+def again(one: Sealed, how: Trying = ONCE) -> Rerendered:
+    return rerender(one.path, how, lambda what: None)
+
+
+def edited(one: Sealed, **over: Any) -> Sealed:
+    """Write over a sealed log by hand, as nobody should."""
+    one.path.write_bytes(canonical_document({**to_document(one.log), **over}))
+    return one
+
+
+def recipe_of(one: Sealed, **over: Any) -> dict[str, Any]:
+    return {**to_document(one.log.recipe), **over}
+
+
+def picture(store: Store, name: str, script: str, grade: str, *args: str) -> Sealed:
+    path = put(store, f"{name}.py", script)
+    out = str(store.root / f"{name}.png")
+    seed = "7" if args else ""
+    done = rendered(store, f"{name}.png", "python", path, *args, out, grade=grade, seed=seed)
+    return sealed(store, done)
+
+
+def test_a_synthesiser_is_reproduced_in_bytes(tmp_path: Path) -> None:
+    found = again(synth(laid(tmp_path)), Trying(runs=2))
+    assert (found.outcome, found.grade, found.runs) == (Outcome.REPRODUCED, "bytes", 2)
+    assert len(found.artefacts) == 1
+
+
+def test_a_drawing_is_reproduced_in_bytes(tmp_path: Path) -> None:
+    found = again(picture(laid(tmp_path), "cover", DRAW, "bytes", "{seed}"))
+    assert (found.outcome, found.grade) == (Outcome.REPRODUCED, "bytes")
+
+
+def test_a_stamp_in_the_file_keeps_the_payload_and_breaks_a_promise_of_bytes(
+    tmp_path: Path,
+) -> None:
+    store = laid(tmp_path)
+    one = picture(store, "stamped", STAMPED, "payload")
+    found = again(one)
+    assert (found.outcome, found.grade) == (Outcome.REPRODUCED, "payload")
+    promise = {"mode": "deterministic", "grade": "bytes"}
+    found = again(edited(one, promise=promise))
+    assert (found.outcome, found.grade) == (Outcome.DIFFERS, "payload")
+
+
+def test_scatter_within_its_tolerance_holds_and_the_worst_run_counts(tmp_path: Path) -> None:
+    one = picture(laid(tmp_path), "scatter", SCATTER, "tolerance")
+    found = again(one, Trying(runs=3, profile="image-numeric"))
+    assert (found.outcome, found.grade) == (Outcome.DIFFERS, "different")
+    assert "psnr_db" in found.reason
+    loose = {"name": "loose", "limits": {"max_error_255": 3.0, "psnr_db": 40.0}}
+    promise = {"mode": "deterministic", "grade": "tolerance", "profile": loose}
+    found = again(edited(one, promise=promise), Trying(runs=3))
+    assert (found.outcome, found.grade, len(found.artefacts)) == (
+        Outcome.REPRODUCED,
+        "tolerance",
+        3,
+    )
+    assert found.figures["max_error_255"] == 2
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["python", "synth.py", "8", "cue.wav"],
+        ["python", "synth.py", "7", "cue.wav", "0.5001"],
+    ],
+    ids=["seed", "parameter"],
+)
+def test_a_changed_seed_or_parameter_is_caught(tmp_path: Path, argv: list[str]) -> None:
+    one = synth(laid(tmp_path))
+    found = again(edited(one, recipe=recipe_of(one, argv=argv)), TRUSTED)
+    assert (found.outcome, found.grade) == (Outcome.DIFFERS, "different")
+    assert found.figures["lag_samples"] == 0
+
+
+def test_a_changed_input_is_refused_by_name(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    one = synth(store)
+    put(store, "synth.py", SYNTH + "\n")
+    with pytest.raises(InputChanged, match=r"synth\.py"):
+        again(one)
+    (store.root / "synth.py").unlink()
+    with pytest.raises(InputChanged, match="is not there"):
+        again(one)
+
+
+def test_a_changed_font_is_refused_by_name(tmp_path: Path) -> None:
+    font = tmp_path / "drawn.ttf"
+    font.write_bytes(b"a font")
+    store = laid(tmp_path)
+    script = put(
+        store, "text.py",
+        "import sys\nfrom PIL import Image\n"
+        "size = len(open(sys.argv[1], 'rb').read())\nImage.new('L', (size, 9)).save(sys.argv[2])\n",
+    )  # fmt: skip
+    out = str(store.root / "text.png")
+    one = sealed(store, rendered(store, "text.png", "python", script, str(font), out))
+    assert to_document(one.log.environment)["fonts"][0]["name"] == "drawn.ttf"
+    assert again(one).outcome == Outcome.REPRODUCED
+    font.write_bytes(b"another font")
+    with pytest.raises(InputChanged, match=r"drawn\.ttf"):
+        again(one)
+
+
+def test_a_changed_asset_is_refused(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    one = picture(store, "cover", DRAW, "bytes", "{seed}")
+    from PIL import Image
+
+    Image.new("RGB", (80, 64)).save(store.root / "cover.png")
+    with pytest.raises(InputChanged, match=r"cover\.png"):
+        again(one)
+
+
+def test_a_hosted_service_cannot_be_judged(tmp_path: Path) -> None:
+    one = edited(synth(laid(tmp_path)), provider={"name": "a service", "endpoint": "hosted"})
+    found = again(one)
+    assert (found.outcome, found.runs) == (Outcome.CANNOT_JUDGE, 0)
+    assert "hosted" in found.reason
+
+
+def test_a_renderer_that_is_absent_cannot_be_judged(tmp_path: Path) -> None:
+    one = synth(laid(tmp_path))
+    found = again(edited(one, recipe=recipe_of(one, argv=["no-such-renderer", "cue.wav"])), TRUSTED)
+    assert found.outcome == Outcome.CANNOT_JUDGE
+    assert "not installed" in found.reason
+
+
+@pytest.mark.parametrize("where", ["processor", "version"])
+def test_a_difference_in_other_surroundings_cannot_be_judged(tmp_path: Path, where: str) -> None:
+    one = synth(laid(tmp_path))
+    elsewhere = to_document(one.log.environment)
+    if where == "processor":
+        elsewhere["cpu"]["features"] = ["mmx"]
+    else:
+        elsewhere["packages"]["numpy"] = "1.0.0"
+    same = again(edited(one, environment=elsewhere))
+    assert (same.outcome, len(same.elsewhere)) == (Outcome.REPRODUCED, 1)
+    argv = ["python", "synth.py", "8", "cue.wav"]
+    other = edited(one, environment=elsewhere, recipe=recipe_of(one, argv=argv))
+    found = again(other, TRUSTED)
+    assert (found.outcome, found.grade) == (Outcome.CANNOT_JUDGE, "different")
+
+
+def test_an_asset_without_a_promise_is_not_held_to_one(tmp_path: Path) -> None:
+    promise = {
+        "mode": "non-deterministic", "why": "It breathes.", "why_code": "other", "constraints": ["x"],
+    }  # fmt: skip
+    found = again(edited(synth(laid(tmp_path)), promise=promise))
+    assert (found.outcome, found.reason) == (UNPROMISED, "It breathes.")
+
+
+def test_a_strangers_recipe_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = laid(tmp_path)
+    one = synth(store)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "stranger"))
+    for how in (ONCE, Trying(trust=True), Trying(trust=True, allow=("fluidsynth",))):
+        with pytest.raises(RecipeUntrusted, match="python"):
+            again(one, how)
+    assert again(one, TRUSTED).outcome == Outcome.REPRODUCED
+
+
+def test_an_allowed_program_may_not_be_made_to_load_something(tmp_path: Path) -> None:
+    one = synth(laid(tmp_path))
+    for name in ("LD_PRELOAD", "PYTHONPATH", "PATH"):
+        recipe = recipe_of(one, env={name: "outside/evil.so"})
+        with pytest.raises(RecipeUntrusted, match=name):
+            again(edited(one, recipe=recipe), TRUSTED)
+
+
+def test_sealing_does_not_make_a_recipe_ones_own(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    one = synth(store)
+    other = recipe_of(one, argv=["python", "synth.py", "9", "cue.wav"])
+    with pytest.raises(RecipeUntrusted):
+        again(edited(one, recipe=other))
+
+
+def test_a_verdict_is_a_new_revision_that_the_gate_takes(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    one = synth(store)
+    assert write_verdict(again(one), "2026-02-01T00:00:00Z") == 2
+    log = read_log(one.path)
+    assert log.verdicts is not None
+    assert (log.revision, log.verdicts[0].outcome) == (2, Outcome.REPRODUCED)
+    assert log.verdicts[0].grade == "bytes"
+    assert run_gate(store.root).result is Result.PASS
+    assert len(list((store.root / "superseded").iterdir())) == 1
+    assert again(one).outcome == Outcome.REPRODUCED
+
+
+def test_calibrated_limits_hold_for_further_runs(tmp_path: Path) -> None:
+    one = picture(laid(tmp_path), "scatter", SCATTER, "tolerance")
+    found = calibrate(one.path, Trying(runs=2), (2,), lambda what: None)
+    assert (found.grade, found.runs, found.pairs) == ("tolerance", 4, 10)
+    assert found.limits["psnr_db"] == pytest.approx(found.figures["psnr_db"] - 3, abs=0.01)
+    assert write_limits(found) == 2
+    assert again(one).outcome == Outcome.REPRODUCED
+
+
+def test_equal_repeats_propose_no_tolerance(tmp_path: Path) -> None:
+    one = synth(laid(tmp_path))
+    found = calibrate(one.path, Trying(runs=2), (), lambda what: None)
+    assert (found.grade, found.limits) == ("bytes", {})
+    with pytest.raises(UsageError, match="do not differ"):
+        write_limits(found)
+
+
+def test_threads_are_set_by_variables_and_by_the_option_of_a_known_renderer() -> None:
+    job = with_threads(Job(argv=("povray", "+WT1", "+Ia.pov"), env={"TZ": "UTC"}), 4)
+    assert job.argv == ("povray", "+Ia.pov", "+WT4")
+    assert (job.env["OMP_NUM_THREADS"], job.env["TZ"]) == ("4", "UTC")
+
+
+def test_the_command_answers_by_exit_code(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    one = synth(store)
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+
+    def told(*more: str, **other: str) -> tuple[int, str]:
+        found = cli("asset", "rerender", one.path, "--n", "1", *more, cwd=tmp_path, env=env | other)
+        return found.returncode, found.stdout + found.stderr
+
+    assert told("--write")[0] == 0
+    code, words = told(XDG_STATE_HOME=str(tmp_path / "none"))
+    assert (code, words.split()[0]) == (2, "E-ASSET-RENDER-004")
+    assert told("--trust", "--allow", "python", XDG_STATE_HOME=str(tmp_path / "none"))[0] == 0
+    argv = ["python", "synth.py", "8", "cue.wav"]
+    edited(one, recipe=recipe_of(one, argv=argv))
+    code, words = told("--trust", "--allow", "python", "--json")
+    assert (code, json.loads(words)["result"]) == (1, "below")
+    edited(one, provider={"name": "a service", "endpoint": "hosted"})
+    assert told()[0] == 2
