@@ -29,11 +29,13 @@ class Command:
         argv: rewritten.
         inputs: where each file lies, by its path inside.
         outputs: what it has to write, by paths inside, which are paths from the root of the store.
+        seeded: whether ``{seed}`` stood in an argument.
     """
 
     argv: tuple[str, ...]
     inputs: dict[str, Path]
     outputs: tuple[str, ...]
+    seeded: bool
 
 
 def rewritten(
@@ -64,7 +66,8 @@ def rewritten(
         _taken(found, store, path)
     if is_python(tuple(typed)) and typed[1] == "-m":
         _modules(found, store, typed[2])
-    return Command(tuple(argv), found, tuple(wanted.values()))
+    seeded = any(SEED in part for part in typed)
+    return Command(tuple(argv), found, tuple(wanted.values()), seeded)
 
 
 def _seeded(part: str, seed: str) -> str:

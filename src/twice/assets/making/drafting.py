@@ -46,6 +46,7 @@ class Saying:
         who: who says so.
         when: the instant.
         seed: decimal digits, or "".
+        seeded: whether the seed stands in a variable.
         seedless: why there is no seed, or "".
         program: whether the command is said to be a program without a generative model.
         kind: art or audio, or "" to go by the output's name.
@@ -58,6 +59,7 @@ class Saying:
     who: str = ""
     when: str = ""
     seed: str = ""
+    seeded: bool = False
     seedless: str = ""
     program: bool = False
     kind: str = ""

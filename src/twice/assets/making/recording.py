@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from typing import Final
 from twice.assets.making.command import SEED, Command
 from twice.assets.making.drafting import Saying, drafted, lacking
 from twice.assets.measuring.file import file_sha256, measure_file
+from twice.assets.model.identity import Asset
 from twice.assets.model.reading import Problem
 from twice.assets.rendering.executing import is_python, rendered
 from twice.assets.rendering.job import Job, Rendered
@@ -67,6 +68,7 @@ def record_render(
         OutputExists: E-OUTPUT-001: there is an asset or a draft of that name.
         UsageError: E-USE-001: a seed that reaches nobody.
         StoreRefused: E-ASSET-STORE-001: the store lies inside a public tree.
+        PayloadRefused: E-PAYLOAD-001: what was rendered is damaged.
     """
     store.refuse_public()
     _require_seed_used(command, saying)
@@ -90,15 +92,14 @@ def record_render(
         if not command.outputs:
             _refuse_existing(store, outputs, force=force)
             saying = _completed(store, command, known, digests, outputs, saying, answering)
+        measured = {name: measure_file(run.folder / name) for name in outputs}
         record = _kept(store, command, outputs, run, known)
-        return list(_put(store, command, known, digests, outputs, saying, run, record))
+        return list(_put(store, command, known, digests, measured, saying, run, record))
 
 
 def _require_seed_used(command: Command, saying: Saying) -> None:
-    placed = saying.seed in command.argv or any(saying.seed in part for part in command.argv)
-    if saying.seed and not (
-        placed or saying.seed in saying.env.values() or is_python(command.argv)
-    ):
+    used = command.seeded or saying.seeded or is_python(command.argv)
+    if saying.seed and not used:
         raise UsageError(
             f"The seed {saying.seed} reaches nobody: {SEED} stands in no argument and no variable.",
             f"Expected {SEED} where {command.argv[0]} takes its seed.",
@@ -219,15 +220,14 @@ def _kept(
 
 def _put(
     store: Store, command: Command, known: Known, digests: dict[str, str],
-    outputs: tuple[str, ...], saying: Saying, run: Rendered, record: Path,
+    measured: Mapping[str, Asset], saying: Saying, run: Rendered, record: Path,
 ) -> Iterator[Recorded]:  # fmt: skip
     """Put assets and drafts into the store."""
     named = {"record": store.named(record), "sha256": file_sha256(record)}
-    for name in outputs:
+    for name, about in measured.items():
         asset = store.root / name
-        measured = measure_file(run.folder / name)
         draft = drafted(
-            command, known, digests, name, saying, measured=measured, record=named
+            command, known, digests, name, saying, measured=about, record=named
         )  # fmt: skip
         asset.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(run.folder / name, asset)

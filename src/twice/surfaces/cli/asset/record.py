@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from twice.assets.making.command import rewritten
+from twice.assets.making.command import SEED, rewritten
 from twice.assets.making.drafting import Saying
 from twice.assets.making.filling import PINS
 from twice.assets.making.project import Project, read_project
@@ -132,6 +132,7 @@ def _saying(options: argparse.Namespace) -> Saying:
         who=options.declared_by,
         when=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         seed=seed,
+        seeded=any(SEED in each for each in options.env),
         seedless=options.no_seed,
         program=options.program,
         kind=options.kind,
@@ -148,7 +149,7 @@ def _variable(text: str, seed: str) -> tuple[str, str]:
             "Expected NAME=VALUE.",
             "For example: --env OMP_NUM_THREADS=2",
         )
-    return name, value.replace("{seed}", seed) if seed else value
+    return name, value.replace(SEED, seed) if seed else value
 
 
 def _declared(options: argparse.Namespace) -> dict[str, Any]:
