@@ -40,6 +40,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
             "recording/effects/", "recording/interception.py", "recording/session.py",
             "recording/interrupts.py", "recording/sealing/descriptors.py",
             "recording/record/", "recording/launch.py", "testing/planting.py", "surfaces/",
+            "assets/rendering/child.py",
         ),
         "run.effects.clock",
     ),
@@ -67,6 +68,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recording/effects/", "recording/interception.py", "recording/launch.py",
             "recording/identity.py", "tooling/adapters/", "specifying/gate/gathering/suite.py",
+            "assets/rendering/child.py",
         ),
         "recording.launch for child processes, run.effects.process for programs",
     ),

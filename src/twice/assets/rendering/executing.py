@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import shutil
-import signal
-import subprocess
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from twice.assets.rendering.child import limit, now_s, run_child
 from twice.assets.rendering.job import Job, Rendered
 from twice.assets.rendering.workplace import Workplace, workplace
 from twice.errors import RenderFailed, TwiceError
@@ -35,7 +32,6 @@ PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 """Where a child looks for programs, whatever its caller's environment says."""
 
 _PYTHON: Final = re.compile(r"python(3(\.[0-9]+)?)?")
-_TAIL: Final = 2000
 _SESSION: Final = "twice.recording"
 
 
@@ -69,9 +65,9 @@ def rendered(job: Job, outputs: tuple[str, ...]) -> Iterator[Rendered]:
     """
     folders = tuple(sorted({str(Path(each).parent) for each in outputs}))
     with workplace(job.inputs, folders) as place:
-        began = time.monotonic()
+        began = now_s()
         record, said = (_recorded if is_python(job.argv) else _executed)(job, place)
-        took_s = time.monotonic() - began
+        took_s = now_s() - began
         written = place.written()
         for name in outputs:
             if name not in written:
@@ -92,44 +88,20 @@ def _executed(job: Job, place: Workplace) -> tuple[None, str]:
     program = found_program(job.argv[0], place.folder)
     if program is None:
         raise _failed(job, "is not installed here", "")
-    printed = place.notes / "printed"
-    with printed.open("wb") as out:
-        try:
-            child = subprocess.Popen(
-                [str(program.absolute()), *job.argv[1:]],
-                cwd=place.folder,
-                env=_environ(job, place),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            raise _failed(job, f"cannot be started: {error}", "") from error
-        try:
-            _limit(child.pid, job.bytes_max)
-            code = child.wait(job.timeout_s)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-    said = _tail(printed.read_bytes()[-_TAIL:])
+    try:
+        ended = run_child(
+            [str(program.absolute()), *job.argv[1:]], place.folder, _environ(job, place),
+            place.notes / "printed", timeout_s=job.timeout_s, bytes_max=job.bytes_max,
+        )  # fmt: skip
+    except (OSError, ValueError) as error:
+        raise _failed(job, f"cannot be started: {error}", "") from error
+    code, said = ended.code, ended.said
     if code is None:
         raise _failed(job, f"did not end within {job.timeout_s:g} s", said)
     if code != 0:
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
         raise _failed(job, how, said)
     return None, said
-
-
-def _limit(pid: int, bytes_max: int) -> None:
-    """Let no file of a process grow beyond the limit, and no core be written; on Linux alone."""
-    if hasattr(resource, "prlimit"):
-        with suppress(ProcessLookupError):
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, (bytes_max, bytes_max))
-            resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
 def _recorded(job: Job, place: Workplace) -> tuple[Path, str]:
@@ -148,11 +120,11 @@ def _recorded(job: Job, place: Workplace) -> tuple[Path, str]:
             base["PYTHONPATH"] = os.environ["PYTHONPATH"]
         environ = environ_for_child(base, surroundings)
         with ChildProcess(_SESSION, environ, cwd=str(place.folder)) as child:
-            _limit(child.pid, job.bytes_max)
+            limit(child.pid, job.bytes_max)
             try:
                 ended = _answered(child, message, job.timeout_s)
             finally:
-                said = _tail(child.errors_tail(_TAIL).encode())
+                said = child.errors_tail()
     except TimeoutError:
         raise _failed(job, f"did not end within {job.timeout_s:g} s", said) from None
     except TwiceError as error:
@@ -166,20 +138,16 @@ def _answered(
     child: ChildProcess, message: Mapping[str, object], timeout_s: float
 ) -> dict[str, object]:
     """Wait for the end of a session, no longer than it has."""
-    ends = time.monotonic() + timeout_s
+    ends = now_s() + timeout_s
     try:
         child.ask(message, timeout_s)
-        while (ended := child.answer(max(0.001, ends - time.monotonic())))["kind"] == "noticed":
+        while (ended := child.answer(max(0.001, ends - now_s())))["kind"] == "noticed":
             continue
         child.wait()
     except TimeoutError:
         child.kill()
         raise
     return ended
-
-
-def _tail(printed: bytes) -> str:
-    return printed.decode("utf-8", "replace").strip()
 
 
 def _failed(job: Job, how: str, said: str) -> RenderFailed:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +16,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from twice.assets.rendering.child import run_child
 from twice.assets.rendering.executing import PATH, found_program
+from twice.assets.rendering.job import OUTPUT_BYTES_MAX
 
 _VERSION: Final = re.compile(r"\b[0-9]+(?:\.[0-9]+)+[0-9A-Za-z.+~-]*")
 _ASK_S: Final = 20.0
+_SAID_MAX: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,17 +89,17 @@ def ask(name: str, folder: Path | None = None) -> Known | None:
     with tempfile.TemporaryDirectory(prefix="twice-render-") as home:
         env = {"PATH": PATH, "HOME": home, "TMPDIR": home, "LC_ALL": "C.UTF-8"}
         try:
-            told = subprocess.run(
-                [str(path.absolute()), *renderer.asks], check=False, capture_output=True,
-                stdin=subprocess.DEVNULL, env=env, cwd=home, timeout=_ASK_S,
+            told = run_child(
+                [str(path.absolute()), *renderer.asks], Path(home), env, Path(home) / "printed",
+                timeout_s=_ASK_S, bytes_max=OUTPUT_BYTES_MAX, tail=_SAID_MAX,
             )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired):
+        except OSError:
             return Known(path, "", renderer)
-    for stream in (told.stdout, told.stderr):
-        lines = stream.decode("utf-8", "replace").splitlines()
-        saying = [line for line in lines if "version" in line.lower() or name in line.lower()]
-        for line in [*saying, *lines]:
-            found = _VERSION.search(line.replace(str(path), ""))
-            if found is not None:
-                return Known(path, found.group(), renderer)
+    lines = [line for line in told.said.splitlines() if "cannot" not in line]
+    saying = [line for line in lines if "version" in line.lower()]
+    named = [line for line in lines if name in line.lower()]
+    for line in [*saying, *named, *lines]:
+        found = _VERSION.search(line.replace(str(path), ""))
+        if found is not None:
+            return Known(path, found.group(), renderer)
     return Known(path, "", renderer)
