@@ -150,6 +150,21 @@ def test_known_values_are_found_whole_and_no_others(tmp_path: Path) -> None:
     assert leaks(b"quay-044-bc 77123456 mirabel", known=known) == []
 
 
+def test_the_file_name_of_an_asset_may_be_the_published_one_and_its_id_not(tmp_path: Path) -> None:
+    log = {
+        "log_id": "quay-044-b",
+        "asset": {"file": "quayside.wav"},
+        "evidence": {"/asset": {"file": "quayside.wav"}},
+    }
+    (tmp_path / "a.detlog.json").write_text(json.dumps(log))
+    other = {"recipe": {"inputs": [{"path": "audio/quayside.wav"}, {"path": "audio/harbour.mid"}]}}
+    (tmp_path / "b.detlog.json").write_text(json.dumps(other))
+    known = gathered([], [tmp_path])
+
+    assert leaks(b'<audio src="audio/quayside.wav"/> <a href="quayside.wav">', known=known) == []
+    assert len(leaks(b"audio/harbour.mid quay-044-b", known=known)) == 2
+
+
 def test_a_list_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     broken = tmp_path / "logs"
     broken.mkdir()
