@@ -111,6 +111,7 @@ def build(out):
         for each in [*sounds, *pictures]:
             studio.record(each)
     studio.twice("gate", ".")
+    studio.twice("rerender", ".", "--write")
     studio.twice("package", "--work-unit", WORK_UNIT, "--to", "../handover")
     studio.twice("gate", ".", "--measure")
     for each in [*sounds, *pictures]:
