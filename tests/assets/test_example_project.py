@@ -274,3 +274,19 @@ def test_the_public_build_is_clean_and_a_master_in_it_is_not(built: Built, tmp_p
     leaking = built.twice("leaks", str(public), "--logs", ".", within=built.hot)
     assert leaking.returncode == 1
     assert "notes.json" in leaking.stdout
+
+
+def test_what_is_not_installed_is_named_and_the_rest_is_still_there(tmp_path: Path) -> None:
+    code = (
+        "import json, pieces; every = [*pieces.sounds('http://x'), *pieces.pictures('http://x')];"
+        "print(json.dumps({each.name: each.lacking for each in every}))"
+    )
+    environ = {"PATH": str(tmp_path), "PYTHONPATH": str(EXAMPLE)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True
+    )
+    lacking = json.loads(done.stdout)
+    assert set(lacking) == set(NAMES)
+    assert {name for name, why in lacking.items() if not why} == {"rain", "chart", *HOSTED}
+    assert lacking["theme"] == "no fluidsynth: apt-get install fluidsynth"
+    assert lacking["buoy"].startswith("no Blender: TWICE_BLENDER_PYTHON")
