@@ -171,6 +171,21 @@ def test_which_values_of_a_log_are_its_own_follows_from_the_model(tmp_path: Path
     assert len(leaks(own, known=known)) == 3
 
 
+def test_the_file_name_of_an_asset_may_be_the_published_one_and_its_id_not(tmp_path: Path) -> None:
+    log = {
+        "log_id": "quay-044-b",
+        "asset": {"file": "quayside.wav"},
+        "evidence": {"/asset": {"file": "quayside.wav"}},
+    }
+    (tmp_path / "a.detlog.json").write_text(json.dumps(log))
+    other = {"recipe": {"inputs": [{"path": "audio/quayside.wav"}, {"path": "audio/harbour.mid"}]}}
+    (tmp_path / "b.detlog.json").write_text(json.dumps(other))
+    known = gathered([], [tmp_path])
+
+    assert leaks(b'<audio src="audio/quayside.wav"/> <a href="quayside.wav">', known=known) == []
+    assert len(leaks(b"audio/harbour.mid quay-044-b", known=known)) == 2
+
+
 @pytest.mark.parametrize("pointer", SHARED)
 def test_a_field_that_is_held_to_be_shared_is_in_the_model(pointer: str) -> None:
     shape: object = Inside(DeterminismLog)

@@ -3,6 +3,7 @@
 Which fields of a log name something of its own is taken from the log's model. Values without blanks are looked up among
 the words of a text, so that a thousand logs cost as much as one. Short ones (under six characters), and of logs single
 words in letters alone, would be found everywhere and are left out; how many were is told.
+The file name of an asset says nothing of its making, so the copy that players get may keep it.
 
 Invariant: a value is compared in lower case and whole, never as a part of a longer word.
 """
@@ -87,6 +88,7 @@ def gathered(files: list[Path], folders: list[Path]) -> Known:
         LeaksRefused: E-LEAKS-001, a file cannot be read, or is no text.
     """
     found: dict[str, str] = {}
+    assets: set[str] = set()
     for path in files:
         for value, what in _from_file(path):
             found.setdefault(value, what)
@@ -98,10 +100,14 @@ def gathered(files: list[Path], folders: list[Path]) -> Known:
                 "Name the hot store: twice asset leaks build --logs hot",
             )
         for path in sorted(folder.rglob("*.json")):
-            for value, what in _values(_json(path), path.name):
+            log = _json(path)
+            assets |= _asset(log)
+            for value, what in _values(log, path.name):
                 found.setdefault(value, what)
     words, phrases, short = {}, {}, 0
     for value, what in found.items():
+        if value.rpartition("/")[2] in assets:
+            continue
         plain = " ".join(value.split()).lower().encode("utf-8", "replace")
         if len(plain) < SHORTEST:
             short += 1
@@ -153,6 +159,13 @@ def _from_file(path: Path) -> Iterator[tuple[str, str]]:
     for line in _read(path).splitlines():
         if line.strip() and not line.startswith("#"):
             yield line.strip(), path.name
+
+
+def _asset(log: object) -> set[str]:
+    """The name of the file that a log is about."""
+    asset = log.get("asset") if isinstance(log, dict) else None
+    name = asset.get("file") if isinstance(asset, dict) else None
+    return {name} if isinstance(name, str) else set()
 
 
 def _values(data: object, where: str) -> Iterator[tuple[str, str]]:

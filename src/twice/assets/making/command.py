@@ -59,7 +59,7 @@ def rewritten(
     names = {str(path): name for path, name in wanted.items()}
     names |= {str(path.absolute()): name for path, name in wanted.items()}
     if "/" in typed[0] and Path(typed[0]).is_file():
-        argv = [f"./{_taken(found, store, Path(typed[0]))}"]
+        argv = [_program(Path(typed[0]).absolute(), found, store)]
     for part in typed[1:]:
         argv.append(_argument(_seeded(part, seed), names, found, store))
     for path in inputs:
@@ -68,6 +68,16 @@ def rewritten(
         _modules(found, store, typed[2])
     seeded = any(SEED in part for part in typed)
     return Command(tuple(argv), found, tuple(wanted.values()), seeded)
+
+
+def _program(path: Path, found: dict[str, Path], store: Store) -> str:
+    """Name a program by its path: a file of the store is an input, an installed one stays where it is.
+
+    A copy of the latter would lack what lies beside it: an interpreter, its environment.
+    """
+    if store.root in path.parents:
+        return f"./{_taken(found, store, path)}"
+    return str(path)
 
 
 def _seeded(part: str, seed: str) -> str:

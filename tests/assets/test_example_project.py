@@ -1,0 +1,292 @@
+"""Claims about the example project: it builds end to end, and nothing is missing from its logs unseen."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import fcntl
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import urllib.request
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from completelogs import holder, leaves
+from twice.assets.gate.facts import Facts
+from twice.assets.gate.gate import judged, run_gate
+from twice.assets.gate.gathering import gather
+from twice.assets.model.log import SUFFIX
+from twice.assets.model.reading import examine, to_document
+from twice.foundation.digests import Algorithm, digest_bytes
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "assets"
+NAMES = (
+    "theme", "narration", "rain", "hall", "keeper", "chart", "lighthouse", "buoy", "sky",
+)  # fmt: skip
+HOSTED = ("keeper", "sky")
+
+
+@dataclasses.dataclass(frozen=True)
+class Built:
+    """The example as it was built here, and what the build said."""
+
+    out: Path
+    said: str
+
+    @property
+    def hot(self) -> Path:
+        return self.out / "hot"
+
+    def skipped(self, name: str) -> str:
+        """Why an asset was left out; "" when it was not."""
+        lines = (each for each in self.said.splitlines() if each.startswith(f"skipped: {name} "))
+        return next(lines, "").partition("(")[2].rstrip(")")
+
+    def facts(self, name: str) -> Facts:
+        """What the gate sees of an asset; skips the test where it could not be rendered here."""
+        if why := self.skipped(name):
+            pytest.skip(f"{name}: {why}")
+        return next(each for each in gather(self.hot) if Path(each.name).stem == name)
+
+    def twice(self, *arguments: str, within: Path) -> subprocess.CompletedProcess[str]:
+        """Runs one command of twice on assets, as the account that built the example."""
+        command = [sys.executable, "-m", "twice", "asset", *arguments]
+        return subprocess.run(
+            command, cwd=within, env=around(self.out.parent), capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The example, built once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    place = base.parent / "example-assets" if "PYTEST_XDIST_WORKER" in os.environ else base / "one"
+    place.mkdir(exist_ok=True)
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        said = place / "said"
+        if not said.exists():
+            command = [sys.executable, str(EXAMPLE / "build.py"), str(place / "out")]
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, env=around(place)
+            )
+            assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+            said.write_text(done.stdout)
+        return Built(place / "out", said.read_text())
+
+
+def around(place: Path) -> dict[str, str]:
+    """The environment of the build: what is remembered of recipes goes nowhere else."""
+    return {**os.environ, "XDG_STATE_HOME": str(place / "state")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_an_asset_of_the_example_is_rendered_judged_and_published(built: Built, name: str) -> None:
+    facts = built.facts(name)
+    promise = facts.log.promise
+    assert promise is not None
+    assert (promise.mode == "non-deterministic") == (name in HOSTED)
+    rows = judged([facts]).rows
+    assert [each for each in rows if each.status != "green"] == []
+    assert ("re-rendered" in {each.check for each in rows}) == (name not in HOSTED)
+    assert (built.out / "public" / Path(facts.name).name).is_file()
+    assert list((built.out / "handover").rglob(f"{name}-*{SUFFIX}"))
+
+
+@pytest.mark.slow
+def test_the_gate_passes_the_whole_example_measured_again(built: Built) -> None:
+    report = run_gate(built.hot, measure=True)
+    assert (report.exit_code, report.wanting()) == (0, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_required_field_that_is_taken_out_of_a_log_turns_its_row_red_and_no_other(
+    built: Built, name: str
+) -> None:
+    facts = built.facts(name)
+    document = to_document(facts.log)
+    taken = 0
+    for pointer, _value in leaves(document):
+        lacking = without(document, pointer)
+        examined = examine(lacking)
+        if pointer not in {each.pointer for each in examined.problems}:
+            continue  # The promise does not need it.
+        taken += 1
+        changed = dataclasses.replace(facts, examined=examined)
+        red = [each for each in judged([changed]).rows if each.status == "red"]
+        assert [each.check for each in red] == [f"complete:{pointer}"]
+        assert pointer in red[0].fix
+    assert taken >= (20 if name in HOSTED else 60)
+
+
+def without(document: dict[str, Any], pointer: str) -> dict[str, Any]:
+    """A log that lacks one field."""
+    changed = copy.deepcopy(document)
+    inside, key = holder(changed, pointer)
+    del inside[key]
+    return changed
+
+
+@pytest.mark.slow
+def test_a_log_of_the_example_with_a_field_missing_on_disk_blocks_the_build(
+    built: Built, tmp_path: Path
+) -> None:
+    facts = built.facts("rain")
+    sidecar = built.hot / facts.log_path
+    document = json.loads(sidecar.read_bytes())
+    del document["seed"]["effective"]
+    asset = built.hot / facts.name
+    (tmp_path / asset.name).write_bytes(asset.read_bytes())
+    (tmp_path / sidecar.name).write_text(json.dumps(document))
+    report = run_gate(tmp_path / asset.name)
+    assert report.exit_code == 1
+    assert "complete:/seed/effective" in {each.check for each in report.wanting()}
+
+
+CHANGES = [
+    ("rain", "seed", "41", "42"),
+    ("hall", "room of the plugin", "0.6", "0.2"),
+    ("theme", "gain", "0.6", "0.5"),
+    ("narration", "pitch", "45", "46"),
+    ("lighthouse", "antialiasing", "+A0.3", "-A"),
+    ("buoy", "samples", "8", "9"),
+    ("chart", "font", "inputs/title.ttf", ""),
+    ("lighthouse", "scene", "inputs/lighthouse.pov", ""),
+    ("narration", "text", "inputs/narration.txt", ""),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "what", "old", "new"), CHANGES)
+def test_what_was_changed_in_a_recipe_is_caught_by_rendering_again(
+    built: Built, tmp_path: Path, name: str, what: str, old: str, new: str
+) -> None:
+    facts = built.facts(name)
+    hot = copied(built.hot, tmp_path)
+    sidecar = hot / facts.log_path
+    log = json.loads(sidecar.read_bytes())
+    argv, inputs = log["recipe"]["argv"], log["recipe"]["inputs"]
+    if new:
+        argv[argv.index(old)] = new
+    else:
+        (row,) = [each for each in inputs if each["path"] == old]
+        edit(hot / old)
+        silent = built.twice("rerender", facts.log_path, "--n", "1", within=hot)
+        assert silent.returncode == 2
+        assert f"E-ASSET-RENDER-002  The input {old} has changed" in silent.stderr
+        row["sha256"] = digest_bytes((hot / old).read_bytes(), Algorithm.SHA256).hex
+    sidecar.write_text(json.dumps(log))
+
+    strange = built.twice("rerender", facts.log_path, "--n", "1", within=hot)
+    trusted = ("--trust", "--allow", argv[0])
+    done = built.twice("rerender", facts.log_path, "--n", "1", *trusted, "--json", within=hot)
+
+    assert (strange.returncode, strange.stderr[:18]) == (2, "E-ASSET-RENDER-004")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert json.loads(done.stdout)["rows"][0]["outcome"] == "differs", what
+
+
+def copied(hot: Path, folder: Path) -> Path:
+    """The hot store once more, to change something in."""
+    return Path(shutil.copytree(hot, folder / "hot"))
+
+
+def edit(path: Path) -> None:
+    """Change a file so that what is made with it changes."""
+    data = bytearray(path.read_bytes())
+    if path.suffix == ".ttf":
+        head = int.from_bytes(data[data.index(b"head") + 8 :][:4])
+        data[head + 18 : head + 20] = b"\x10\x00"  # units to an em: its letters get smaller
+    elif path.suffix == ".pov":
+        data += b"sphere { <2, 1, -2>, 0.5 texture { pigment { rgb 1 } } }\n"
+    else:
+        data += b"Nobody answered.\n"
+    path.write_bytes(bytes(data))
+
+
+@pytest.mark.slow
+def test_a_renderer_that_was_changed_is_named_and_nothing_is_rendered(
+    built: Built, tmp_path: Path
+) -> None:
+    facts = built.facts("rain")
+    hot = copied(built.hot, tmp_path)
+    with (hot / "renderers/sounds.py").open("a") as file:
+        file.write("\n# louder\n")
+
+    done = built.twice("rerender", facts.log_path, within=hot)
+    gate = built.twice("gate", "audio", within=hot)
+
+    assert done.returncode == 2
+    assert "renderers/sounds.py has changed" in done.stderr
+    assert (gate.returncode, "changed since: renderers/sounds.py" in gate.stdout) == (1, True)
+
+
+@pytest.mark.slow
+def test_a_hosted_service_answers_another_thing_each_time_and_is_held_to_nothing(
+    built: Built,
+) -> None:
+    for name in HOSTED:
+        facts = built.facts(name)
+        assert facts.log.verdicts is None
+        done = built.twice("rerender", facts.log_path, within=built.hot)
+        assert (done.returncode, done.stdout[:11]) == (2, "unpromised:")
+    with service() as address:
+        answers = [asked(f"{address}/voice", b"the same words") for _ in range(2)]
+        pictures = [asked(f"{address}/picture", b"the same words") for _ in range(2)]
+    assert answers[0] != answers[1]
+    assert pictures[0] != pictures[1]
+
+
+def service() -> AbstractContextManager[str]:
+    """The stand-in for hosted services, from the example."""
+    spec = importlib.util.spec_from_file_location("example_service", EXAMPLE / "service.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return cast("AbstractContextManager[str]", module.running())
+
+
+def asked(address: str, body: bytes) -> bytes:
+    with urllib.request.urlopen(address, data=body) as answer:
+        return cast("bytes", answer.read())
+
+
+@pytest.mark.slow
+def test_the_public_build_is_clean_and_a_master_in_it_is_not(built: Built, tmp_path: Path) -> None:
+    public = Path(shutil.copytree(built.out / "public", tmp_path / "public"))
+    assert {"index.html", "skerry.epub"} <= {each.name for each in public.iterdir()}
+    clean = built.twice("leaks", str(public), "--logs", ".", within=built.hot)
+    assert clean.returncode == 0, clean.stdout
+
+    facts = built.facts("rain")
+    shutil.copy(built.hot / facts.log_path, public / "notes.json")
+    leaking = built.twice("leaks", str(public), "--logs", ".", within=built.hot)
+    assert leaking.returncode == 1
+    assert "notes.json" in leaking.stdout
+
+
+def test_what_is_not_installed_is_named_and_the_rest_is_still_there(tmp_path: Path) -> None:
+    code = (
+        "import json, pieces; every = [*pieces.sounds('http://x'), *pieces.pictures('http://x')];"
+        "print(json.dumps({each.name: each.lacking for each in every}))"
+    )
+    environ = {"PATH": str(tmp_path), "PYTHONPATH": str(EXAMPLE)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True
+    )
+    lacking = json.loads(done.stdout)
+    assert set(lacking) == set(NAMES)
+    assert {name for name, why in lacking.items() if not why} == {"rain", "chart", *HOSTED}
+    assert lacking["theme"] == "no fluidsynth: apt-get install fluidsynth"
+    assert lacking["buoy"].startswith("no Blender: TWICE_BLENDER_PYTHON")
