@@ -2,12 +2,12 @@
 
   twice asset init hot --public public
   twice asset import cover.png --json
-  twice asset record --from render.toml -o hot/theme.wav -- fluidsynth -ni -F hot/theme.wav hot/gm.sf2 hot/theme.mid
   twice asset seal hot/cover.png --log cover.json
   twice asset gate hot
   twice asset leaks build/
   twice asset scrub master.png -o public/cover.png
 
+A log fills itself where the rendering is a run: see twice asset record --help.
 Exit code 0 it holds, 1 something is missing, differs or leaks, 2 could not tell or wrong use.
 """
 
