@@ -7,6 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
+
 # The wiring of this project's own specification, which the tests that were scaffolded import.
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples/itself"))
 
@@ -14,6 +16,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "examples/itself"))
 # one is missing: tests start from neither.
 for _name in ("TWICE_SESSION", "TWICE_SEED"):
     os.environ.pop(_name, None)
+
+# How long an example takes is the machine's business.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 # A shell that runs the suite in the background has it ignore interrupts, and programs inherit that: tests that
 # interrupt one would wait for ever.

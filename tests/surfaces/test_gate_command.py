@@ -155,8 +155,8 @@ def test_two_sheets_with_one_number_are_one_error(tmp_path: Path) -> None:
 )
 def test_wrong_use_exits_2(project: Path, options: tuple[str, ...], words: str) -> None:
     if options == ("--report",):
-        project = project.parent / "bare"
-        (project / FOLDER).mkdir(parents=True)
+        project = Path(shutil.copytree(project, project.parent / "bare"))
+        (project / FOLDER / "evidence" / "gate.json").unlink(missing_ok=True)
 
     done = gate(project, *options)
 
