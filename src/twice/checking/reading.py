@@ -118,14 +118,14 @@ def _walk(top: str, excluded: Sequence[str], placed: Callable[[str], str]) -> It
         folder = pending.pop()
         try:
             with os.scandir(folder) as entries:
-                those = [(each.name, each.is_dir(follow_symlinks=False)) for each in entries]
+                those = sorted((each.name, each.is_dir(follow_symlinks=False)) for each in entries)
         except OSError:
             yield folder  # Reading it says why not.
             continue
         if folder != top and not _ENVIRONMENTS.isdisjoint(those):
             continue
         prefix = "" if folder == "." else f"{folder}/"
-        for name, is_folder in sorted(those):
+        for name, is_folder in those:
             if is_folder:
                 if name.startswith(".") or name in _SKIPPED:
                     continue
