@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from twice.errors import ProgramNotFound
 from twice.recording.brought import numerics_at_end
+from twice.recording.effects.actors import outside
 from twice.recording.program import is_user_file, source_digests, user_modules
 from twice.recording.sealing.inventory import whole_inventory
 from twice.recording.sealing.pinned import pinned
@@ -44,7 +45,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "printed": session.wiring.summarise_output(),
         "settings": settings_at_end(),
         "lineages": dict(sorted(session.wiring.layer.main.started.items())),
-        "numerics": numerics_at_end(),
+        "numerics": outside(numerics_at_end),  # what is looked up here is no read of the run
     }
 
 
