@@ -87,6 +87,8 @@ def test_switches_are_read_of_what_is_loaded_and_nothing_is_imported(
     )
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    for each in ("jax", "tensorflow"):
+        monkeypatch.delitem(sys.modules, each, raising=False)
 
     gpu = numerics_at_end()["gpu"]
 

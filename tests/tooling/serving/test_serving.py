@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -101,6 +103,37 @@ def test_requirements_and_progress_go_through(tmp_path: Path) -> None:
 
     assert refused["error"]["code"] == "nondeterministic_refused"
     assert told == [(0.0, "step 0"), (0.5, "step 1")]
+
+
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_is_told_to_stop_finishes_its_record(
+    told: signal.Signals, tmp_path: Path
+) -> None:
+    out = tmp_path / "a.twice"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "twice", "tools", "serve", COUNTING, "-o", str(out)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    request = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {**hello, "clientInfo": {"name": "a client", "version": "1"}},
+    }
+    process.stdin.write(json.dumps(request).encode() + b"\n")
+    process.stdin.flush()
+    assert b"serverInfo" in process.stdout.readline()
+
+    process.send_signal(told)
+
+    assert process.wait(60) == 0
+    assert verify(out).result == "PASS"
+    process.communicate()
 
 
 @contextlib.contextmanager

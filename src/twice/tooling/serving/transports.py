@@ -9,9 +9,14 @@ Invariant: nothing of a request is looked at before its token.
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Final
+import os
+import select
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from typing import Any, Final, TextIO
 
 import anyio
 from mcp.server import Server
@@ -31,13 +36,43 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def serve_stdio(server: Server[Any]) -> None:
-    """Serve one client over standard input and output, until it hangs up."""
+    """Serve one client over standard input and output, until it hangs up or a signal says stop."""
 
     async def served() -> None:
-        async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        with _until_told_to_stop() as lines:
+            async with stdio_server(stdin=anyio.wrap_file(lines)) as (incoming, outgoing):
+                await server.run(incoming, outgoing, server.create_initialization_options())
 
     anyio.run(served)
+
+
+@contextlib.contextmanager
+def _until_told_to_stop() -> Iterator[TextIO]:
+    """Standard input, at its end when a signal comes: the SDK would wait for one more line."""
+    told, tell = os.pipe()
+    reading, writing = os.pipe()
+
+    def forwarded() -> None:
+        with contextlib.suppress(BrokenPipeError), os.fdopen(writing, "wb", buffering=0) as onward:
+            while told not in select.select([0, told], [], [])[0]:
+                if not (data := os.read(0, 65536)):
+                    return
+                onward.write(data)
+
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {each: signal.signal(each, lambda *_: os.write(tell, b".")) for each in signals}
+    thread = threading.Thread(target=forwarded, name="standard input", daemon=True)
+    thread.start()
+    try:
+        with os.fdopen(reading, encoding="utf-8", errors="replace") as lines:
+            yield lines
+    finally:
+        os.write(tell, b".")
+        thread.join()
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        os.close(told)
+        os.close(tell)
 
 
 def serve_http(

@@ -5,8 +5,8 @@
   twice tools serve tables --http 0.0.0.0:8931 --token-file token.txt
 
 Over standard input and output unless --http is given. All clients share one state, and calls wait
-for each other. The record is finished when the client hangs up, or by Ctrl-C; verify, diagnose,
-replay and branch work on it. Without -o it is thrown away. Bound to any address but this machine's
+for each other. The record is finished when the client hangs up, or by Ctrl-C, SIGTERM or SIGHUP;
+verify, diagnose, replay and branch work on it. Without -o it is thrown away. Bound to any address but this machine's
 the server asks for the token as a bearer. Exit code 0 when it was told to stop, 2 wrong use.
 """
 
@@ -14,9 +14,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 from twice.errors import ExtraMissing, UsageError
 from twice.surfaces.cli.tools.offering import add_certificates, add_offer, levels_of, offer_of
@@ -70,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
             )
         )
         server = server_of(session, options.registry)
-        with contextlib.suppress(KeyboardInterrupt):
+        with _until_told_to_stop():
             if place is None:
                 transports.serve_stdio(server)
             else:
@@ -78,6 +81,24 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         sys.stderr.write(f"recorded {options.out}\nnext: twice verify {options.out}\n")
     return 0
+
+
+@contextlib.contextmanager
+def _until_told_to_stop() -> Iterator[None]:
+    """Take SIGTERM and SIGHUP as a terminal's interrupt; once it is over they wait for the record."""
+
+    def stopped(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    for each in signals:
+        signal.signal(each, stopped)
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            yield
+    finally:
+        for each in signals:
+            signal.signal(each, signal.SIG_IGN)
 
 
 def _ready(host: str, port: int) -> None:
