@@ -28,10 +28,11 @@ from pathlib import Path
 import measuring
 
 from twice.checking.checking import check
-from twice.checking.findings import Finding, Severity
+from twice.checking.findings import Finding
 from twice.checking.policy import Policy
 from twice.checking.reading import files_below
 from twice.checking.registry import every_rule
+from twice.foundation.severity import Severity
 
 LINES_APART = 2
 STRICTER = {"L3"}  # than bit-exact on one host

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from projects import LISTING, Project
 
-from twice.checking.findings import Edit, Finding, Fix, Found, Place, Severity
+from twice.checking.findings import Edit, Finding, Fix, Found, Place
 from twice.checking.fixing import Mended, difference, mended
 from twice.checking.project import Project as Checked
 from twice.errors import OutputUnwritable
+from twice.foundation.severity import Severity
 
 FIXED = LISTING.replace("os.listdir(folder)", "sorted(os.listdir(folder))")
 

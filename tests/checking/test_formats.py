@@ -12,11 +12,12 @@ import jsonschema
 import pytest
 from projects import CLOCK, LISTING, Project
 
-from twice.checking.findings import Finding, Found, Place, Severity, Step
+from twice.checking.findings import Finding, Found, Place, Step
 from twice.checking.formats import explaining, github, junit, machine, markdown, sarif, text
 from twice.checking.looking import rule_table
 from twice.checking.policy import Policy
 from twice.checking.report import Report, Stale, Tried
+from twice.foundation.severity import Severity
 from twice.surfaces.cli.check import FORMATS
 
 _TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}

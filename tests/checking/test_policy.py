@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from projects import Project
 
-from twice.checking.findings import Found, Place, Reach, Severity
+from twice.checking.findings import Found, Place, Reach
 from twice.checking.policy import Policy, Zone
 from twice.checking.rule import Breaks, Rule
 from twice.foundation.channels import Channel
 from twice.foundation.promises import DeterminismClass, Scope
+from twice.foundation.severity import Severity
 
 
 def rule(**fields: object) -> Rule:

@@ -9,12 +9,13 @@ import pytest
 
 from twice.checking.catalogue import shipped
 from twice.checking.checking import judge
-from twice.checking.findings import Finding, Severity
+from twice.checking.findings import Finding
 from twice.checking.local import look_at
 from twice.checking.policy import Policy
 from twice.checking.registry import every_rule, index
 from twice.checking.rule import Rule
 from twice.foundation.classes import Scope
+from twice.foundation.severity import Severity
 
 RULES = every_rule()
 STRICT = Policy(scope=Scope.CROSS_HOST)

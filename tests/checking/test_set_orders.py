@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from test_rules import findings
 
-from twice.checking.findings import Severity
+from twice.foundation.severity import Severity
 
 RULES = {"set-order", "object-set-order", "set-built-dict", "unsorted-listing", "thread-append"}
 

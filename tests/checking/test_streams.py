@@ -9,10 +9,11 @@ import pytest
 
 from twice.checking.catalogue import shipped
 from twice.checking.checking import judge
-from twice.checking.findings import Finding, Severity
+from twice.checking.findings import Finding
 from twice.checking.local import look_at
 from twice.checking.policy import Policy
 from twice.checking.registry import every_rule, index
+from twice.foundation.severity import Severity
 
 DRAWS = "import random\n\ndef pick(names):\n    return random.choice(names)\n"
 SEEDS = "import random\n\nSEEDS = random.sample(range(100), 3)\n"

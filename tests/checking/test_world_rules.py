@@ -6,10 +6,10 @@ import pytest
 
 from twice.checking.catalogue import shipped
 from twice.checking.checking import judge
-from twice.checking.findings import Severity
 from twice.checking.local import look_at
 from twice.checking.policy import Policy
 from twice.checking.registry import every_rule, index
+from twice.foundation.severity import Severity
 
 INDEX = index(every_rule(), shipped())
 

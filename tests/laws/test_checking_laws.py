@@ -15,11 +15,12 @@ from random_programs import programs
 
 from twice.checking.catalogue import shipped
 from twice.checking.checking import Checked, check, judge
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.local import Looked, look_at
 from twice.checking.policy import Policy
 from twice.checking.reading import decoded
 from twice.checking.registry import every_rule, index
+from twice.foundation.severity import Severity
 
 REPOSITORY = Path(__file__).parents[2]
 REAL = [

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from twice.checking.findings import Severity
 from twice.checking.policy import TIERS, Zone
 from twice.checking.reader import Ban
 from twice.errors import ConfigError, ConfigKeyUnused
 from twice.foundation.promises import DeterminismClass, Scope
+from twice.foundation.severity import Severity
 
 NAME: Final = "pyproject.toml"
 TABLE: Final = "[tool.twice.check]"

@@ -10,23 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Any, Self
 
-
-class Severity(IntEnum):
-    """How badly the declared class is broken; ordered, the worst last."""
-
-    INFORMATIONAL = 0
-    LOW = 1
-    MEDIUM = 2
-    HIGH = 3
-    CRITICAL = 4
-
-    @property
-    def word(self) -> str:
-        """The name in outputs."""
-        return self.name.lower()
+from twice.foundation.severity import Severity
 
 
 class Reach(StrEnum):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.checking.findings import Severity
 from twice.checking.rule import Breaks, Page, Rule
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 
 def _own(

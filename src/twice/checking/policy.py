@@ -11,12 +11,13 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Final
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.housekeeping import BANNED_NAME
 from twice.checking.reading import matches
 from twice.checking.rule import Breaks, Rule, RuleFacts
 from twice.foundation.channels import Channel
 from twice.foundation.promises import DeterminismClass, Scope
+from twice.foundation.severity import Severity
 
 
 class Zone(StrEnum):

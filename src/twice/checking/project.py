@@ -16,7 +16,7 @@ from twice.checking.accepting.comments import Remarks
 from twice.checking.accepting.settling import suppressed
 from twice.checking.caching import Cache
 from twice.checking.checking import check, judge
-from twice.checking.findings import Finding, Severity
+from twice.checking.findings import Finding
 from twice.checking.judging import weighed
 from twice.checking.policy import Policy
 from twice.checking.reader import Reader
@@ -24,6 +24,7 @@ from twice.checking.reading import package_of, read
 from twice.checking.report import Report, Settled
 from twice.checking.rule import RuleFacts
 from twice.checking.selecting import Selection
+from twice.foundation.severity import Severity
 from twice.writing import write
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from twice.checking.findings import Severity
+from twice.foundation.severity import Severity
 
 if TYPE_CHECKING:
     from twice.checking.catalogue import Catalogue

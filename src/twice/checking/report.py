@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from twice.checking.findings import Finding, Severity
+from twice.checking.findings import Finding
 from twice.checking.housekeeping import UNREADABLE
 from twice.checking.policy import Policy
+from twice.foundation.severity import Severity
 
 if TYPE_CHECKING:
     from twice.checking.rule import RuleFacts

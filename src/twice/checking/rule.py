@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 if TYPE_CHECKING:
     import ast

@@ -45,7 +45,7 @@ def read_code(project: Path, sources: Sequence[str]) -> Code:
     Raises:
         UsageError: E-USE-001, when there is no Python file. ConfigError: for settings that cannot be read.
     """
-    from twice.checking.findings import Severity
+    from twice.foundation.severity import Severity
 
     checked, files, read = _read(project, sources)
     findings = [

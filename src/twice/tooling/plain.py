@@ -34,7 +34,7 @@ class NotPlain(ValueError):
         self.why = why
 
 
-def plain(value: object, path: str = "", depth: int = 0) -> Any:
+def plain(value: Any, path: str = "", depth: int = 0) -> Any:
     """Give a copy in plain JSON types, tuples as lists and ``-0.0`` as ``0.0``.
 
     Raises:
@@ -46,20 +46,20 @@ def plain(value: object, path: str = "", depth: int = 0) -> Any:
     if kind is str:
         return _text(value, path)
     if kind is int:
-        if abs(value) > INTEGER_MAX:  # type: ignore[arg-type]
+        if abs(value) > INTEGER_MAX:
             raise NotPlain(path, f"is an integer beyond 2**53 - 1; write it as text: {value!r:.40}")
         return value
     if kind is float:
-        if not math.isfinite(value):  # type: ignore[arg-type]
+        if not math.isfinite(value):
             raise NotPlain(path, f"is {value!r}, which JSON cannot hold")
         return value or 0.0
     if depth >= DEPTH_MAX:
         raise NotPlain(path, f"lies deeper than {DEPTH_MAX} levels")
     if kind is list or kind is tuple:
-        return [plain(each, f"{path}[{at}]", depth + 1) for at, each in enumerate(value)]  # type: ignore[arg-type,var-annotated]
+        return [plain(each, f"{path}[{at}]", depth + 1) for at, each in enumerate(value)]
     if kind is dict:
         found = {}
-        for key, each in value.items():  # type: ignore[attr-defined]
+        for key, each in value.items():
             if type(key) is not str:
                 raise NotPlain(path, f"has a key of type {type(key).__name__}, and not text")
             found[_text(key, path)] = plain(each, f"{path}.{key}" if path else key, depth + 1)

@@ -6,22 +6,8 @@ Invariant: findings come in the order of the files and, in a file, of their plac
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
-
-class Severity(IntEnum):
-    """How much a finding gives away; high and critical are leaks."""
-
-    INFORMATIONAL = 0
-    LOW = 1
-    MEDIUM = 2
-    HIGH = 3
-    CRITICAL = 4
-
-    @property
-    def word(self) -> str:
-        """The severity in lower case."""
-        return self.name.lower()
+from twice.foundation.severity import Severity
 
 
 @dataclass(frozen=True, slots=True)

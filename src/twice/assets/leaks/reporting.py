@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
-from twice.assets.leaks.findings import Finding, Leaks, Severity
+from twice.assets.leaks.findings import Finding, Leaks
 from twice.assets.leaks.rules import EVERY
 from twice.foundation.printable import printable
+from twice.foundation.severity import Severity
 
 FORMAT: Final = "twice.leaks/1"
 _LEVELS: Final = {

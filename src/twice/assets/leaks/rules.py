@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from twice.assets.leaks.findings import Severity
 from twice.assets.leaks.texts import Window
+from twice.foundation.severity import Severity
 
 SCRUB: Final = "Publish a copy without it: twice asset scrub FILE -o COPY"
 _EDIT: Final = "Take it out of the text, then build again."

@@ -20,10 +20,11 @@ from twice.assets.containers.unpacking import Budget
 from twice.assets.containers.walking import is_container, walk
 from twice.assets.leaks import rules, texts
 from twice.assets.leaks.excerpts import excerpt
-from twice.assets.leaks.findings import Finding, Severity, Unread
+from twice.assets.leaks.findings import Finding, Unread
 from twice.assets.leaks.known import NOTHING, Known
 from twice.assets.leaks.rules import RULES, Rule
 from twice.errors import ExtraMissing
+from twice.foundation.severity import Severity
 
 WINDOW: Final = 4 << 20
 _OVERLAP: Final = 1 << 16

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from twice.checking.findings import Finding, Severity
+from twice.checking.findings import Finding
 from twice.checking.housekeeping import HOUSEKEEPING_NAMES
 from twice.checking.policy import Policy
 from twice.checking.report import Settled, Stale
 from twice.errors import ConfigError
+from twice.foundation.severity import Severity
 from twice.writing import write
 
 _FIELDS: Final = ("path", "rule", "fingerprint", "severity", "statement", "reason")

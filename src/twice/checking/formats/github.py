@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.checking.findings import Finding, Severity
+from twice.checking.findings import Finding
 from twice.checking.report import Report
 from twice.foundation.printable import printable
+from twice.foundation.severity import Severity
 
 _KINDS: Final = {
     Severity.CRITICAL: "error",

@@ -15,9 +15,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
-from twice.checking.findings import Finding, Fix, Place, Severity
+from twice.checking.findings import Finding, Fix, Place
 from twice.checking.formats.explaining import pages
 from twice.checking.report import Report
+from twice.foundation.severity import Severity
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _FINGERPRINT: Final = "twice/v1"

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from twice.checking.findings import Finding, Severity, Step
+from twice.checking.findings import Finding, Step
 from twice.checking.report import Report
 from twice.foundation.channels import FACTS
 from twice.foundation.printable import printable, printable_lines
+from twice.foundation.severity import Severity
 
 _SHEETS: Final = {facts.artifact: facts.sheet for facts in FACTS.values()}
 _COLOURS: Final = {

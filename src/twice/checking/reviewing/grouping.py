@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from twice.checking.findings import Severity
 from twice.checking.reviewing.judgement import Standing
 from twice.checking.reviewing.review import Judged
+from twice.foundation.severity import Severity
 
 
 @dataclass(frozen=True, slots=True)

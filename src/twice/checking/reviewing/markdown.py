@@ -12,12 +12,12 @@ from typing import Final
 from twice.checking.auditing.effects import Ask
 from twice.checking.auditing.seeds import Draw, What
 from twice.checking.auditing.streams import Stream
-from twice.checking.findings import Severity
 from twice.checking.reviewing.grouping import Group, grouped
 from twice.checking.reviewing.review import ChannelGap, Review
 from twice.checking.reviewing.sequence import Step
 from twice.foundation.channels import Channel
 from twice.foundation.printable import printable
+from twice.foundation.severity import Severity
 
 PLACES_MAX: Final = 6
 """Places of one rule and severity that are written out; of the others the line is named."""

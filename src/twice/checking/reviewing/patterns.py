@@ -15,8 +15,9 @@ from typing import Final
 from twice.checking.auditing.origins import Owner
 from twice.checking.auditing.projects import Project
 from twice.checking.auditing.seeds import SPACES, Draw, What
-from twice.checking.findings import Finding, Severity
+from twice.checking.findings import Finding
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 _PLACES_MAX: Final = 4
 

@@ -13,7 +13,7 @@ from twice.checking.auditing.projects import Project
 from twice.checking.auditing.seeds import Draw, What
 from twice.checking.auditing.streams import Stream, streams
 from twice.checking.catalogue import Catalogue
-from twice.checking.findings import Finding, Severity
+from twice.checking.findings import Finding
 from twice.checking.housekeeping import HOUSEKEEPING_NAMES
 from twice.checking.policy import Policy
 from twice.checking.report import Report
@@ -32,6 +32,7 @@ from twice.checking.reviewing.verdict import Verdict, verdict_of
 from twice.checking.rule import RuleFacts
 from twice.checking.workspace import Workspace
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 
 @dataclass(frozen=True, slots=True)

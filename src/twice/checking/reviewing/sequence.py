@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from twice.checking.findings import Finding, Severity
+from twice.checking.findings import Finding
 from twice.checking.workspace import Workspace
+from twice.foundation.severity import Severity
 
 SPINE: Final = (
     ("01", "determinism-class.md", "Everything else is weighed by it."),

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from twice.checking.auditing.projects import Project
 from twice.checking.auditing.seeds import Draw
-from twice.checking.findings import Finding, Severity
+from twice.checking.findings import Finding
 from twice.checking.policy import Policy
 from twice.foundation.promises import DeterminismClass
+from twice.foundation.severity import Severity
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,13 +55,14 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.absence import none_test
 from twice.checking.rules.roles import is_seeder
 from twice.checking.syntax.module import Module, Site
 from twice.checking.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "accessor-reseeds"
 _GETS: Final = frozenset({"get", "current", "fetch"})

@@ -33,12 +33,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.comparing import CLAIMING, claims, comparisons
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "aggregate-determinism-test"
 _AGGREGATES: Final = {"mean", "sum", "len", "std", "var", "average", "median", "fsum", "nanmean"}

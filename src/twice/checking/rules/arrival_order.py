@@ -116,7 +116,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.threads import calls_in, in_loop
 from twice.checking.syntax.module import Site
@@ -125,6 +125,7 @@ from twice.checking.syntax.uses.loads import spelled
 from twice.checking.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checking.syntax.uses.words import TELEMETRY, about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME: Final = "arrival-order"
 _LIBRARIES: Final = frozenset({"billiard", "multiprocess", "multiprocessing", "queue", "torch"})

@@ -42,13 +42,14 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.switches import ordered_packages
 from twice.checking.syntax.module import Module, Site
 from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.words import last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "atomic-scatter"
 _WHY = (

@@ -45,12 +45,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.roles import own_attribute, speaks_of_seed
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "branch-from-reseed"
 _BRANCHES: Final = frozenset(

@@ -86,12 +86,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.roles import resumes
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "checkpoint-without-rng"
 _OPTIMIZER: Final = frozenset(["optimizer", "optimizers", "optim", "opt", "optimiser", "trainer"])

@@ -38,12 +38,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.roles import advances, begins
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.outcomes import Outcome, Use
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "child-output"
 

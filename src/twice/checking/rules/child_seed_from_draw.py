@@ -58,12 +58,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.seeding import is_generator, is_global_draw, is_named_seed
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.outcomes import Use
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "child-seed-from-draw"
 

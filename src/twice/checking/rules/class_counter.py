@@ -46,13 +46,14 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.outcomes import Use
 from twice.checking.syntax.uses.words import TELEMETRY, about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME: Final = "class-counter"
 _PLACES: Final = frozenset(

@@ -72,7 +72,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules import lasting
 from twice.checking.rules.default_argument_clock import frozen
@@ -90,6 +90,7 @@ from twice.checking.syntax.module import Module, Site
 from twice.checking.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checking.syntax.uses.words import NAMING, about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "clock"
 _MOMENTS: Final = frozenset(

@@ -36,7 +36,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule, mentions
 from twice.checking.rules.seeding import is_generator
 from twice.checking.syntax.module import Site
@@ -44,6 +44,7 @@ from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.values import SEED_KEYWORDS
 from twice.checking.syntax.uses.words import GENERATOR, about, parts
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME: Final = "cloned-generator-state"
 _KEEPING: Final = frozenset(

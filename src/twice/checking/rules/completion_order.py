@@ -51,11 +51,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.outcomes import Use
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "completion-order"
 

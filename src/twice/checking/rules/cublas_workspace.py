@@ -38,11 +38,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.switches import deterministic_calls, is_false
 from twice.checking.syntax.module import Module
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "cublas-workspace"
 _VARIABLE = "CUBLAS_WORKSPACE_CONFIG"

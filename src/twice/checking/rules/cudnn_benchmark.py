@@ -32,12 +32,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Fix, Found, Reach, Severity
+from twice.checking.findings import Fix, Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.switches import Setting, attributes, is_false, is_true
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "cudnn-benchmark"
 _BENCHMARKS = frozenset({"benchmark", "benchmarks", "bench", "profiling"})

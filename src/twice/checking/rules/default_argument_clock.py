@@ -49,12 +49,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.words import LABEL, about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "default-argument-clock"
 

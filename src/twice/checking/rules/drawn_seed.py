@@ -42,10 +42,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules import streams
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "drawn-seed"
 _WHY = (

@@ -52,7 +52,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules import lasting
 from twice.checking.rules.measuring import measures
@@ -60,6 +60,7 @@ from twice.checking.syntax.module import Module, Site
 from twice.checking.syntax.uses.outcomes import Outcome, Use
 from twice.checking.syntax.uses.words import NAMING, about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "entropy"
 _SECRET: Final = frozenset(

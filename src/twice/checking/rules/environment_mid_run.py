@@ -50,7 +50,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule, mentions
 from twice.checking.rules.roles import advances, begins
 from twice.checking.syntax.module import Site
@@ -58,6 +58,7 @@ from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.outcomes import Outcome, Use
 from twice.checking.syntax.uses.words import TELEMETRY, about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "environment-mid-run"
 _ASIDE: Final = TELEMETRY | frozenset(

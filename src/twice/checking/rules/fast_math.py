@@ -45,12 +45,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule, mentions
 from twice.checking.rules.switches import is_false
 from twice.checking.syntax.module import Module, Site
 from twice.checking.syntax.survey import Scope
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "fast-math"
 _OPTIONS = {"-ffast-math", "-Ofast", "/fp:fast", "-funsafe-math-optimizations", "--use_fast_math"}

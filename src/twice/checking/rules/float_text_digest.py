@@ -39,11 +39,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.digests import digested, hashes
 from twice.checking.syntax.module import Site
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "float-text-digest"
 _ROUNDED: Final = re.compile(r"\.\d+[efgEFG]?\Z")

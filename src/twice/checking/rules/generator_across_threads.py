@@ -74,12 +74,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.threads import Started, calls_in, is_within, parameter_values, started
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.survey import Scope
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "generator-across-threads"
 

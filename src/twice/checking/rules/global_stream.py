@@ -67,10 +67,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules import streams
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "global-stream"
 _WHY = "Whoever else draws from that stream, in any library, shifts every number that comes after."

@@ -45,11 +45,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.outcomes import Outcome, Use
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "identity-key"
 _TEXTS = {"builtins.str", "builtins.repr", "builtins.hash", "builtins.format"}

@@ -39,12 +39,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.seeding import is_seed_name
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.outcomes import Use
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "identity-subseed"
 _NUMBERS = {"int", "float", "bool"}

@@ -52,11 +52,12 @@ import ast
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from twice.checking.findings import Fix, Found, Reach, Severity
+from twice.checking.findings import Fix, Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.switches import Setting, attributes, variables
 from twice.checking.syntax.module import Module, Site
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "inert-flag"
 _CLOSE = 0.88

@@ -65,13 +65,14 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules import streams
 from twice.checking.rules.seeding import is_delay, is_generator
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import TIMING, about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME: Final = "jitter-on-stream"
 _OWN: Final = TIMING | {"jitter", "noise", "network", "io"}

@@ -63,12 +63,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.roles import captures, mentioned, methods, restores
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import TELEMETRY, about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "lazy-state"
 _QUIET: Final = TELEMETRY | {"cache", "cached", "viewer", "window", "lock", "memo"}

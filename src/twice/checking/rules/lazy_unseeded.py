@@ -46,13 +46,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.absence import is_lazy
 from twice.checking.rules.seeding import is_none, is_unseeded
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import GENERATOR, about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "lazy-unseeded"
 

@@ -36,12 +36,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.seeding import is_none
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "library-default-seed"
 _ESTIMATORS: Final = frozenset({"base_estimator", "estimator", "final_estimator"})

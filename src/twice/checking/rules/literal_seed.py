@@ -38,11 +38,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.seeding import is_entry, seed_of
 from twice.checking.syntax.module import Site
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "literal-seed"
 

@@ -38,12 +38,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.comparing import CLAIMING, claims, comparisons, inner_scope
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.survey import Scope
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "log-diff-test"
 _LOGS: Final = {"readouterr", "stdout", "stderr", "caplog", "capsys", "capfd", "getvalue", "output"}

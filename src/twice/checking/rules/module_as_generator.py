@@ -40,12 +40,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule, mentions
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.words import GENERATOR, about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME: Final = "module-as-generator"
 _FORMS: Final = frozenset({ast.Name, ast.Attribute, ast.BoolOp, ast.IfExp})

@@ -53,11 +53,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.sets import Taken, has_sets, taken
 from twice.checking.syntax.module import Site
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "object-set-order"
 _WHY = "The order of a set of objects follows their addresses in memory."

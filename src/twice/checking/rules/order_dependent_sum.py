@@ -48,12 +48,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.words import last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "order-dependent-sum"
 _DEPTH = 20

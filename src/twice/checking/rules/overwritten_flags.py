@@ -35,11 +35,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Fix, Found, Severity
+from twice.checking.findings import Fix, Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.switches import Setting, variables
 from twice.checking.syntax.module import Module, Site
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "overwritten-flags"
 _LISTS = {"XLA_FLAGS", "TF_XLA_FLAGS", "LD_PRELOAD", "NVCC_APPEND_FLAGS"}

@@ -48,11 +48,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule, mentions
 from twice.checking.rules.switches import is_true
 from twice.checking.syntax.module import Site
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "parallel-reduction"
 

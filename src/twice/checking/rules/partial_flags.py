@@ -40,11 +40,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.switches import attributes, is_false, ordered_packages
 from twice.checking.syntax.module import Module
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "partial-flags"
 

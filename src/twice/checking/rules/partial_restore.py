@@ -47,13 +47,14 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.roles import RESTORES, captures, methods, restores
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.words import about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "partial-restore"
 _PARTS: Final = frozenset({"qpos", "qvel"})

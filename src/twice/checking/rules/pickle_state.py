@@ -75,7 +75,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.roles import advances, methods
 from twice.checking.syntax.module import Site
@@ -83,6 +83,7 @@ from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.outcomes import Use
 from twice.checking.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "pickle-state"
 _STATE: Final = frozenset(

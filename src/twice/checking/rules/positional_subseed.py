@@ -43,7 +43,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule, mentions
 from twice.checking.rules.seeding import is_global_draw, is_seed_name
 from twice.checking.syntax.module import Site
@@ -52,6 +52,7 @@ from twice.checking.syntax.uses.outcomes import Use
 from twice.checking.syntax.uses.values import SEED_KEYWORDS
 from twice.checking.syntax.uses.words import SEED, about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME: Final = "positional-subseed"
 _TURNS: Final = frozenset({"epoch", "step", "iteration", "episode", "generation", "tick", "turn"})

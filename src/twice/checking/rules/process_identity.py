@@ -40,13 +40,14 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.measuring import measures
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.outcomes import Outcome, Use
 from twice.checking.syntax.uses.words import about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "process-identity"
 _QUIET: Final = frozenset(

@@ -57,12 +57,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.roles import RESUMES, is_seeder, resumes
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "reseed-on-restore"
 _SETS: Final = {

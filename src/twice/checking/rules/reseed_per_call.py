@@ -90,13 +90,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.roles import begins, own_attribute, resumes, speaks_of_seed
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.outcomes import Use
 from twice.checking.syntax.uses.words import about, last_name, parts
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "reseed-per-call"
 _TURNS = frozenset(

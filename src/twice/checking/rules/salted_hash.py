@@ -54,13 +54,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.roles import captures
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checking.syntax.uses.words import about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "salted-hash"
 _ENDING: Final = re.compile(r"\.[a-z][a-z0-9]{1,6}$")

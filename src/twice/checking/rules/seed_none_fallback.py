@@ -70,7 +70,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule, mentions
 from twice.checking.rules.absence import is_none_branch, none_parameter
 from twice.checking.rules.seeding import is_named_seed, is_none, is_seed_name, seed_of
@@ -79,6 +79,7 @@ from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.outcomes import Use
 from twice.checking.syntax.uses.words import SEED, about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME: Final = "seed-none-fallback"
 _REFUSING: Final = frozenset({"torch.manual_seed", "torch.random.manual_seed"})

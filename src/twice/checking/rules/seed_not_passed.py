@@ -58,7 +58,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule, mentions
 from twice.checking.rules.absence import default_of, is_lazy, none_test
 from twice.checking.rules.seeding import is_none, is_unseeded
@@ -66,6 +66,7 @@ from twice.checking.syntax.module import Site
 from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.words import GENERATOR, SEED, about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME: Final = "seed-not-passed"
 _BOTH: Final = SEED | GENERATOR

@@ -40,12 +40,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule, mentions
 from twice.checking.rules.roles import method, own_attribute
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "shallow-snapshot"
 _SNAPSHOTS: Final = frozenset({"snapshot", "memento"})

@@ -53,11 +53,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule, mentions
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "sleep-paced-tick"
 _STEPPING = frozenset({"step", "update", "tick", "advance", "integrate", "simulate", "move"})

@@ -90,7 +90,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.roles import (
     CAPTURES,
@@ -107,6 +107,7 @@ from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.outcomes import Use
 from twice.checking.syntax.uses.words import GENERATOR, TELEMETRY, TIMING, about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "state-attribute-missing"
 _DERIVED: Final = (

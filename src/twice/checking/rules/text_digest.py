@@ -48,13 +48,14 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.digests import digested, hashes, shows_itself
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.outcomes import Outcome, Use
 from twice.checking.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "text-digest"
 _REPR: Final = 114  # The conversion of ``{x!r}``.

@@ -53,12 +53,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.digests import is_nested, is_star, keyed
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.survey import Scope
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "text-key"
 _WORKERS: Final = {"threading.current_thread", "threading.currentThread", "asyncio.current_task"}

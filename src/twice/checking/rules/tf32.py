@@ -30,11 +30,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.switches import attributes, is_false
 from twice.checking.syntax.module import Module, Site
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "tf32"
 _CALLS = {

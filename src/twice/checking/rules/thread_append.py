@@ -81,7 +81,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.threads import calls_in, is_within, parameter_values, started
 from twice.checking.syntax.module import Site
@@ -89,6 +89,7 @@ from twice.checking.syntax.survey import COMPREHENSIONS, Scope
 from twice.checking.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checking.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "thread-append"
 _FAILURES = frozenset({"error", "errors", "exc", "exception", "exceptions", "failure", "failures"})

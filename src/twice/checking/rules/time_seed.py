@@ -41,13 +41,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.absence import is_none_branch
 from twice.checking.rules.seeding import is_named_seed
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.outcomes import Use
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "time-seed"
 _SHOWN = {Use.DROPPED, Use.LABEL, Use.TELEMETRY, Use.TIMING}

@@ -51,13 +51,14 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule, mentions
 from twice.checking.rules.comparing import TESTS, claims, inner_scope, is_tolerant, tests_something
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "tolerant-roundtrip-test"
 _WRITES: Final = frozenset(

@@ -38,10 +38,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.syntax.module import Site
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "unnamed-executor"
 _DEPENDING = ("as_completed", "imap_unordered", "cpu_count", "_max_workers", "sched_getaffinity")

@@ -47,12 +47,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Fix, Found, Severity
+from twice.checking.findings import Fix, Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.survey import COMPREHENSIONS
 from twice.checking.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "unordered-pool"
 _WHY = "Which worker is done first depends on the load of the machine."

@@ -44,11 +44,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.switches import variables
 from twice.checking.syntax.module import Module
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "unpinned-blas-threads"
 _VARIABLES = (

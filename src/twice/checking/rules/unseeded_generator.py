@@ -48,7 +48,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from twice.checking.findings import Found, Reach, Severity
+from twice.checking.findings import Found, Reach
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.absence import is_lazy
 from twice.checking.rules.roles import own_attribute
@@ -56,6 +56,7 @@ from twice.checking.rules.seeding import is_set_later, is_unseeded
 from twice.checking.syntax.module import Module, Site
 from twice.checking.syntax.uses.words import GENERATOR, about
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "unseeded-generator"
 _FROM_ENTROPY = {"numpy.random.seed", "random.seed"}

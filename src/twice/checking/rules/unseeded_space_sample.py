@@ -59,13 +59,14 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from twice.checking.findings import Found, Severity
+from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.environments import calls_on, holder_of_made
 from twice.checking.rules.showing import reach_of
 from twice.checking.syntax.module import Module, Site
 from twice.checking.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "unseeded-space-sample"
 _SPACES = {"action_space", "observation_space", "single_action_space"}

@@ -48,11 +48,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Edit, Fix, Found, Place, Severity
+from twice.checking.findings import Edit, Fix, Found, Place
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.digests import digested, keyed_here
 from twice.checking.syntax.module import Site
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "unsorted-json-digest"
 

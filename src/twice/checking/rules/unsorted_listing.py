@@ -81,12 +81,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Fix, Found, Severity
+from twice.checking.findings import Fix, Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.outcomes import Outcome, Use
 from twice.checking.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "unsorted-listing"
 _LISTS = {"os.listdir", "glob.glob"}

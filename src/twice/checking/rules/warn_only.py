@@ -31,11 +31,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from twice.checking.findings import Fix, Found, Severity
+from twice.checking.findings import Fix, Found
 from twice.checking.rule import Breaks, Rule
 from twice.checking.rules.switches import deterministic_calls, is_false, is_true
 from twice.checking.syntax.module import Site
 from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 NAME = "warn-only"
 

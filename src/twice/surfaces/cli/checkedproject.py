@@ -14,7 +14,6 @@ from pathlib import Path
 
 from twice.checking.caching import Cache
 from twice.checking.configuring import SEVERITIES, Settings, nearest, settings_of
-from twice.checking.findings import Severity
 from twice.checking.policy import TIERS, Policy
 from twice.checking.project import Project
 from twice.checking.reader import Reader
@@ -22,6 +21,7 @@ from twice.checking.selecting import Selection
 from twice.checking.workspace import Workspace, workspace_beside
 from twice.errors import ConfigError, UsageError
 from twice.foundation.promises import DeterminismClass, Scope
+from twice.foundation.severity import Severity
 
 _ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 FOR_PROGRAMS = ("json", "jsonl", "sarif", "junit")

@@ -121,8 +121,8 @@ def _eject(project: Path, options: argparse.Namespace) -> int:
 
 def _objections(project: Path, sources: Sequence[str]) -> Iterator[Objection]:
     """Review the sources, and give what is high or critical."""
-    from twice.checking.findings import Severity
     from twice.foundation.channels import Channel
+    from twice.foundation.severity import Severity
 
     for each in _reviewed(project, sources).findings:
         if each.finding.severity >= Severity.HIGH:

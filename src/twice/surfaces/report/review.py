@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from twice.checking.auditing.streams import Stream
-from twice.checking.findings import Severity
 from twice.checking.reviewing.grouping import Group, grouped
 from twice.checking.reviewing.markdown import (
     LINES_MAX,
@@ -25,6 +24,7 @@ from twice.checking.reviewing.markdown import (
     settles,
 )
 from twice.checking.reviewing.review import Review
+from twice.foundation.severity import Severity
 from twice.surfaces.report.page import document, escape, paragraphs, section, table
 
 _VERDICTS = {"broken": "bad", "doubtful": "unsure", "nothing-found": "good"}

@@ -19,12 +19,13 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
-from twice.assets.leaks.findings import Leaks, Severity
+from twice.assets.leaks.findings import Leaks
 from twice.assets.leaks.known import Known, gathered
 from twice.assets.leaks.looking import look
 from twice.assets.leaks.reporting import to_json, to_sarif, to_text
 from twice.assets.leaks.scanning import Limits
 from twice.errors import UsageError
+from twice.foundation.severity import Severity
 from twice.surfaces.cli.showing import Doing, add_json, print_json
 
 _LIMITS = Limits()
