@@ -41,6 +41,7 @@ def test_its_report_stands_and_its_scaffold_is_as_the_sheets_say(system: Path) -
     assert report.returncode == 0
     assert "nothing to do" in scaffold.stdout
     assert status.returncode == 0, status.stdout
+    assert status.stdout.splitlines()[-1].startswith("settled: "), status.stdout
     assert {path: path.read_bytes() for path in system.rglob("*") if path.is_file()} == before
 
 

@@ -28,6 +28,7 @@ from twice.specifying.gate.outcome import Outcome
 from twice.specifying.gate.report import Report, Result, counted, lines
 from twice.specifying.workspace import FOLDER, find_workspace, open_workspace
 from twice.surfaces.cli.showing import Doing, add_json, print_json
+from twice.surfaces.cli.spec.consolidate import SETTLED, after_passing
 from twice.surfaces.codefacts import read_code
 
 
@@ -67,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(report.to_json())
     else:
-        print("\n".join(map(printable, _told(report))))
+        print("\n".join(map(printable, _told(report, project))))
     return report.exit_code
 
 
@@ -98,22 +99,24 @@ def _only(text: str | None) -> tuple[int, ...]:
     return tuple(sorted({int(each) for each in numbers}))
 
 
-def _told(report: Report) -> Iterator[str]:
+def _told(report: Report, project: Path) -> Iterator[str]:
     stale = ", and stale" if report.moved else ""
     yield f"{report.result.value}{stale}: {counted(report.checks)} (tier {report.tier})"
     yield from lines(report)
     for path in report.moved[:8]:
         yield f"moved since: {path}"
-    yield f"next: {_next(report)}"
+    yield _next(report, project)
 
 
-def _next(report: Report) -> str:
+def _next(report: Report, project: Path) -> str:
     """Say what to do now."""
     if report.moved:
-        return "twice gate"
+        return "next: twice gate"
     if report.result is Result.PASS:
-        return "twice spec consolidate" if len(report.checks) == len(NUMBERS) else "twice gate"
+        steps = after_passing(open_workspace(project))
+        whole = len(report.checks) == len(NUMBERS)
+        return f"next: {steps[0] if whole else 'twice gate'}" if steps else SETTLED
     wanted = Outcome.FAIL if report.result is Result.FAIL else Outcome.BLOCKED
     numbers = ",".join(str(each.id) for each in report.checks if each.outcome is wanted)
     lacks = "twice spec status says what the sheets lack; " if numbers.startswith("1,") else ""
-    return f"{lacks}mend what is named, then: twice gate --only {numbers}"
+    return f"next: {lacks}mend what is named, then: twice gate --only {numbers}"

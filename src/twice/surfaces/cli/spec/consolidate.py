@@ -10,10 +10,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Final
 
 from twice.foundation.digests import digest_bytes
 from twice.specifying.changing import locked_as
-from twice.specifying.consolidating import Passed, consolidated, refuse_unmoved
+from twice.specifying.consolidating import Passed, consolidated, names, refuse_unmoved
 from twice.specifying.gate.gate import last_report, report_path
 from twice.specifying.gate.report import Result
 from twice.specifying.workspace import Workspace, save
@@ -27,6 +28,8 @@ from twice.surfaces.cli.spec.opening import (
     shown,
 )
 from twice.surfaces.cli.spec.reading_code import findings_by_sheet
+
+SETTLED: Final = "settled: sheet 99 names the gate that passed"
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -72,3 +75,11 @@ def passed_gate(workspace: Workspace) -> tuple[Passed | None, str]:
         return None, f"the last gate is stale ({', '.join(report.moved)} moved)"
     shown = path.relative_to(workspace.project).as_posix()
     return Passed(shown, str(digest_bytes(path.read_bytes()))), "a gate has passed on these sheets"
+
+
+def after_passing(workspace: Workspace) -> list[str]:
+    """Give what is left to do once every sheet is written: nothing when sheet 99 names the gate."""
+    passed, _ = passed_gate(workspace)
+    if passed is None:
+        return ["twice gate"]
+    return [] if names(workspace, passed) else ["twice spec consolidate"]

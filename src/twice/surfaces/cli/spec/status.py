@@ -19,6 +19,7 @@ from twice.specifying.sheets import SHEETS
 from twice.specifying.tiers import required
 from twice.specifying.workspace import Workspace
 from twice.surfaces.cli.showing import add_json, aligned, print_json
+from twice.surfaces.cli.spec.consolidate import SETTLED, after_passing
 from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened, print_next
 from twice.surfaces.cli.spec.stepping import completing
 
@@ -87,7 +88,7 @@ def _next(workspace: Workspace, sheets: list[dict[str, Any]], lock: Lock) -> lis
         steps.append(
             f"write sheet {lock.owed[0].sheet} anew, then: twice spec bump {lock.owed[0].sheet}"
         )
-    return steps or ["twice gate"]
+    return steps or after_passing(workspace)
 
 
 def _print(told: dict[str, Any], *, every: bool) -> None:
@@ -117,4 +118,7 @@ def _print(told: dict[str, Any], *, every: bool) -> None:
         print(
             f"  {owed['sheet']} owes a new version: {owed['because']} changed ({owed['row']}): {owed['what']}"
         )
-    print_next(told["next"])
+    if told["next"]:
+        print_next(told["next"])
+    else:
+        print(SETTLED)
