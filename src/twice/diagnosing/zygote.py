@@ -26,10 +26,10 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from twice.errors import ProgramFailed
+from twice.foundation.closing import Closing
 from twice.recording.launch import ChildProcess, append_only, revived
 from twice.recording.serving import Handler, serve
 from twice.recording.wire import Channel, pair
@@ -38,7 +38,7 @@ ACTION = "zygote"
 _HANDED_OVER = 3  # the line to the parent, standard output, standard error
 
 
-class Fork:
+class Fork(Closing):
     """One fork of a zygote: a line to it, and its output; a context manager.
 
     Args:
@@ -102,17 +102,6 @@ class Fork:
         self.channel.close()
         for file in self._files:
             file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class Zygote:

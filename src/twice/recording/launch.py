@@ -17,10 +17,11 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
-from types import FrameType, TracebackType
-from typing import IO, Any, Self
+from types import FrameType
+from typing import IO, Any
 
 from twice.errors import ProgramFailed, TwiceError, UsageError
+from twice.foundation.closing import Closing
 from twice.recording.wire import pair
 
 NESTED = "TWICE_SESSION"
@@ -30,7 +31,7 @@ _ENDING_S = 10.0
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
-class ChildProcess:
+class ChildProcess(Closing):
     """A process that executes one session.
 
     Args:
@@ -151,17 +152,6 @@ class ChildProcess:
         for file in self._files:
             file.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _interrupt(self, number: int = signal.SIGINT, frame: FrameType | None = None) -> None:
         del frame

@@ -13,10 +13,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from twice.errors import RecordForeign, RecordOutOfRange, UsageError
+from twice.foundation.closing import Closing
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
 from twice.recording.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
@@ -52,7 +52,7 @@ class Redacted:
     count: int
 
 
-class RunRecord:
+class RunRecord(Closing):
     """One run record.
 
     Attributes:
@@ -289,17 +289,6 @@ class RunRecord:
     def close(self) -> None:
         """Close the file."""
         self.reader.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"RunRecord({str(self.path)!r}, program={self.setup.program}, ticks={self.ticks})"

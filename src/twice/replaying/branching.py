@@ -14,10 +14,10 @@ import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from twice.errors import BranchLimit, OutputUnwritable, RecordOutOfRange, SessionMisuse, UsageError
+from twice.foundation.closing import Closing
 from twice.foundation.encoding import decode, encode
 from twice.recording.recorder import refuse_existing
 from twice.recording.runrecord import RunRecord
@@ -35,7 +35,7 @@ from twice.replaying.starting import (
 BRANCHES_OPEN_MAX = 8
 
 
-class BranchingSession:
+class BranchingSession(Closing):
     """A run that has left its record; a context manager.
 
     Attributes:
@@ -141,17 +141,6 @@ class BranchingSession:
                 f"Open its record: twice.open({str(self.out)!r})",
             )
         return self._child
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def branch(

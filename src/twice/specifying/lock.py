@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from twice.errors import SheetRefused, SheetVersion
+from twice.errors import SheetRefused
 from twice.specifying.graph.changes import Owed
+from twice.specifying.locks import read_document
 
 NAME: Final = "spec.lock"
 FORMAT: Final = "twice.spec-lock/1"
@@ -106,34 +107,20 @@ def read_lock(path: Path) -> Lock:
         SheetRefused: E-SPEC-001: it is no lock.
         SheetVersion: E-SPEC-003: a later version wrote it.
     """
-    try:
-        document = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return Lock()
-    except (OSError, ValueError, RecursionError) as error:
-        raise _no_lock(path, str(error)) from error
-    said = document.get("format") if isinstance(document, dict) else None
-    if isinstance(said, str) and said.startswith("twice.spec-lock/") and said != FORMAT:
-        raise SheetVersion(
-            f"{path} has the form {said!r}; this version reads {FORMAT!r}.",
-            "It was written by another version of twice.",
-            "Install that version: pip install --upgrade twice",
-            path=str(path),
-        )
-    if said != FORMAT:
-        raise _no_lock(path, f"its format is {said!r}")
-    try:
-        return Lock(
-            {
-                str(number): Locked(str(each["version"]), str(each["digest"]), dict(each["values"]))
-                for number, each in document["sheets"].items()
-            },
-            tuple(Owed(**each) for each in document["owed"]),
-            tuple(dict(each) for each in document["acknowledged"]),
-            {str(number): str(why) for number, why in document.get("anew", {}).items()},
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _no_lock(path, f"{type(error).__name__}: {error}") from error
+    lock = read_document(path, FORMAT, _read, lambda why: _no_lock(path, why))
+    return Lock() if lock is None else lock
+
+
+def _read(document: Mapping[str, Any]) -> Lock:
+    return Lock(
+        {
+            str(number): Locked(str(each["version"]), str(each["digest"]), dict(each["values"]))
+            for number, each in document["sheets"].items()
+        },
+        tuple(Owed(**each) for each in document["owed"]),
+        tuple(dict(each) for each in document["acknowledged"]),
+        {str(number): str(why) for number, why in document.get("anew", {}).items()},
+    )
 
 
 def _no_lock(path: Path, why: str) -> SheetRefused:

@@ -16,11 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from twice.diagnosing.varying.factor import Here, varied
 from twice.diagnosing.varying.varying import chosen_factors
 from twice.diagnosing.zygote import Zygote
+from twice.foundation.closing import Closing
 from twice.recording.launch import ChildProcess, refuse_nesting
 from twice.recording.record import discard_hidden
 from twice.recording.recorder import record_job
@@ -104,7 +105,7 @@ AT_FAILURE = -2
 """In place of a compare-point's index: the one that differs."""
 
 
-class Laboratory:
+class Laboratory(Closing):
     """Executes the examples of one search; a context manager.
 
     Args:
@@ -198,12 +199,6 @@ class Laboratory:
     def close(self) -> None:
         """Remove the folder."""
         self._folder.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
 
 def record_into(

@@ -137,16 +137,7 @@ def look(site: Site) -> Iterator[Found]:
 
 def gather(module: Module) -> dict[str, Any] | None:
     """Give the readings that end in an attribute, and what the file does with such attributes."""
-    kept = []
-    for node, scope, called in module.calls:
-        if module.catalogue.has("clock", called):
-            site = module.site(node, scope)
-            outcome = _reached(site)
-            attribute = "" if outcome is None else lasting.attribute_of(outcome, _MOMENTS)
-            if outcome is not None and attribute:
-                kept.append(lasting.kept(_found(site, outcome), attribute))
-    reads = lasting.reads(module, _MOMENTS)
-    return {"kept": kept, "reads": reads} if kept or reads else None
+    return lasting.gathered(module, "clock", _MOMENTS, _reached, _found)
 
 
 def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:

@@ -40,7 +40,7 @@ from typing import Any
 
 from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
-from twice.checking.rules.switches import deterministic_calls, is_false
+from twice.checking.rules.switches import deterministic_calls, is_false, unless_any
 from twice.checking.syntax.module import Module
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
@@ -77,11 +77,7 @@ def _is_off(call: ast.Call) -> bool:
 
 def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:
     """Report the calls of a project that never names the variable."""
-    if any(each["named"] for each in facts.values()):
-        return
-    for path, each in facts.items():
-        for found in each["found"]:
-            yield path, Found.from_json(found)
+    return unless_any(facts, "named")
 
 
 RULE = Rule(

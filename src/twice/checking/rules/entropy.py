@@ -113,7 +113,7 @@ _RUNS: Final = frozenset(
 
 def look(site: Site) -> Iterator[Found]:
     """Look at a draw from the system's entropy."""
-    if site.called == "random.SystemRandom" or measures(site):
+    if _is_aside(site):
         return
     if site.catalogue.has("field", site.called):
         yield from _field(site)
@@ -125,22 +125,18 @@ def look(site: Site) -> Iterator[Found]:
 
 def gather(module: Module) -> dict[str, Any] | None:
     """Give the draws that end in an attribute, and what the file does with such attributes."""
-    kept = []
-    for node, scope, called in module.calls:
-        if module.catalogue.has("entropy", called):
-            site = module.site(node, scope)
-            aside = called == "random.SystemRandom" or measures(site)
-            outcome = None if aside else _reached(site)
-            attribute = "" if outcome is None else lasting.attribute_of(outcome, _IDS)
-            if outcome is not None and attribute:
-                kept.append(lasting.kept(_found(site, outcome), attribute))
-    reads = lasting.reads(module, _IDS)
-    return {"kept": kept, "reads": reads} if kept or reads else None
+    return lasting.gathered(
+        module, "entropy", _IDS, lambda site: None if _is_aside(site) else _reached(site), _found
+    )
 
 
 def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:
     """Report the draws that end in attributes, by what all files do with those."""
     return lasting.weighed(facts)
+
+
+def _is_aside(site: Site) -> bool:
+    return site.called == "random.SystemRandom" or measures(site)
 
 
 def _found(site: Site, outcome: Outcome) -> Found:

@@ -9,12 +9,12 @@ Invariant: an attribute that is read by way of a text (``getattr``) counts as on
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from twice.checking.findings import Found, Reach
-from twice.checking.syntax.module import Module
+from twice.checking.syntax.module import Module, Site
 from twice.checking.syntax.uses.outcomes import Outcome, Use
 from twice.checking.syntax.uses.words import about, parts
 
@@ -62,9 +62,32 @@ def _use(module: Module, node: ast.Attribute, above: ast.AST) -> Use:
     return max((each.use for each in ends), default=Use.UNSEEN)
 
 
-def kept(found: Found, attribute: str) -> dict[str, Any]:
-    """Give the fact that a finding rests on an attribute."""
-    return {"attribute": attribute, "found": found.to_json()}
+def gathered(
+    module: Module,
+    name: str,
+    words: frozenset[str],
+    reached: Callable[[Site], Outcome | None],
+    found: Callable[[Site, Outcome], Found],
+) -> dict[str, Any] | None:
+    """Give a file's facts: the calls that end in an attribute, and what it does with such attributes.
+
+    Args:
+        module: the file.
+        name: the catalogue's name of the calls.
+        words: what the attributes are about.
+        reached: where a call's value ends; None where nothing is to be said of it.
+        found: the finding.
+    """
+    kept = []
+    for node, scope, called in module.calls:
+        if module.catalogue.has(name, called):
+            site = module.site(node, scope)
+            outcome = reached(site)
+            attribute = "" if outcome is None else attribute_of(outcome, words)
+            if outcome is not None and attribute:
+                kept.append({"attribute": attribute, "found": found(site, outcome).to_json()})
+    read = reads(module, words)
+    return {"kept": kept, "reads": read} if kept or read else None
 
 
 def weighed(facts: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:

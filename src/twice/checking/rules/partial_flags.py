@@ -42,7 +42,7 @@ from typing import Any
 
 from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
-from twice.checking.rules.switches import attributes, is_false, ordered_packages
+from twice.checking.rules.switches import attributes, is_false, ordered_packages, unless_any
 from twice.checking.syntax.module import Module
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
@@ -78,11 +78,7 @@ def gather(module: Module) -> dict[str, Any] | None:
 
 def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:
     """Report the places, unless the project throws the other switches somewhere."""
-    if any(each["full"] for each in facts.values()):
-        return
-    for path, each in facts.items():
-        for found in each["found"]:
-            yield path, Found.from_json(found)
+    return unless_any(facts, "full")
 
 
 RULE = Rule(

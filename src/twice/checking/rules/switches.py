@@ -8,10 +8,12 @@ Invariant: one reading of a file for all rules; none for a file that sets nothin
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
+from twice.checking.findings import Found
 from twice.checking.syntax.module import Module
 from twice.checking.syntax.survey import Scope
 
@@ -175,3 +177,12 @@ def ordered_packages(module: Module) -> set[str]:
         ):
             found.add("jax")
     return found
+
+
+def unless_any(facts: Mapping[str, Any], key: str) -> Iterator[tuple[str, Found]]:
+    """Give what all files found, unless a fact of one of them speaks for the whole project."""
+    if any(each[key] for each in facts.values()):
+        return
+    for path, each in facts.items():
+        for found in each["found"]:
+            yield path, Found.from_json(found)

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 from twice.errors import EffectRefused
+from twice.foundation.closing import Closing
 from twice.integrations.dbapi.asking import Asked
 from twice.integrations.dbapi.values import Column, columns, parameter
 
 _STATE = ("rowcount", "lastrowid", "statusmessage")
 
 
-class Cursor:
+class Cursor(Closing):
     """A cursor under a run.
 
     Attributes:
@@ -101,12 +102,6 @@ class Cursor:
         if row is None:
             raise StopIteration
         return row
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

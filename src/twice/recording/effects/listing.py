@@ -18,9 +18,9 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from sys import _getframe
-from types import TracebackType
 from typing import Any, Self
 
+from twice.foundation.closing import Closing
 from twice.recording.effects import ops
 from twice.recording.effects.filenames import kept, told
 from twice.recording.effects.files.askers import By, asked_by
@@ -159,7 +159,7 @@ def _given(outcome: Outcome, folder: Any) -> Any:
     return given(outcome)
 
 
-class Entries:
+class Entries(Closing):
     """What ``os.scandir`` gives: an iterator that can be closed."""
 
     def __init__(self, entries: list[Any]) -> None:
@@ -170,17 +170,6 @@ class Entries:
 
     def __next__(self) -> Any:
         return next(self._entries)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Give nothing more."""

@@ -13,10 +13,10 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from twice.errors import RecordOutOfRange
+from twice.foundation.closing import Closing
 from twice.foundation.digests import Algorithm
 from twice.recording.record.blobs import Blobs
 from twice.recording.record.blockfile import BlockFile
@@ -30,7 +30,7 @@ from twice.recording.record.scan import Progress, Tear
 from twice.recording.record.words import Words
 
 
-class RecordReader:
+class RecordReader(Closing):
     """One run record, read-only; made by `open`, a context manager.
 
     Attributes:
@@ -188,17 +188,6 @@ class RecordReader:
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @cached_property
     def _snapshot_runs(self) -> Runs:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from twice.errors import DigestRefused, SheetRefused, SheetVersion
+from twice.errors import SheetRefused
 from twice.foundation.digests import Digest
+from twice.specifying.locks import read_document
 from twice.specifying.scaffolding.regions import Layer, Mode, Region, digest_of
 from twice.specifying.workspace import FOLDER
 
@@ -139,26 +140,8 @@ def read_lock(project: Path) -> ScaffoldLock:
         SheetRefused: E-SPEC-001: it is no lock. SheetVersion: E-SPEC-003: a later version wrote it.
     """
     path = project / FOLDER / NAME
-    try:
-        document = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return ScaffoldLock()
-    except (OSError, ValueError, RecursionError) as error:
-        raise _no_lock(path, str(error)) from error
-    said = document.get("format") if isinstance(document, dict) else None
-    if isinstance(said, str) and said.startswith("twice.scaffold-lock/") and said != FORMAT:
-        raise SheetVersion(
-            f"{path} has the form {said!r}; this version reads {FORMAT!r}.",
-            "It was written by another version of twice.",
-            "Install that version: pip install --upgrade twice",
-            path=str(path),
-        )
-    if said != FORMAT:
-        raise _no_lock(path, f"its format is {said!r}")
-    try:
-        return _read(document)
-    except (KeyError, TypeError, ValueError, AttributeError, DigestRefused) as error:
-        raise _no_lock(path, f"{type(error).__name__}: {error}") from error
+    lock = read_document(path, FORMAT, _read, lambda why: _no_lock(path, why))
+    return ScaffoldLock() if lock is None else lock
 
 
 def _read(document: Mapping[str, Any]) -> ScaffoldLock:

@@ -19,8 +19,7 @@ import signal
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from twice.errors import (
     CallRefused,
@@ -30,6 +29,7 @@ from twice.errors import (
     TwiceError,
     UsageError,
 )
+from twice.foundation.closing import Closing
 from twice.foundation.seeds import Seed
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record_program, refuse_existing
@@ -46,7 +46,7 @@ Progress = Callable[[float, str], bool]
 """Told how far a call is; whether the client has given it up."""
 
 
-class HostedSession:
+class HostedSession(Closing):
     """A session in a worker; a context manager.
 
     Args:
@@ -198,17 +198,6 @@ class HostedSession:
         limits = [self.contract["limits"]["seconds"]]
         limits += [each["seconds"] for each in self.tools if each["name"] == tool]
         return min((each for each in limits if each is not None), default=None)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class _Worker:

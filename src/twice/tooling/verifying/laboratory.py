@@ -17,13 +17,13 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from twice.diagnosing.varying.factor import Here, varied
 from twice.diagnosing.varying.readback import took_effect, why_not
 from twice.diagnosing.zygote import Zygote
 from twice.errors import ProgramFailed, SurroundingsRefused
+from twice.foundation.closing import Closing
 from twice.recording.launch import ChildProcess, revived
 from twice.recording.surroundings import environ_for_child, for_recording
 from twice.tooling.limiting import now_s
@@ -37,7 +37,7 @@ _KEPT: Final = 6
 Progress = Callable[[str], None]
 
 
-class Laboratory:
+class Laboratory(Closing):
     """Where one registry is tried; a context manager.
 
     Args:
@@ -181,17 +181,6 @@ class Laboratory:
 
     def _refuses(self, around: Sequence[str], variable: str) -> str | None:
         return next((name for name in around if variable in self._tried[name].variables), None)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _empty(folder: Path) -> None:
