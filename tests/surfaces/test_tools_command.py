@@ -55,6 +55,23 @@ def test_the_json_list_holds_schemas_and_fingerprints() -> None:
     )
 
 
+def test_whoever_calls_by_hand_sees_where_a_tool_raised(tmp_path: Path) -> None:
+    tools = OWN + (
+        "\n@tool('divide', determinism='deterministic')\n"
+        "def divide(n: int) -> float:\n"
+        "    return 1 / n  # the line\n"
+        "\nregistry = Registry([divide])\n"
+    )
+    (tmp_path / "points.py").write_text(tools)
+
+    done = cli("tools", "call", "points.py:registry", "divide", "--args", '{"n": 0}', cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "return 1 / n  # the line" in done.stderr
+    assert done.stderr.splitlines()[-1] == "ZeroDivisionError: division by zero"
+    assert "# the line" not in done.stdout
+
+
 def test_a_tool_is_called_and_its_envelope_printed() -> None:
     code, found = called("tables", "table.create", "--args", '{"name": "t", "columns": ["x"]}')
 

@@ -281,7 +281,7 @@ def _broke(tool: Tool, error: BaseException) -> CallRefused:
         "execution_failed",
         f"{tool.name} failed: {type(error).__name__}{f': {said}' if said else ''}.",
         "Expected a result.",
-        "Change the arguments or the state; the session's record has the whole error.",
+        "Change the arguments or the state; whoever runs the session has the whole error.",
         error=type(error).__name__,
     )
 
@@ -300,6 +300,6 @@ def _internal(error: BaseException) -> CallRefused:
         "internal_error",
         f"The runtime or the backend failed: {type(error).__name__}.",
         "Expected every other outcome to have a code of its own.",
-        "The session's record has the whole error: please report it.",
+        "Whoever runs the session has the whole error: please report it.",
         error=type(error).__name__,
     )

@@ -188,7 +188,8 @@ def signature_of(
             raise _refused(
                 f"The parameter {each.name} of {name} has no type.",
                 "Expected a type for every parameter: it is what arguments are held against.",
-                f"For example: {each.name}: int",
+                f"For example {each.name}: int; what gives seeds, names and time is "
+                f"{each.name}: twice.tooling.Context",
             )
         hint = hints[each.name]
         if hint is given or (get_origin(hint) is Annotated and get_args(hint)[0] is given):

@@ -4,15 +4,17 @@
   twice tools call tables table.list --json
   twice tools call my/tools.py:registry scatter.points --args @points.json --seed 42
 
---json prints the envelope: {"ok": true, "result": …} or {"ok": false, "error": …}. Exit code 0 the
-tool gave a result, 1 it was refused or failed, 2 wrong use.
+--json prints the envelope: {"ok": true, "result": …} or {"ok": false, "error": …}. What a tool raised goes to
+standard error whole; a host is told its name alone. Exit code 0 the tool gave a result, 1 it was
+refused or failed, 2 wrong use.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 from twice.errors import UsageError
 from twice.foundation.printable import printable
@@ -24,6 +26,9 @@ from twice.surfaces.cli.tools.offering import (
     offer_of,
     read_object,
 )
+
+if TYPE_CHECKING:
+    from twice.tooling.observing import Note
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -58,13 +63,28 @@ def run(options: argparse.Namespace) -> int:
     except CallRefused as refusal:
         envelope = failure(refusal)
     else:
-        session = Session(registry, backend, contract, levels=levels)
+        session = Session(registry, backend, contract, observer=_Traces(), levels=levels)
         envelope = session.call(options.tool, arguments, require=options.require)
     if options.json:
         print_json(envelope)
     else:
         print(*_lines(envelope), sep="\n")
     return 0 if envelope["ok"] else 1
+
+
+class _Traces:
+    """Shows whoever calls by hand what a host is not told."""
+
+    def began(self, note: Note) -> None:
+        """Nothing is known of it yet."""
+
+    def ended(self, note: Note) -> None:
+        """Write where it was raised, once the whole call is over."""
+        error = {} if note.path or note.envelope is None else note.envelope.get("error", {})
+        if error.get("code") in {"execution_failed", "internal_error"}:
+            sys.stderr.write(
+                note.trace.partition("\n\nThe above exception was the direct")[0] + "\n"
+            )
 
 
 def _arguments(options: argparse.Namespace) -> dict[str, Any]:
