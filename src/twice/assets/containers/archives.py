@@ -1,4 +1,4 @@
-"""Members of zip, tar, gzip, bzip2, xz and zstd files, and of what is a zip underneath: EPUB, jar, office documents.
+"""Members of zip, tar, gzip, bzip2, xz, zstd and LZ4 files, and of what is a zip underneath: EPUB, jar, office documents.
 
 Source: PKWARE APPNOTE 6.3.10; POSIX.1-2001 pax; RFC 1952.
 
@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Final
 
+from twice.assets.containers.lz4 import unframed
 from twice.assets.containers.parts import Damaged, Kind, Part, unread
 from twice.assets.containers.pictures import after
 from twice.assets.containers.source import PIECE, Source
@@ -159,6 +160,11 @@ def xzipped(source: Source, budget: Budget) -> Iterator[Part]:
 def zstandard(source: Source, budget: Budget) -> Iterator[Part]:
     """What a zstd file holds."""
     yield from unpacked("zstd", Kind.FILE, unpacked_zstd(source), budget)
+
+
+def lz4(source: Source, budget: Budget) -> Iterator[Part]:
+    """What an LZ4 frame holds."""
+    yield from unpacked("LZ4", Kind.FILE, unframed(source), budget)
 
 
 def unknown(source: Source, budget: Budget) -> Iterator[Part]:

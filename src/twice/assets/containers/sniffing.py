@@ -38,6 +38,7 @@ class Format(StrEnum):
     BZIP2 = "application/x-bzip2"
     XZ = "application/x-xz"
     ZSTD = "application/zstd"
+    LZ4 = "application/x-lz4"
     SEVEN_ZIP = "application/x-7z-compressed"
     RAR = "application/vnd.rar"
     GLB = "model/gltf-binary"
@@ -71,6 +72,7 @@ _BEGINNINGS: Final = (
     (b"BZh", Format.BZIP2),
     (b"\xfd7zXZ\0", Format.XZ),
     (b"\x28\xb5\x2f\xfd", Format.ZSTD),
+    (b"\x04\x22\x4d\x18", Format.LZ4),
     (b"7z\xbc\xaf\x27\x1c", Format.SEVEN_ZIP),
     (b"Rar!\x1a\x07", Format.RAR),
     (b"glTF", Format.GLB),

@@ -13,7 +13,9 @@ from twice.assets.containers.parts import Damaged, Kind, Part, unread
 from twice.assets.containers.sniffing import Format
 from twice.assets.containers.source import Source
 from twice.assets.containers.unpacking import Budget
+from twice.errors import ExtraMissing
 
+NO_BROTLI: Final = "Brotli was not unpacked: install it with pip install 'twice[assets]'"
 _WALKERS: Final[dict[Format, Callable[[Source, Budget], Iterator[Part]]]] = {
     Format.PNG: pictures.png,
     Format.JPEG: pictures.jpeg,
@@ -37,6 +39,7 @@ _WALKERS: Final[dict[Format, Callable[[Source, Budget], Iterator[Part]]]] = {
     Format.BZIP2: archives.bzipped,
     Format.XZ: archives.xzipped,
     Format.ZSTD: archives.zstandard,
+    Format.LZ4: archives.lz4,
     Format.SEVEN_ZIP: archives.unknown,
     Format.RAR: archives.unknown,
     Format.GLB: models.glb,
@@ -67,6 +70,8 @@ def walk(source: Source, kind: Format, budget: Budget) -> Iterator[Part]:
     except Damaged as damage:
         yield unread(str(kind), damage.why, damage.offset)
         yield Part("unreadable rest", Kind.CODE, source.sub(damage.offset), damage.offset)
+    except ExtraMissing:
+        yield unread(str(kind), NO_BROTLI)
     except (ValueError, IndexError, KeyError, EOFError, OverflowError, OSError) as error:
         yield unread(str(kind), f"it does not hold together: {str(error)[:120]}")
         yield Part("unreadable whole", Kind.CODE, source, 0)

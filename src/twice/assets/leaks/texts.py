@@ -1,6 +1,6 @@
 """Encodings of text undone, layer by layer.
 
-They are UTF-16, percent, escapes, entities, quoted-printable, base64, hex, arrays of numbers, tags within words, and
+They are UTF-16, UTF-32, percent, escapes, entities, quoted-printable, base64, hex, arrays of numbers, tags within words, and
 letters and blanks that look like others.
 Each layer gives texts or files that are looked through in turn; how deep is for the caller to say.
 
@@ -13,6 +13,7 @@ import base64
 import binascii
 import html
 import re
+import string
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -21,19 +22,28 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from twice.assets.containers.sniffing import HEAD, Format, sniff
+from twice.assets.leaks.runs import Class
 
 # Big-endian text has this form as well, one byte further on; its last letter stands behind it.
 _WIDE: Final = re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00){8,}+")
 _PRINTABLE: Final = frozenset(range(32, 127))
+_WIDEST: Final = (
+    re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00\x00\x00){8,}+"),
+    re.compile(rb"(?:\x00\x00\x00[\t\n\r\x20-\x7e]){8,}+"),
+)
 _RUN: Final = re.compile(rb"[\t\n\r\x20-\x7e]{6,}+")
 _CONTROLS: Final = bytes(sorted(frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")))
-_LONG_WORD: Final = re.compile(rb"(?<!\S)\S{40,}+")
+_CODED: Final = Class(b"%s+/_=-" % (string.ascii_letters + string.digits).encode(), 40)
 _MANY: Final = 64
 _WRAPPED: Final = (
     96  # bytes: a last line is shorter, and stands behind the line end and some blanks
 )
+# How programs write a long text on several lines: "..." + "...", or the two side by side.
+_JOINED_BY: Final = rb"\"\s{0,24}[+\\]?\s{0,24}\"|'\s{0,24}[+\\]?\s{0,24}'"
 _BASE64: Final = re.compile(
-    rb"(?:[A-Za-z0-9+/]{4}){10,}+(?:(?:\r?\n|\\r?\\n|\\n)[ \t]{0,8}[A-Za-z0-9+/]{4,}+)*+[A-Za-z0-9+/]{0,3}={0,2}"
+    rb"(?:[A-Za-z0-9+/]{4}){10,}+[A-Za-z0-9+/]{0,3}+(?:(?:\r?\n|\\r?\\n|\\n|"
+    + _JOINED_BY
+    + rb")[ \t]{0,8}[A-Za-z0-9+/]{4,}+)*+[A-Za-z0-9+/]{0,3}={0,2}"
 )
 _BASE64_URL: Final = re.compile(rb"[A-Za-z0-9_-]{40,}+")
 _HEX: Final = re.compile(rb"(?:[0-9A-Fa-f]{2}(?:\r?\n)?){48,}+")
@@ -47,8 +57,8 @@ _QUOTED: Final = re.compile(rb"=(?:\r?\n|([0-9A-F]{2}))")
 _ENTITY: Final = re.compile(rb"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|quot|amp|apos|lt|gt);")
 _LONGEST_LEAD: Final = 1 << 12  # bytes of a word before its first percent sign
 _FEWEST: Final = 40  # numbers that an array has
-_DECIMAL: Final = re.compile(rb"[0-9,\s]{120,}+")
-_HEXADECIMAL: Final = re.compile(rb"[0-9a-fA-FxX,\s]{160,}+")
+_DECIMAL: Final = Class(b"0123456789, \t\n\r\x0b\f", 120)
+_HEXADECIMAL: Final = Class(b"0123456789abcdefABCDEFxX, \t\n\r\x0b\f", 160)
 _NUMBERS: Final = re.compile(
     rb"(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s{0,12},?\s{0,12}){40,}+", re.IGNORECASE
 )
@@ -64,9 +74,10 @@ _UNSEEN: Final = (
 )  # fmt: skip
 _BLANKS: Final = (b"\xc2\xa0", b"\xe2\x80\x87", b"\xe2\x80\x89", b"\xe2\x80\xaf", b"\xe3\x80\x80")
 _FULL_WIDTH: Final = re.compile(rb"\xef(?:\xbc[\x81-\xbf]|\xbd[\x80-\x9e])")
+_ASCII: Final = bytes(range(128))
 _OFTEN: Final = 4  # times, each within ...
 _NEAR: Final = 96  # ... so many bytes of the next, for a text to count as encoded
-_BREAKS: Final = re.compile(rb"\\r|\\n|\s")
+_BREAKS: Final = re.compile(_JOINED_BY + rb"|\\r|\\n|\s")
 _LONGEST: Final = 256 << 20
 
 
@@ -96,7 +107,6 @@ class Window:
     Args:
         data: the text, runs apart by line ends.
         lowered: the same in lower case.
-        words: what is between blanks, in lower case, each once.
         starts: where runs begin in ``data``; empty when it is the stretch itself.
         offsets: where they began in the stretch.
         raw: the stretch.
@@ -104,7 +114,6 @@ class Window:
 
     data: bytes
     lowered: bytes
-    words: bytes
     starts: list[int]
     offsets: list[int]
     raw: bytes
@@ -124,8 +133,7 @@ class Window:
                 at += len(found[0]) + 1
             data = b"\n".join(parts)
         lowered = data.lower()
-        words = dict.fromkeys(lowered.split())
-        return cls(data, lowered, b"\n".join(words), starts, offsets, raw)
+        return cls(data, lowered, starts, offsets, raw)
 
     def offset(self, at: int) -> int:
         """Where a byte of ``data`` stands in the stretch."""
@@ -133,6 +141,11 @@ class Window:
             return at
         run = max(bisect_right(self.starts, at) - 1, 0)
         return self.offsets[run] + at - self.starts[run]
+
+
+def has_controls(data: bytes) -> bool:
+    """Whether there are bytes that no text has."""
+    return len(data.translate(None, _CONTROLS)) < len(data)
 
 
 def layers(window: Window) -> Iterator[Layer]:
@@ -143,6 +156,10 @@ def layers(window: Window) -> Iterator[Layer]:
             runs = [(runs[0][0], b"\n".join(text for _, text in runs))]
         for start, text in runs:
             yield Layer("UTF-16", start, text, is_file=False)
+        for order, pattern in enumerate(_WIDEST):
+            text = b"\n".join(each[0][3 * order :: 4] for each in pattern.finditer(window.raw))
+            if text:
+                yield Layer("UTF-32", 0, text, is_file=False)
     data = window.data
     for layer in chain(_coded(data), _numbers(data), _plain(data), _as_shown(data)):
         yield replace(layer, offset=window.offset(layer.offset))
@@ -178,18 +195,22 @@ def _as_shown(data: bytes) -> Iterator[Layer]:
     Only what lies around telling words is given: the rest would be read twice for nothing.
     """
     plain = _plain_letters(data)
-    lowered, is_tagged = plain.lower(), b"</" in plain
+    is_tagged = b"</" in plain
     if not is_tagged and plain == data:
         return
+    lowered = plain.lower()
     places = (each for word in _TELLING for each in _places(lowered, word))
-    for start, end in _joined((each - _AROUND, each + _AROUND) for each in places):
+    for start, end in joined((each - _AROUND, each + _AROUND) for each in places):
         text = plain[start:end]
-        shown = _TAG.sub(b"", text) if is_tagged else text
+        shown = _TAG.sub(b"", text) if is_tagged and b"<" in text else text
         if shown != text or plain != data:
             yield Layer("as shown", start, shown, is_file=False, is_last=True)
 
 
 def _plain_letters(data: bytes) -> bytes:
+    beyond = b"" if data.isascii() else data.translate(None, _ASCII)
+    if not any(each in beyond for each in (*_UNSEEN, *_BLANKS, b"\xef\xbc", b"\xef\xbd")):
+        return data
     for each in _UNSEEN:
         data = data.replace(each, b"")
     for each in _BLANKS:
@@ -206,7 +227,7 @@ def _places(data: bytes, word: bytes) -> Iterator[int]:
         at = data.find(word, at + len(word))
 
 
-def _joined(stretches: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def joined(stretches: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Stretches in their order, joined where they meet."""
     start = end = -1
     for first, last in sorted(stretches):
@@ -260,9 +281,9 @@ def _numbers(data: bytes) -> Iterator[Layer]:
     """Arrays of bytes as programs write them: 0x89, 0x50, or 137, 80."""
     if data.count(b",") < _FEWEST:
         return
-    pattern = _HEXADECIMAL if data.lower().count(b"0x") >= _FEWEST else _DECIMAL
-    for stretch in pattern.finditer(data):
-        for found in _NUMBERS.finditer(data, *stretch.span()):
+    digits = _HEXADECIMAL if data.lower().count(b"0x") >= _FEWEST else _DECIMAL
+    for start, end in digits.runs(data):
+        for found in _NUMBERS.finditer(data, start, end):
             said = [each for each in found[0].lower().split(b",") if each.strip()]
             try:
                 decoded = bytes(int(each, 0 if b"x" in each else 10) for each in said)
@@ -273,16 +294,8 @@ def _numbers(data: bytes) -> Iterator[Layer]:
 
 
 def _long_stretches(data: bytes) -> Iterator[tuple[int, int]]:
-    """Where words are long enough to be something encoded; lines of one that was wrapped are together."""
-    start = end = -1
-    for found in _LONG_WORD.finditer(data):
-        if start >= 0 and found.start() > end:
-            yield start, end
-            start = -1
-        start = found.start() if start < 0 else start
-        end = found.end() + _WRAPPED
-    if start >= 0:
-        yield start, end
+    """Where runs are long enough to be something encoded; lines of one that was wrapped are together."""
+    return joined((start, end + _WRAPPED) for start, end in _CODED.runs(data))
 
 
 def _decoded(name: str, start: int, plain: bytes, data: bytes) -> Layer | None:
