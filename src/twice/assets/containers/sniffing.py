@@ -21,6 +21,7 @@ class Format(StrEnum):
     TIFF = "image/tiff"
     BMP = "image/bmp"
     AVIF = "image/avif"
+    JXL = "image/jxl"
     WAV = "audio/wav"
     AIFF = "audio/aiff"
     FLAC = "audio/flac"
@@ -41,6 +42,7 @@ class Format(StrEnum):
     LZ4 = "application/x-lz4"
     SEVEN_ZIP = "application/x-7z-compressed"
     RAR = "application/vnd.rar"
+    PALM = "application/x-mobipocket-ebook"
     GLB = "model/gltf-binary"
     FONT = "font/sfnt"
     WOFF = "font/woff"
@@ -60,6 +62,7 @@ _BEGINNINGS: Final = (
     (b"MM\0*", Format.TIFF),
     (b"II+\0", Format.TIFF),
     (b"MM\0+", Format.TIFF),
+    (b"\0\0\0\x0cJXL \r\n\x87\n", Format.JXL),
     (b"fLaC", Format.FLAC),
     (b"OggS", Format.OGG),
     (b"ID3", Format.MPEG),
@@ -108,6 +111,8 @@ def sniff(head: bytes) -> Format:
         return Format.PDF
     if head[:2] == b"BM" and len(head) >= 26 and head[6:10] == b"\0\0\0\0":
         return Format.BMP
+    if head[60:68] in {b"BOOKMOBI", b"TEXtREAd"}:
+        return Format.PALM
     if head[257:262] == b"ustar":
         return Format.TAR
     if _is_audio_frame(head):

@@ -20,6 +20,7 @@ from twice.assets.containers.source import Source
 from twice.assets.containers.unpacking import Budget, inflated, unpacked
 from twice.errors import ExtraMissing
 
+WAYS: Final = ("deflate", "LZMA", "Brotli")
 _STEP: Final = 1 << 16
 _FEWEST: Final = 32  # bytes of text, for it to be no accident
 _WEAK: Final = frozenset({Format.BINARY, Format.ZLIB, Format.BMP, Format.MPEG, Format.AAC})
@@ -89,7 +90,7 @@ def unlzmaed(source: Source) -> Iterator[bytes]:
 
 
 def unmarked(
-    source: Source, budget: Budget, among: tuple[str, ...] = ("deflate", "LZMA", "Brotli")
+    source: Source, budget: Budget, among: tuple[str, ...] = WAYS
 ) -> Iterator[Part]:
     """What bytes of no known kind hold, where they are packed; nothing where they are not.
 

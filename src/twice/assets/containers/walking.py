@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from twice.assets.containers import archives, films, models, pdf, pictures, sounds, tiff
+from twice.assets.containers import archives, films, jxl, models, palm, pdf, pictures, sounds, tiff
 from twice.assets.containers.parts import Damaged, Kind, Part, unread
 from twice.assets.containers.sniffing import Format
 from twice.assets.containers.source import Source
@@ -25,6 +25,7 @@ _WALKERS: Final[dict[Format, Callable[[Source, Budget], Iterator[Part]]]] = {
     Format.AVIF: films.mp4,
     Format.MP4: films.mp4,
     Format.MATROSKA: films.matroska,
+    Format.JXL: jxl.jxl,
     Format.WAV: sounds.wav,
     Format.AIFF: sounds.aiff,
     Format.FLAC: sounds.flac,
@@ -32,6 +33,7 @@ _WALKERS: Final[dict[Format, Callable[[Source, Budget], Iterator[Part]]]] = {
     Format.MPEG: sounds.mpeg,
     Format.AAC: sounds.mpeg,
     Format.PDF: pdf.pdf,
+    Format.PALM: palm.palm,
     Format.ZIP: archives.zipped,
     Format.TAR: archives.tarred,
     Format.GZIP: archives.gzipped,

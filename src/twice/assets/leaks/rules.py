@@ -114,17 +114,21 @@ def _rule(
 _TOOLS: Final = (
     rb"(?:stable[ -]?diffusion|sdxl|midjourney|dall-?e|comfyui|automatic1111|invoke-?ai|novelai"
     rb"|swarmui|fooocus|"
-    rb"elevenlabs|suno|udio|musicgen|audiocraft|stability\.ai|adobe firefly|leonardo\.ai"
-    rb"|runway ?ml|ideogram|"
-    rb"reaper|ableton(?: live)?|pro tools|logic pro|cubase|nuendo|fl studio|bitwig(?: studio)?"
-    rb"|studio one|ardour|"
-    rb"garageband|audacity|adobe audition|blender|pov-ray|photoshop|krita|fluidsynth"
-    rb"|espeak(?:-ng)?|"
-    rb"imagen|flux\.1|kandinsky|pixart)"
+    rb"elevenlabs|musicgen|audiocraft|stability\.ai|adobe firefly|leonardo\.ai"
+    rb"|runway ?ml|"
+    rb"ableton(?: live)?|pro tools|logic pro|cubase|nuendo|fl studio|bitwig(?: studio)?"
+    rb"|ardour|"
+    rb"garageband|adobe audition|pov-ray|photoshop|krita|fluidsynth"
+    rb"|espeak(?:-ng)?|flux\.1|pixart"
 )
 _PLUGINS: Final = (
-    rb"(?:reaeq|reacomp|realimit|reaverb(?:ate)?|fabfilter|kontakt|serum|omnisphere|massive x|"
-    rb"valhalla\w*|izotope|ozone|waves [A-Z]\w+|soundtoys|vst3?i?|audio unit)"
+    rb"|reaeq|reacomp|realimit|reaverb(?:ate)?|fabfilter|omnisphere|"
+    rb"valhalla ?(?:room|vintage|delay|super|shimmer|plate)\w*|izotope|soundtoys|vst3?i?|audio unit"
+)
+# Names that are words as well: they count with a version, or as all that a field says.
+_WORDS: Final = (
+    rb"|reaper|blender|audacity|imagen|ideogram|kandinsky|studio one|suno|udio|kontakt|serum"
+    rb"|massive x|valhalla\w*|ozone|waves [A-Z]\w+"
 )
 _VERSION: Final = rb"[ /-]{0,2}(?:v(?:ersion)?[ .]?)?\d+(?:\.\d+)+\w{0,8}"
 _MADE: Final = (
@@ -199,17 +203,19 @@ RULES: Final = (
     _rule(106, "a tool with its version", Severity.HIGH,
           _TOOL_WORDS + "|reaeq|reacomp|fabfilter|omnisphere|valhalla|izotope|soundtoys"
           "|vst:|vst |vst-|vst/|vst3|vsti|\"daw|'daw",
-          rb"\b(?:(?:" + _TOOLS + rb"|" + _PLUGINS + rb")" + _VERSION
+          rb"\b(?:" + _TOOLS + _PLUGINS + _WORDS + rb")" + _VERSION
           + rb"|" + _MADE + rb" (?:in|with|by|using|on|via) "
           rb"(?:sdxl|stable diffusion|midjourney|dall-?e|comfyui|novelai|elevenlabs|suno"
-          rb"|REAPER|ableton|pro tools|fl studio|cubase|bitwig|logic pro)\b"
+          rb"|REAPER|ableton|pro tools|fl studio|cubase|bitwig|logic pro|krita|photoshop|garageband|ardour)\b"
           rb"|(?:midjourney|dall-?e|sdxl|suno) v?\d\b|eleven_(?:multilingual|monolingual"
           rb"|turbo|flash)_v\d|stable[ -]diffusion (?:xl|v?\d)|vst3?i?: ?\w)"
           rb"|[\"']daw\\{0,3}[\"']" + _IS + rb"\w", reach=(48, 96)),
     _rule(107, "a tool's name", Severity.HIGH,
           _TOOL_WORDS + "|rea|fabfilter|kontakt|serum|omnisphere|massive|valhalla|izotope"
           "|ozone|waves|soundtoys|vst|audio unit",
-          rb"\b(?:" + _TOOLS + rb"|" + _PLUGINS + rb")\b", metadata_only=True),
+          rb"\b" + _TOOLS + _PLUGINS + rb")\b"
+          rb"|\A\W{0,8}(?:" + _WORDS[1:] + rb")\b[^\n]{0,24}\Z", reach=(48, 160),
+          metadata_only=True),
     _rule(108, "a session file", Severity.HIGH, ".rpp|.als|.flp|.logicx|.ptx|.cpr|.dawproject"
           "|.aup3|.detlog|.bwproject",
           rb"[\w)-]\.(?:rpp(?:-bak)?|als|flp|logicx|ptx|cpr|dawproject|aup3|bwproject)(?![\w(=.])", reach=(8, 24)),

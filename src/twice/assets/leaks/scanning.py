@@ -17,7 +17,7 @@ from twice.assets.containers.parts import Damaged, Kind, Part
 from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.containers.source import Source
 from twice.assets.containers.unpacking import Budget
-from twice.assets.containers.unmarked import unmarked
+from twice.assets.containers.unmarked import WAYS, unmarked
 from twice.assets.containers.walking import NO_BROTLI, is_container, walk
 from twice.assets.leaks import rules, texts
 from twice.assets.leaks.excerpts import excerpt
@@ -35,12 +35,12 @@ _CARVED: Final = re.compile(
     rb"|fLaC\x00\x00\x00\x22|ID3[\x02-\x04]\x00|PK\x03\x04|\x1f\x8b\x08[\x00-\x1f]|%PDF-1|glTF\x02\x00\x00\x00"
     rb"|\x28\xb5\x2f\xfd|\xfd7zXZ\x00|\x78[\x01\x5e\x9c\xda]|\x00\x00\x00[\x14-\x40]ftyp"
     rb"|BZh[1-9]1AY&SY|\x04\x22\x4d\x18|wOF[F2]|FORM....AIF[FC]|\x1a\x45\xdf\xa3"
-    rb"|7z\xbc\xaf\x27\x1c|\x5d\x00\x00[\x00-\x80][\x00-\x08]|brob(?:Exif|xml |jumb)",
+    rb"|7z\xbc\xaf\x27\x1c|\x5d\x00\x00[\x00-\x80][\x00-\x08]|\x00\x00\x00\x0cJXL ",
     re.DOTALL,
 )
+_LZMA: Final = b"\x5d\0\0"
 _NAME: Final = "file name"
 _IN_NAMES: Final = frozenset({"L105", "L108", "L111", "L122", "L125"})
-_UNMARKED: Final = {b"\x5d\0\0": (0, ("LZMA",)), b"brob": (8, ("Brotli",))}
 _AROUND: Final = 512  # bytes on each side of a telling word that are read of payload
 _MOST_CARVED: Final = 2000
 _READ_AGAIN: Final = 8  # times that bytes may be read to look into files within them
@@ -231,8 +231,8 @@ class Scan:
                 if not start or found.start() >= WINDOW:
                     continue
                 body = metered.sub(start)
-                if found[0][:4] in _UNMARKED or found[0][:3] in _UNMARKED:
-                    yield from self._unmarked(body, place, found[0][:4], base + start)
+                if found[0][:3] == _LZMA:
+                    yield from self._unmarked(body, place, ("LZMA",), base + start)
                     continue
                 kind = sniff(body.read(0, HEAD))
                 if not is_container(kind) or (kind is Format.ZLIB and not _inflates(body)):
@@ -246,20 +246,18 @@ class Scan:
                 yield from self._source(body, inner)
 
     def _unmarked(
-        self, source: Source, place: _Place, beginning: bytes = b"", at: int = 0
+        self, source: Source, place: _Place, among: tuple[str, ...] = WAYS, at: int | None = None
     ) -> Iterator[Found]:
         """What bytes hold that say nothing of how they are packed."""
-        carved = _UNMARKED.get(beginning) or _UNMARKED.get(beginning[:3])
-        skipped, among = carved or (0, ("deflate", "LZMA", "Brotli"))
         try:
-            for part in unmarked(source.sub(skipped), self._budget, among):
-                inner = place.step(f"{part.name} at {at}" if carved else part.name)
+            for part in unmarked(source, self._budget, among):
+                inner = place.step(part.name if at is None else f"{part.name} at {at}")
                 if part.kind is Kind.FILE:
                     yield from self._source(part.source, replace(inner, is_metadata=False))
-                elif not carved:
+                elif at is None:
                     yield Unread(inner.path, part.offset, part.why)
         except ExtraMissing:
-            if carved or place.path[-1].endswith(".br"):
+            if place.path[-1].endswith(".br"):
                 yield Unread(place.path, at, NO_BROTLI)
 
     def _payload(self, source: Source, place: _Place) -> Iterator[Found]:

@@ -16,8 +16,9 @@ import re
 import string
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -56,6 +57,7 @@ _ESCAPES: Final = re.compile(
 _QUOTED: Final = re.compile(rb"=(?:\r?\n|([0-9A-F]{2}))")
 _ENTITY: Final = re.compile(rb"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|quot|amp|apos|lt|gt);")
 _LONGEST_LEAD: Final = 1 << 12  # bytes of a word before its first percent sign
+_IN_85: Final = re.compile(rb"[!-uz]*+\r?")
 _FEWEST: Final = 40  # numbers that an array has
 _DECIMAL: Final = Class(b"0123456789, \t\n\r\x0b\f", 120)
 _HEXADECIMAL: Final = Class(b"0123456789abcdefABCDEFxX, \t\n\r\x0b\f", 160)
@@ -161,7 +163,7 @@ def layers(window: Window) -> Iterator[Layer]:
             if text:
                 yield Layer("UTF-32", 0, text, is_file=False)
     data = window.data
-    for layer in chain(_coded(data), _numbers(data), _plain(data), _as_shown(data)):
+    for layer in chain(_coded(data), _base85(data), _numbers(data), _plain(data), _as_shown(data)):
         yield replace(layer, offset=window.offset(layer.offset))
 
 
@@ -275,6 +277,23 @@ def _coded(data: bytes) -> Iterator[Layer]:
             decoded = binascii.unhexlify(digits[: len(digits) // 2 * 2])
             if is_worth(decoded):
                 yield Layer("hexadecimal", found.start(), decoded, is_file=True)
+
+
+def _base85(data: bytes) -> Iterator[Layer]:
+    """Base 85 as PostScript has it, up to its end mark; in comments, each line has a percent sign before it."""
+    end = data.find(b"~>")
+    before = 0
+    while end >= 0:
+        lines = data[before:end].rpartition(b"<~")[2].split(b"\n")
+        few = list(takewhile(_IN_85.fullmatch, reversed(lines)))[::-1]
+        is_comment = all(each[:1] == b"%" for each in few)
+        plain = b"".join(each[is_comment:].rstrip() for each in few)
+        with suppress(ValueError):
+            decoded = base64.a85decode(plain)
+            if is_worth(decoded):
+                yield Layer("base 85", end - len(b"\n".join(few)), decoded, is_file=True)
+        before = end + 2
+        end = data.find(b"~>", before)
 
 
 def _numbers(data: bytes) -> Iterator[Layer]:
