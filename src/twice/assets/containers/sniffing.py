@@ -43,6 +43,7 @@ class Format(StrEnum):
     SEVEN_ZIP = "application/x-7z-compressed"
     RAR = "application/vnd.rar"
     PALM = "application/x-mobipocket-ebook"
+    UNITY = "application/x-unity-bundle"
     GLB = "model/gltf-binary"
     FONT = "font/sfnt"
     WOFF = "font/woff"
@@ -63,6 +64,7 @@ _BEGINNINGS: Final = (
     (b"II+\0", Format.TIFF),
     (b"MM\0+", Format.TIFF),
     (b"\0\0\0\x0cJXL \r\n\x87\n", Format.JXL),
+    (b"UnityFS\0", Format.UNITY),
     (b"fLaC", Format.FLAC),
     (b"OggS", Format.OGG),
     (b"ID3", Format.MPEG),

@@ -60,21 +60,28 @@ def unbrotlied(source: Source) -> Iterator[bytes]:
     raise EOFError("the compressed data are cut off")
 
 
-def unlzmaed(source: Source) -> Iterator[bytes]:
+def unlzmaed(source: Source, size: int | None = None) -> Iterator[bytes]:
     """What an LZMA stream holds whose size stands in its head, or nowhere.
+
+    Args:
+        source: the stream.
+        size: what it unpacks to, where that is known from elsewhere and not in its head.
 
     Raises:
         ValueError: it is none, or asks for too much memory.
     """
     head = source.read(0, 14)
-    at = _LZMA_HEAD if head[_LZMA_HEAD : _LZMA_HEAD + 1] == b"\0" and head[13:14] != b"\0" else 13
+    # The first byte of what is packed is 0; where a size may stand before it, it is behind that.
+    is_bare = head[_LZMA_HEAD : _LZMA_HEAD + 1] == b"\0" and head[13:14] != b"\0"
+    at = _LZMA_HEAD if is_bare or size is not None else 13
     settings, dictionary = head[0] if head else 255, int.from_bytes(head[1:5], "little")
     if settings >= 225 or dictionary > _MOST_DICTIONARY:
         raise ValueError("it is no LZMA")
     lc, lp, pb = settings % 9, settings // 9 % 5, settings // 45
     setting = {"id": lzma.FILTER_LZMA1, "dict_size": max(dictionary, 4096), "lc": lc, "lp": lp, "pb": pb}
     decoder = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[setting])
-    left = int.from_bytes(head[5:13], "little") if at > _LZMA_HEAD else (1 << 64) - 1
+    said = int.from_bytes(head[5:13], "little") if at > _LZMA_HEAD else (1 << 64) - 1
+    left = said if size is None else size
     for piece in source.sub(at).pieces(_STEP):
         data = piece
         while not decoder.eof and left > 0:

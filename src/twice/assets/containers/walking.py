@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from twice.assets.containers import archives, films, jxl, models, palm, pdf, pictures, sounds, tiff
+from twice.assets.containers import archives, films, jxl, models, palm, pdf, pictures, sounds, tiff, unity
 from twice.assets.containers.parts import Damaged, Kind, Part, unread
 from twice.assets.containers.sniffing import Format
 from twice.assets.containers.source import Source
@@ -44,6 +44,7 @@ _WALKERS: Final[dict[Format, Callable[[Source, Budget], Iterator[Part]]]] = {
     Format.LZ4: archives.lz4,
     Format.SEVEN_ZIP: archives.unknown,
     Format.RAR: archives.unknown,
+    Format.UNITY: unity.unity,
     Format.GLB: models.glb,
     Format.FONT: models.font,
     Format.WOFF: models.woff,

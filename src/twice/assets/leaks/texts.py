@@ -52,8 +52,9 @@ _PERCENT: Final = re.compile(rb"%[0-9A-Fa-f]{2}[^\s\"<>]*+")
 _WORD_END: Final = re.compile(rb"[^\s\"<>]*+\Z")
 _ESCAPES: Final = re.compile(
     rb"\\x([0-9A-Fa-f]{2})|\\u\{?(?:00)?([0-9A-Fa-f]{2})\}?(?![0-9A-Fa-f])|\\([0-3][0-7]{2})(?!\d)"
-    rb"|\\0{2,4}([0-9A-Fa-f]{2}) ?(?![0-9A-Fa-f])"
+    rb"|\\'([0-9a-f]{2})|%u00([0-9A-Fa-f]{2})|\\0{2,4}([0-9A-Fa-f]{2}) ?(?![0-9A-Fa-f])"
 )
+_OCTAL: Final = 3  # which group of it
 _QUOTED: Final = re.compile(rb"=(?:\r?\n|([0-9A-F]{2}))")
 _ENTITY: Final = re.compile(rb"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|quot|amp|apos|lt|gt);")
 _LONGEST_LEAD: Final = 1 << 12  # bytes of a word before its first percent sign
@@ -178,7 +179,7 @@ def _narrow(raw: bytes, found: re.Match[bytes]) -> bytes:
 def _plain(data: bytes) -> Iterator[Layer]:
     if data.count(b"%") >= 3:
         yield from _percent(data)
-    if b"\\x" in data or b"\\u" in data or b"\\1" in data or b"\\00" in data:
+    if b"\\'" in data or b"%u00" in data or b"\\x" in data or b"\\u" in data or b"\\1" in data or b"\\00" in data:
         for start, text in _stretches(_ESCAPES, data):
             yield Layer("escapes", start, _ESCAPES.sub(_character, text), is_file=False)
     if b"&" in data and b";" in data:
@@ -376,7 +377,6 @@ def _percent(data: bytes) -> Iterator[Layer]:
 
 
 def _character(found: re.Match[bytes]) -> bytes:
-    octal = found[3]
-    hexadecimal = found[1] or found[2] or found[4]
-    number = int(octal, 8) if octal is not None else int(hexadecimal, 16)
+    which = found.lastindex or 1
+    number = int(found[which], 8 if which == _OCTAL else 16)
     return bytes([number & 255]) if number < 128 else chr(number).encode("utf-8")
