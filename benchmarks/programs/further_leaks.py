@@ -39,11 +39,19 @@ def png(*texts: bytes) -> bytes:
     """Return a PNG of one grey pixel with further chunks, each with its name before its contents."""
 
     def piece(name: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+        return (
+            struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+        )
 
     head = piece(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
     more = b"".join(piece(one[:4], one[4:]) for one in texts)
-    return b"\x89PNG\r\n\x1a\n" + head + more + piece(b"IDAT", zlib.compress(b"\0\x80")) + piece(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + head
+        + more
+        + piece(b"IDAT", zlib.compress(b"\0\x80"))
+        + piece(b"IEND", b"")
+    )
 
 
 def jpeg(marker: int, body: bytes) -> bytes:
@@ -66,7 +74,9 @@ def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes
 def exif(comment: str) -> bytes:
     """Return EXIF whose user comment is in ASCII."""
     value = b"ASCII\0\0\0" + comment.encode()
-    tags = struct.pack("<HHHIII", 1, 0x8769, 4, 1, 26, 0) + struct.pack("<HHHIII", 1, 0x9286, 7, len(value), 44, 0)
+    tags = struct.pack("<HHHIII", 1, 0x8769, 4, 1, 26, 0) + struct.pack(
+        "<HHHIII", 1, 0x9286, 7, len(value), 44, 0
+    )
     return b"II*\0" + struct.pack("<I", 8) + tags + value
 
 
@@ -88,7 +98,12 @@ def webp(exif_block: bytes) -> bytes:
     def chunk(name: bytes, body: bytes) -> bytes:
         return name + struct.pack("<I", len(body)) + body + bytes(len(body) % 2)
 
-    body = b"WEBP" + chunk(b"VP8X", b"\x08" + bytes(9)) + chunk(b"VP8L", pixels) + chunk(b"EXIF", exif_block)
+    body = (
+        b"WEBP"
+        + chunk(b"VP8X", b"\x08" + bytes(9))
+        + chunk(b"VP8L", pixels)
+        + chunk(b"EXIF", exif_block)
+    )
     return b"RIFF" + struct.pack("<I", len(body)) + body
 
 
@@ -124,7 +139,14 @@ def ogg(comment: bytes) -> bytes:
         return whole[:22] + struct.pack("<I", total) + whole[26:]
 
     first = b"\x01vorbis" + struct.pack("<IBIIIIBB", 0, 1, 44100, 0, 80000, 0, 0xB8, 1)
-    second = b"\x03vorbis" + struct.pack("<I", 4) + b"Xiph" + struct.pack("<II", 1, len(comment)) + comment + b"\1"
+    second = (
+        b"\x03vorbis"
+        + struct.pack("<I", 4)
+        + b"Xiph"
+        + struct.pack("<II", 1, len(comment))
+        + comment
+        + b"\1"
+    )
     return page(2, 0, [first]) + page(4, 1, [second, b"\x05vorbis" + bytes(32)])
 
 
@@ -141,7 +163,9 @@ def field_recording(note: str) -> bytes:
     def chunk(name: bytes, body: bytes) -> bytes:
         return name + struct.pack("<I", len(body)) + body + bytes(len(body) % 2)
 
-    said = f'<?xml version="1.0"?><BWFXML><PROJECT>pier</PROJECT><NOTE>{note}</NOTE></BWFXML>'.encode()
+    said = (
+        f'<?xml version="1.0"?><BWFXML><PROJECT>pier</PROJECT><NOTE>{note}</NOTE></BWFXML>'.encode()
+    )
     form = chunk(b"fmt ", struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16))
     return chunk(b"RIFF", b"WAVE" + form + chunk(b"data", bytes(16)) + chunk(b"iXML", said))
 
@@ -149,7 +173,12 @@ def field_recording(note: str) -> bytes:
 def impulse(message: str) -> bytes:
     """Return an Impulse Tracker module without notes, with its message."""
     said = message.encode() + b"\0"
-    head = b"IMPM" + b"pier at night".ljust(26, b"\0") + bytes(2) + struct.pack("<HHHHHHHH", 1, 0, 0, 0, 0x214, 0x200, 9, 1)
+    head = (
+        b"IMPM"
+        + b"pier at night".ljust(26, b"\0")
+        + bytes(2)
+        + struct.pack("<HHHHHHHH", 1, 0, 0, 0, 0x214, 0x200, 9, 1)
+    )
     head += bytes([128, 48, 6, 125, 128, 0]) + struct.pack("<HI", len(said), 193) + bytes(4)
     return head.ljust(192, b"\0") + b"\xff" + said
 
@@ -182,8 +211,19 @@ def package(texts: list[str]) -> bytes:
 
 def library(path: str) -> bytes:
     """Return the head of an ELF library and the text of an assertion in it."""
-    head = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 0, 64, 0, 0)
-    return head + bytes(range(256)) + b"\0waves >= 0\0" + path.encode() + b"\0" + bytes(range(255, -1, -1))
+    head = (
+        b"\x7fELF\x02\x01\x01"
+        + bytes(9)
+        + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 0, 64, 0, 0)
+    )
+    return (
+        head
+        + bytes(range(256))
+        + b"\0waves >= 0\0"
+        + path.encode()
+        + b"\0"
+        + bytes(range(255, -1, -1))
+    )
 
 
 def quake(files: dict[str, bytes]) -> bytes:
@@ -199,7 +239,13 @@ def sampled(tool: str) -> bytes:
     """Return a WAV with a list of INFO that names a tool."""
     said = tool.encode() + b"\0"
     said += bytes(len(said) % 2)
-    info = b"LIST" + struct.pack("<I", 12 + len(said)) + b"INFOISFT" + struct.pack("<I", len(said)) + said
+    info = (
+        b"LIST"
+        + struct.pack("<I", 12 + len(said))
+        + b"INFOISFT"
+        + struct.pack("<I", len(said))
+        + said
+    )
     form = b"fmt " + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 8000, 1, 8)
     body = b"WAVE" + form + b"data" + struct.pack("<I", 8) + b"\x80" * 8 + info
     return b"RIFF" + struct.pack("<I", len(body)) + body
@@ -208,7 +254,14 @@ def sampled(tool: str) -> bytes:
 def lottie(picture: bytes) -> bytes:
     """Return a Lottie animation with a picture in it."""
     uri = "data:image/png;base64," + base64.b64encode(picture).decode()
-    return json.dumps({"v": "5.7.4", "fr": 30, "layers": [], "assets": [{"id": "pier", "u": "", "p": uri, "e": 1}]}).encode()
+    return json.dumps(
+        {
+            "v": "5.7.4",
+            "fr": 30,
+            "layers": [],
+            "assets": [{"id": "pier", "u": "", "p": uri, "e": 1}],
+        }
+    ).encode()
 
 
 def cbor(data: object) -> bytes:
@@ -217,7 +270,11 @@ def cbor(data: object) -> bytes:
     def head(kind: int, size: int) -> bytes:
         if size < 24:
             return bytes([kind << 5 | size])
-        return bytes([kind << 5 | 24, size]) if size < 256 else bytes([kind << 5 | 27]) + struct.pack(">Q", size)
+        return (
+            bytes([kind << 5 | 24, size])
+            if size < 256
+            else bytes([kind << 5 | 27]) + struct.pack(">Q", size)
+        )
 
     if isinstance(data, dict):
         return head(5, len(data)) + b"".join(cbor(each) for pair in data.items() for each in pair)
@@ -238,19 +295,37 @@ def catalogue(words: dict[str, str]) -> bytes:
         for pair in pairs:
             tables[which] += struct.pack("<II", len(pair[which]), at + len(body))
             body += pair[which] + b"\0"
-    return struct.pack("<7I", 0x950412DE, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, 0) + b"".join(tables) + body
+    return (
+        struct.pack("<7I", 0x950412DE, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, 0)
+        + b"".join(tables)
+        + body
+    )
 
 
 def font(description: str) -> bytes:
     """Return a TrueType font of one table, that of names."""
     said = description.encode("utf-16-be")
-    table = struct.pack(">HHH", 0, 1, 18) + struct.pack(">HHHHHH", 3, 1, 0x409, 10, len(said), 0) + said
-    return b"\0\1\0\0" + struct.pack(">HHHH", 1, 16, 0, 0) + b"name" + struct.pack(">III", 0, 28, len(table)) + table
+    table = (
+        struct.pack(">HHH", 0, 1, 18) + struct.pack(">HHHHHH", 3, 1, 0x409, 10, len(said), 0) + said
+    )
+    return (
+        b"\0\1\0\0"
+        + struct.pack(">HHHH", 1, 16, 0, 0)
+        + b"name"
+        + struct.pack(">III", 0, 28, len(table))
+        + table
+    )
 
 
 def feed(summary: str) -> bytes:
     """Return a feed of a podcast whose description is markup in entities."""
-    marked = f"<p>{summary}</p>".replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace(":", "&#58;").replace("_", "&#95;")
+    marked = (
+        f"<p>{summary}</p>".replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace(":", "&#58;")
+        .replace("_", "&#95;")
+    )
     return f'<?xml version="1.0"?><rss version="2.0"><channel><item><title>The pier</title><description>{marked}</description></item></channel></rss>'.encode()
 
 
@@ -264,32 +339,69 @@ def caption(words: str) -> bytes:
     """Return the segment in which IPTC keeps a caption."""
     said = words.encode()
     record = b"\x1c\x02\x78" + struct.pack(">H", len(said)) + said
-    return b"Photoshop 3.0\x008BIM\x04\x04\0\0" + struct.pack(">I", len(record)) + record + bytes(len(record) % 2)
+    return (
+        b"Photoshop 3.0\x008BIM\x04\x04\0\0"
+        + struct.pack(">I", len(record))
+        + record
+        + bytes(len(record) % 2)
+    )
 
 
 def leaking() -> dict[str, bytes]:
     """Return the files that leak, by their names."""
-    graph = {"7": {"class_type": "KSamplerAdvanced", "inputs": {"noise_seed": 27182818284590, "scheduler": "karras"}}}
-    speech = {"text": "Mind the gap.", "voice_id": "EXAVITQu4vr4xnSDxMaL", "voice_settings": {"stability": 0.31, "similarity_boost": 0.77}}
-    invoke = json.dumps({"positive_prompt": "a pier", "negative_prompt": "gulls", "seed": 141421356, "steps": 30, "scheduler": "euler_a"})
+    graph = {
+        "7": {
+            "class_type": "KSamplerAdvanced",
+            "inputs": {"noise_seed": 27182818284590, "scheduler": "karras"},
+        }
+    }
+    speech = {
+        "text": "Mind the gap.",
+        "voice_id": "EXAVITQu4vr4xnSDxMaL",
+        "voice_settings": {"stability": 0.31, "similarity_boost": 0.77},
+    }
+    invoke = json.dumps(
+        {
+            "positive_prompt": "a pier",
+            "negative_prompt": "gulls",
+            "seed": 141421356,
+            "steps": 30,
+            "scheduler": "euler_a",
+        }
+    )
     return {
         "logo.svgz": drawing(f"{HOME}/renders/logo_64.png"),
         "style.css": style(webp(exif(INFOTEXT))),
         "guide.odt": open_document(png(b"eXIf" + exif(INFOTEXT)), "The pier is open."),
         "theme.ogg": ogg(picture_comment(jpeg(0xFE, INFOTEXT.encode()))),
-        "steps.wav": field_recording("bounced from REAPER 7.16, ReaComp into Pro-L 2, target -16 LUFS"),
-        "night.it": impulse("pier at night\r\rsamples from musicgen-medium\rseed 141421356\rthanks for listening"),
-        "cover.ora": raster(png(b"iTXtinvokeai_metadata\0\1\0\0\0" + zlib.compress(invoke.encode()))),
+        "steps.wav": field_recording(
+            "bounced from REAPER 7.16, ReaComp into Pro-L 2, target -16 LUFS"
+        ),
+        "night.it": impulse(
+            "pier at night\r\rsamples from musicgen-medium\rseed 141421356\rthanks for listening"
+        ),
+        "cover.ora": raster(
+            png(b"iTXtinvokeai_metadata\0\1\0\0\0" + zlib.compress(invoke.encode()))
+        ),
         "game.apk": package(["Pier", "Start", "art/cover.png", INFOTEXT.replace("\n", " ")]),
         "libgame.so": library(f"{HOME}/engine/src/waves.cpp"),
-        "pak0.pak": quake({"sound/gull.wav": sampled("Ableton Live 12.1.5"), "gfx/readme.txt": b"The pier is open."}),
+        "pak0.pak": quake(
+            {
+                "sound/gull.wav": sampled("Ableton Live 12.1.5"),
+                "gfx/readme.txt": b"The pier is open.",
+            }
+        ),
         "intro.json": lottie(png(b"zTXtworkflow\0\0" + zlib.compress(json.dumps(graph).encode()))),
         "lines.cbor": cbor(speech),
-        "de.mo": catalogue({"": f"Language: de\nX-Poedit-Basepath: {HOME}/game/locale\n", "Start": "Anfang"}),
+        "de.mo": catalogue(
+            {"": f"Language: de\nX-Poedit-Basepath: {HOME}/game/locale\n", "Start": "Anfang"}
+        ),
         "title.ttf": font("Drawn over renders of handwriting_v3.safetensors with seed 141421356"),
         "levels.bin": LEVELS,
         "feed.xml": feed("Read by ElevenLabs, model eleven_multilingual_v2, seed: 31415926"),
-        "Info.plist": plistlib.dumps({"CFBundleName": "Pier", "Notes": f"Café wall. {INFOTEXT}"}, fmt=plistlib.FMT_BINARY),
+        "Info.plist": plistlib.dumps(
+            {"CFBundleName": "Pier", "Notes": f"Café wall. {INFOTEXT}"}, fmt=plistlib.FMT_BINARY
+        ),
         "icon.icns": apple_icon(png(b"tEXtparameters\0" + INFOTEXT.encode())),
         "tower.mtl": b"newmtl planks\nKd 0.8 0.8 0.8\nmap_Kd C:\\Users\\tove\\pier\\renders\\planks_03.png\n",
         "comic.cbz": zipped({"001.jpg": jpeg(0xED, caption(INFOTEXT))}, zipfile.ZIP_STORED),
@@ -312,14 +424,17 @@ def clean() -> dict[str, bytes]:
     }
 
 
-def main() -> None:
-    """Write both folders."""
+def build(folder: Path) -> list[Path]:
+    """Write both kinds below a folder and return the files."""
+    written = []
     for kind, files in (("leaking", leaking()), ("clean", clean())):
-        folder = Path(sys.argv[1], kind)
-        folder.mkdir(parents=True, exist_ok=True)
         for name, body in files.items():
-            (folder / name).write_bytes(body)
+            path = folder / kind / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(body)
+            written.append(path)
+    return written
 
 
 if __name__ == "__main__":
-    main()
+    build(Path(sys.argv[1]))

@@ -44,15 +44,30 @@ def png(*texts: bytes) -> bytes:
     """Return a PNG of one grey pixel with further chunks, each with its name before its contents."""
     head = piece(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
     more = b"".join(piece(one[:4], one[4:]) for one in texts)
-    return b"\x89PNG\r\n\x1a\n" + head + more + piece(b"IDAT", zlib.compress(b"\0\x80")) + piece(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + head
+        + more
+        + piece(b"IDAT", zlib.compress(b"\0\x80"))
+        + piece(b"IEND", b"")
+    )
 
 
 def flac(picture: bytes) -> bytes:
     """Return a FLAC of no frames with a front cover."""
     info = struct.pack(">HH", 4096, 4096) + bytes(6) + bytes.fromhex("0ac44070") + bytes(4 + 16)
-    cover = struct.pack(">I", 3) + struct.pack(">I", 9) + b"image/png" + struct.pack(">I", 5) + b"front"
+    cover = (
+        struct.pack(">I", 3) + struct.pack(">I", 9) + b"image/png" + struct.pack(">I", 5) + b"front"
+    )
     cover += struct.pack(">IIII", 1, 1, 8, 0) + struct.pack(">I", len(picture)) + picture
-    return b"fLaC\0" + len(info).to_bytes(3, "big") + info + b"\x86" + len(cover).to_bytes(3, "big") + cover
+    return (
+        b"fLaC\0"
+        + len(info).to_bytes(3, "big")
+        + info
+        + b"\x86"
+        + len(cover).to_bytes(3, "big")
+        + cover
+    )
 
 
 def element(number: str, body: bytes) -> bytes:
@@ -70,7 +85,11 @@ def webm(words: str) -> bytes:
 
 def wavpack(comment: str) -> bytes:
     """Return a WavPack block of silence and an APEv2 tag with a head and a foot."""
-    block = b"wvpk" + struct.pack("<IHBBIIIIII", 24 + 8, 0x410, 0, 0, 8, 0, 8, 0x04800008, 0, 0)[:28] + bytes(8)
+    block = (
+        b"wvpk"
+        + struct.pack("<IHBBIIIIII", 24 + 8, 0x410, 0, 0, 8, 0, 8, 0x04800008, 0, 0)[:28]
+        + bytes(8)
+    )
     value = comment.encode()
     item = struct.pack("<II", len(value), 0) + b"Comment\0" + value
     frame = struct.pack("<III", 2000, len(item) + 32, 1)
@@ -92,9 +111,16 @@ def dsf(comment: str) -> bytes:
 def aseprite(words: str) -> bytes:
     """Return an Aseprite sprite of one pixel, whose cel has a text of its user."""
     said = words.encode()
-    cel = struct.pack("<HhhBHh5x", 0, 0, 0, 255, 2, 0) + struct.pack("<HH", 1, 1) + zlib.compress(b"\x10\x20\x30\xff")
+    cel = (
+        struct.pack("<HhhBHh5x", 0, 0, 0, 255, 2, 0)
+        + struct.pack("<HH", 1, 1)
+        + zlib.compress(b"\x10\x20\x30\xff")
+    )
     user = struct.pack("<IH", 1, len(said)) + said
-    chunks = b"".join(struct.pack("<IH", 6 + len(one), kind) + one for kind, one in ((0x2005, cel), (0x2020, user)))
+    chunks = b"".join(
+        struct.pack("<IH", 6 + len(one), kind) + one
+        for kind, one in ((0x2005, cel), (0x2020, user))
+    )
     frame = struct.pack("<IHHH2xI", 16 + len(chunks), 0xF1FA, 2, 100, 2) + chunks
     head = struct.pack("<IHHHHHIH", 128 + len(frame), 0xA5E0, 1, 1, 1, 32, 1, 100)
     return head.ljust(128, b"\0") + frame
@@ -104,13 +130,21 @@ def gimp(xmp: str) -> bytes:
     """Return the head of an XCF with a parasite of metadata."""
     body = xmp.encode() + b"\0"
     parasite = struct.pack(">I", 14) + b"gimp-metadata\0" + struct.pack(">II", 1, len(body)) + body
-    return b"gimp xcf v011\0" + struct.pack(">IIII", 1, 1, 0, 150) + struct.pack(">II", 21, len(parasite)) + parasite + bytes(16)
+    return (
+        b"gimp xcf v011\0"
+        + struct.pack(">IIII", 1, 1, 0, 150)
+        + struct.pack(">II", 21, len(parasite))
+        + parasite
+        + bytes(16)
+    )
 
 
 def fbx(path: str) -> bytes:
     """Return a binary FBX whose one node tells where the scene was saved."""
     said = path.encode()
-    value = b"S" + struct.pack("<I", 11) + b"DocumentUrl" + b"S" + struct.pack("<I", len(said)) + said
+    value = (
+        b"S" + struct.pack("<I", 11) + b"DocumentUrl" + b"S" + struct.pack("<I", len(said)) + said
+    )
     head = b"Kaydara FBX Binary  \0\x1a\0" + struct.pack("<I", 7400)
     node = struct.pack("<IIIB", len(head) + 13 + 1 + len(value), 2, len(value), 1) + b"P" + value
     return head + node + bytes(13)
@@ -118,7 +152,11 @@ def fbx(path: str) -> bytes:
 
 def radiance(words: str) -> bytes:
     """Return a Radiance picture of one pixel with a line of comment."""
-    return b"#?RADIANCE\n# " + words.encode() + b"\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n\x80\x80\x80\x81"
+    return (
+        b"#?RADIANCE\n# "
+        + words.encode()
+        + b"\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n\x80\x80\x80\x81"
+    )
 
 
 def box(name: bytes, body: bytes) -> bytes:
@@ -135,11 +173,15 @@ def jpeg_xl() -> bytes:
 def avif(xmp: str) -> bytes:
     """Return the boxes of an AVIF whose second item is XMP, kept among the coded data."""
     said = xmp.encode()
-    entries = box(b"infe", b"\2\0\0\0\0\1\0\0av01\0") + box(b"infe", b"\2\0\0\1\0\2\0\0mime\0application/rdf+xml\0")
+    entries = box(b"infe", b"\2\0\0\0\0\1\0\0av01\0") + box(
+        b"infe", b"\2\0\0\1\0\2\0\0mime\0application/rdf+xml\0"
+    )
     start = box(b"ftyp", b"avif\0\0\0\0avifmif1")
 
     def meta(first: int) -> bytes:
-        places = struct.pack(">HHHII", 1, 0, 1, first, 4) + struct.pack(">HHHII", 2, 0, 1, first + 4, len(said))
+        places = struct.pack(">HHHII", 1, 0, 1, first, 4) + struct.pack(
+            ">HHHII", 2, 0, 1, first + 4, len(said)
+        )
         return box(
             b"meta",
             bytes(4)
@@ -178,9 +220,18 @@ def palmdoc(text: bytes) -> bytes:
 def mobi(text: str) -> bytes:
     """Return a Mobipocket book of one record of text."""
     body = text.encode()
-    first = struct.pack(">HHIHHHH", 2, 0, len(body), 1, 4096, 0, 0) + b"MOBI" + struct.pack(">III", 24, 2, 65001)
+    first = (
+        struct.pack(">HHIHHHH", 2, 0, len(body), 1, 4096, 0, 0)
+        + b"MOBI"
+        + struct.pack(">III", 24, 2, 65001)
+    )
     packed = palmdoc(body)
-    head = b"Salt_Road".ljust(32, b"\0") + struct.pack(">HHIIIIII", 0, 0, 0, 0, 0, 0, 0, 0)[:28] + b"BOOKMOBI" + struct.pack(">IIH", 0, 0, 2)
+    head = (
+        b"Salt_Road".ljust(32, b"\0")
+        + struct.pack(">HHIIIIII", 0, 0, 0, 0, 0, 0, 0, 0)[:28]
+        + b"BOOKMOBI"
+        + struct.pack(">IIH", 0, 0, 2)
+    )
     at = len(head) + 16 + 2
     places = struct.pack(">II", at, 0) + struct.pack(">II", at + len(first), 2)
     return head + places + bytes(2) + first + packed
@@ -199,10 +250,14 @@ def fiction_book(picture: bytes, words: str) -> bytes:
 def message_pack(data: object) -> bytes:
     """Return MessagePack of maps, texts, whole and broken numbers."""
     if isinstance(data, dict):
-        return bytes([0x80 | len(data)]) + b"".join(message_pack(each) for pair in data.items() for each in pair)
+        return bytes([0x80 | len(data)]) + b"".join(
+            message_pack(each) for pair in data.items() for each in pair
+        )
     if isinstance(data, str):
         said = data.encode()
-        return (bytes([0xA0 | len(said)]) if len(said) < 32 else b"\xd9" + bytes([len(said)])) + said
+        return (
+            bytes([0xA0 | len(said)]) if len(said) < 32 else b"\xd9" + bytes([len(said)])
+        ) + said
     if isinstance(data, float):
         return b"\xcb" + struct.pack(">d", data)
     assert isinstance(data, int)
@@ -239,7 +294,11 @@ def installer(text: str) -> bytes:
     """Return an installer as NSIS makes it: LZMA without a size behind a mark of its own."""
     settings = {"id": lzma.FILTER_LZMA1, "dict_size": 1 << 23, "lc": 3, "lp": 0, "pb": 2}
     packed = lzma.compress(text.encode(), lzma.FORMAT_RAW, filters=[settings])
-    mark = struct.pack("<I", 0) + b"\xef\xbe\xad\xdeNullsoftInst" + struct.pack("<II", len(text), len(packed) + 33)
+    mark = (
+        struct.pack("<I", 0)
+        + b"\xef\xbe\xad\xdeNullsoftInst"
+        + struct.pack("<II", len(text), len(packed) + 33)
+    )
     return program(mark + b"\x5d" + struct.pack("<I", 1 << 23) + packed)
 
 
@@ -267,7 +326,9 @@ def blend(text: str) -> bytes:
     middle = len(data) // 3
     frames = [zstandard.ZstdCompressor().compress(one) for one in (data[:middle], data[middle:])]
     sizes = ((len(frames[0]), middle), (len(frames[1]), len(data) - middle))
-    table = b"".join(struct.pack("<II", *one) for one in sizes) + struct.pack("<IBI", 2, 0, 0x8F92EAB1)
+    table = b"".join(struct.pack("<II", *one) for one in sizes) + struct.pack(
+        "<IBI", 2, 0, 0x8F92EAB1
+    )
     return b"".join(frames) + struct.pack("<II", 0x184D2A5E, len(table)) + table
 
 
@@ -283,7 +344,7 @@ def pack(blobs: list[bytes]) -> bytes:
             head.append(size & 0x7F)
             size >>= 7
         out += bytes(head) + zlib.compress(blob)
-    return out + hashlib.sha1(out).digest()  # noqa: S324
+    return out + hashlib.sha1(out).digest()
 
 
 def leaking() -> dict[str, bytes]:
@@ -293,8 +354,18 @@ def leaking() -> dict[str, bytes]:
         + INFOTEXT.replace("\n", "&#10;")
         + "</exif:UserComment></rdf:Description></x:xmpmeta>"
     )
-    workflow = {"1": {"class_type": "KSampler", "inputs": {"seed": 314159265358, "ckpt_name": "dreamshaper_8.safetensors"}}}
-    voice = {"line": "The road is long.", "voice_id": "pNInz6obpgDQGcFmaJgB", "seed": 4242424242, "voice_settings": {"stability": 0.4, "similarity_boost": 0.8}}
+    workflow = {
+        "1": {
+            "class_type": "KSampler",
+            "inputs": {"seed": 314159265358, "ckpt_name": "dreamshaper_8.safetensors"},
+        }
+    }
+    voice = {
+        "line": "The road is long.",
+        "voice_id": "pNInz6obpgDQGcFmaJgB",
+        "seed": 4242424242,
+        "voice_settings": {"stability": 0.4, "similarity_boost": 0.8},
+    }
     session = {"log_id": "detlog-road-0192", "seed": 55100231, "daw": "Ableton Live 12.1"}
     book = (
         "<html><body><p>The salt road runs from the sea to the sea.</p><p>The salt road has no milestones.</p>"
@@ -304,22 +375,39 @@ def leaking() -> dict[str, bytes]:
     return {
         "theme.flac": flac(png(b"zTXtparameters\0\0" + zlib.compress(INFOTEXT.encode()))),
         "intro.webm": webm(f"cut from {HOME}/trailer/intro_v12.blend"),
-        "theme.wv": wavpack("Mixed in REAPER 7.16; chain: ReaEQ, Valhalla Room 2.0; target -14 LUFS"),
+        "theme.wv": wavpack(
+            "Mixed in REAPER 7.16; chain: ReaEQ, Valhalla Room 2.0; target -14 LUFS"
+        ),
         "ambient.dsf": dsf("generated with stable-audio-open-1.0, seed=90210777, steps=100"),
-        "hero.aseprite": aseprite('{"prompt": "a courier, 32 px", "seed": 70077007, "model": "pixelart-diffusion-xl"}'),
+        "hero.aseprite": aseprite(
+            '{"prompt": "a courier, 32 px", "seed": 70077007, "model": "pixelart-diffusion-xl"}'
+        ),
         "sheet.xcf": gimp(xmp),
         "tower.fbx": fbx("C:\\Users\\noor\\saltroad\\props\\tower_v3.fbx"),
         "sky.hdr": radiance("panorama by sd_xl_base_1.0, seed 161803398, 40 steps, cfg 7"),
         "splash.jxl": jpeg_xl(),
         "cover.avif": avif(xmp),
         "story.mobi": mobi(book),
-        "tale.fb2": fiction_book(png(b"tEXtprompt\0" + json.dumps(workflow).encode()), "The road is long."),
+        "tale.fb2": fiction_book(
+            png(b"tEXtprompt\0" + json.dumps(workflow).encode()), "The road is long."
+        ),
         "dialog.msgpack": message_pack(voice),
-        "app.asar": asar({"index.html": b"<p>The road is long.</p>", "main.js": f'load("{coded}")'.encode()}),
-        "game.exe": fused({"main.lua": b"love.draw = nil", "art/sky.png": png(b"tEXtComment\0" + INFOTEXT.encode())}),
-        "setup.exe": installer('readme "Salt Road" art.ini [cover] ' + INFOTEXT + " [end] " + "The road is long. " * 20),
+        "app.asar": asar(
+            {"index.html": b"<p>The road is long.</p>", "main.js": f'load("{coded}")'.encode()}
+        ),
+        "game.exe": fused(
+            {
+                "main.lua": b"love.draw = nil",
+                "art/sky.png": png(b"tEXtComment\0" + INFOTEXT.encode()),
+            }
+        ),
+        "setup.exe": installer(
+            'readme "Salt Road" art.ini [cover] ' + INFOTEXT + " [end] " + "The road is long. " * 20
+        ),
         "logo.eps": postscript("%AI layer notes\n" + INFOTEXT),
-        "tiles.tga": targa("tileset from comfyui batch 12, seed 8675309111, denoise 0.45; log detlog-tiles-0007"),
+        "tiles.tga": targa(
+            "tileset from comfyui batch 12, seed 8675309111, denoise 0.45; log detlog-tiles-0007"
+        ),
         "wall.blend": blend(f"//textures/wall.png {HOME}/textures/wall_src_03.kra"),
         "objects.pack": pack([b"The road is long.\n", json.dumps(session).encode()]),
     }
@@ -336,20 +424,25 @@ def clean() -> dict[str, bytes]:
         "song.flac": flac(png(b"tEXtDescription\0" + story.encode())),
         "road.webm": webm(story),
         "tale.mobi": mobi(f"<html><body><p>{story}</p><p>{story}</p></body></html>"),
-        "lines.msgpack": message_pack({"line": story[:200], "steps": 12, "seed": "barley", "model": "cart"}),
+        "lines.msgpack": message_pack(
+            {"line": story[:200], "steps": 12, "seed": "barley", "model": "cart"}
+        ),
         "app.asar": asar({"index.html": f"<p>{story}</p>".encode(), "main.js": code.encode()}),
         "sign.eps": postscript(story),
     }
 
 
-def main() -> None:
-    """Write both folders."""
+def build(folder: Path) -> list[Path]:
+    """Write both kinds below a folder and return the files."""
+    written = []
     for kind, files in (("leaking", leaking()), ("clean", clean())):
-        folder = Path(sys.argv[1], kind)
-        folder.mkdir(parents=True, exist_ok=True)
         for name, body in files.items():
-            (folder / name).write_bytes(body)
+            path = folder / kind / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(body)
+            written.append(path)
+    return written
 
 
 if __name__ == "__main__":
-    main()
+    build(Path(sys.argv[1]))

@@ -29,8 +29,14 @@ INFOTEXT = (
 )
 COMFY = json.dumps(
     {
-        "3": {"class_type": "KSampler", "inputs": {"seed": 156680208700286, "steps": 20, "cfg": 8.0}},
-        "4": {"class_type": "CheckpointLoaderSimple", "inputs": {"ckpt_name": "sd_xl_base_1.0.safetensors"}},
+        "3": {
+            "class_type": "KSampler",
+            "inputs": {"seed": 156680208700286, "steps": 20, "cfg": 8.0},
+        },
+        "4": {
+            "class_type": "CheckpointLoaderSimple",
+            "inputs": {"ckpt_name": "sd_xl_base_1.0.safetensors"},
+        },
     }
 )
 HOME = "/home/iris/renders/belltower"
@@ -51,11 +57,19 @@ def png(*more: bytes) -> bytes:
     """Return a PNG of one grey pixel with further chunks."""
 
     def piece(name: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+        return (
+            struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+        )
 
     head = piece(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
     texts = b"".join(piece(one[:4], one[4:]) for one in more)
-    return b"\x89PNG\r\n\x1a\n" + head + texts + piece(b"IDAT", zlib.compress(b"\0\x80")) + piece(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + head
+        + texts
+        + piece(b"IDAT", zlib.compress(b"\0\x80"))
+        + piece(b"IEND", b"")
+    )
 
 
 def aiff(comment: str) -> bytes:
@@ -91,7 +105,13 @@ def midi(text: str) -> bytes:
     body = text.encode()
     size = bytes([0x80 | len(body) >> 7, len(body) & 0x7F])
     track = b"\0\xff\x01" + size + body + b"\0\x90\x3c\x40\x60\x80\x3c\0\0\xff\x2f\0"
-    return b"MThd" + struct.pack(">IHHH", 6, 0, 1, 96) + b"MTrk" + struct.pack(">I", len(track)) + track
+    return (
+        b"MThd"
+        + struct.pack(">IHHH", 6, 0, 1, 96)
+        + b"MTrk"
+        + struct.pack(">I", len(track))
+        + track
+    )
 
 
 def soundfont(comment: str) -> bytes:
@@ -104,7 +124,9 @@ def soundfont(comment: str) -> bytes:
 def tracker(names: list[str]) -> bytes:
     """Return an XM module whose instruments' names are its only words, as trackers have them."""
     head = b"Extended Module: " + b"undertow".ljust(20) + b"\x1a" + b"FastTracker v2.00   "
-    head += struct.pack("<HI", 0x104, 276) + struct.pack("<HHHHHHHH", 1, 0, 2, 0, len(names), 1, 6, 125)
+    head += struct.pack("<HI", 0x104, 276) + struct.pack(
+        "<HHHHHHHH", 1, 0, 2, 0, len(names), 1, 6, 125
+    )
     head += bytes(256)
     for name in names:
         head += struct.pack("<I", 33) + name.encode().ljust(22, b"\0")[:22] + bytes(7)
@@ -181,7 +203,9 @@ def photoshop(history: str) -> bytes:
     ).encode()
     resource = b"8BIM" + struct.pack(">HHI", 1060, 0, len(xmp)) + xmp + bytes(len(xmp) % 2)
     head = b"8BPS" + struct.pack(">H6xHIIHH", 1, 1, 1, 1, 8, 1)
-    return head + struct.pack(">II", 0, len(resource)) + resource + struct.pack(">I", 0) + b"\0\0\x80"
+    return (
+        head + struct.pack(">II", 0, len(resource)) + resource + struct.pack(">I", 0) + b"\0\0\x80"
+    )
 
 
 def big_tiff(description: str) -> bytes:
@@ -202,7 +226,22 @@ def woff(words: str) -> bytes:
     ).encode()
     packed = zlib.compress(xml, 9)
     table = struct.pack(">4sIIII", b"head", 64, 4, 4, 0)
-    head = struct.pack(">4sIIHHIHHIIIII", b"wOFF", 0x10000, 68 + len(packed), 1, 0, 32, 1, 0, 68, len(packed), len(xml), 0, 0)
+    head = struct.pack(
+        ">4sIIHHIHHIIIII",
+        b"wOFF",
+        0x10000,
+        68 + len(packed),
+        1,
+        0,
+        32,
+        1,
+        0,
+        68,
+        len(packed),
+        len(xml),
+        0,
+        0,
+    )
     return head + table + bytes(4) + packed
 
 
@@ -242,7 +281,12 @@ def jpeg(comment: str) -> bytes:
     exif = b"MM\0*" + struct.pack(">I", 8) + struct.pack(">HHHIII", 1, 0x8769, 4, 1, 26, 0)
     exif += struct.pack(">HHHIII", 1, 0x9286, 7, len(value), 44, 0) + value
     body = b"Exif\0\0" + exif
-    return b"\xff\xd8\xff\xe1" + struct.pack(">H", len(body) + 2) + body + b"\xff\xda\0\x08\x01\x01\0\0?\0\0\xff\xd9"
+    return (
+        b"\xff\xd8\xff\xe1"
+        + struct.pack(">H", len(body) + 2)
+        + body
+        + b"\xff\xda\0\x08\x01\x01\0\0?\0\0\xff\xd9"
+    )
 
 
 def document(picture: bytes, words: str) -> bytes:
@@ -287,7 +331,14 @@ def godot(text: str) -> bytes:
     name = b"res://scenes/tower.scn".ljust(24, b"\0")
     start = 4 + 16 + 4 + 8 + 64 + 4 + 4 + len(name) + 8 + 8 + 16 + 4
     head = b"GDPC" + struct.pack("<IIII", 2, 4, 3, 0) + struct.pack("<IQ", 0, 0) + bytes(64)
-    return head + struct.pack("<II", 1, len(name)) + name + struct.pack("<QQ", start, len(held)) + bytes(20) + held
+    return (
+        head
+        + struct.pack("<II", 1, len(name))
+        + name
+        + struct.pack("<QQ", start, len(held))
+        + bytes(20)
+        + held
+    )
 
 
 def lz4_block(data: bytes) -> bytes:
@@ -330,7 +381,9 @@ def unity(text: str) -> bytes:
 
 def source_map(source: str) -> bytes:
     """Return a source map that carries the source it was made from."""
-    return json.dumps({"version": 3, "sources": ["tower.ts"], "sourcesContent": [source], "mappings": "AAAA"}).encode()
+    return json.dumps(
+        {"version": 3, "sources": ["tower.ts"], "sourcesContent": [source], "mappings": "AAAA"}
+    ).encode()
 
 
 # A minified script packed by Brotli for the web, and a WOFF2 whose description is in its name table.
@@ -350,7 +403,12 @@ FONT = base64.b85decode(
 
 def leaking() -> dict[str, bytes]:
     """Return the files that leak, by their names."""
-    session = {"prompt": "a quay in rain", "negative_prompt": "people", "sampler_name": "dpmpp_2m", "seed": 80081351}
+    session = {
+        "prompt": "a quay in rain",
+        "negative_prompt": "people",
+        "sampler_name": "dpmpp_2m",
+        "seed": 80081351,
+    }
     invoke = {
         "app_version": "5.4.2",
         "generation_mode": "sdxl_txt2img",
@@ -358,33 +416,59 @@ def leaking() -> dict[str, bytes]:
         "seed": 3141592653,
         "scheduler": "dpmpp_2m",
     }
-    info = b"<</Title(The Bell)/Subject<" + b"\xfe\xff".hex().encode() + INFOTEXT.encode("utf-16-be").hex().encode() + b">>>"
-    pages = [b"<</Type/Pages/Kids[]/Count 0>>", info, b"<</EmbeddedFiles<</Names[(notes.txt)7 0 R]>>>>", b"<</F(notes.txt)/EF<</F 3 0 R>>>>"]
+    info = (
+        b"<</Title(The Bell)/Subject<"
+        + b"\xfe\xff".hex().encode()
+        + INFOTEXT.encode("utf-16-be").hex().encode()
+        + b">>>"
+    )
+    pages = [
+        b"<</Type/Pages/Kids[]/Count 0>>",
+        info,
+        b"<</EmbeddedFiles<</Names[(notes.txt)7 0 R]>>>>",
+        b"<</F(notes.txt)/EF<</F 3 0 R>>>>",
+    ]
     source = 'export const art = "C:\\\\Users\\\\iris\\\\renders\\\\belltower\\\\tower_v7.psd";\n'
-    script = {"label": "start", "say": ["iris", "The tide is in."], "image": f"{HOME}/export/quay_rain_04.png"}
+    script = {
+        "label": "start",
+        "say": ["iris", "The tide is in."],
+        "image": f"{HOME}/export/quay_rain_04.png",
+    }
     node = "Resource scene tower metadata/prompt = " + json.dumps(COMFY) + " node sprite"
     clip = "MonoBehaviour bell_ring m_Name bell_ring userData voice_id=EXAVITQu4vr4xnSDxMaL model_id=eleven_multilingual_v2 end"
     return {
         "storm.aif": aiff("seed: 2094417733, steps: 40, model: stable-audio-open-1.0"),
-        "voice_03.wav": wav_note("voice_id=EXAVITQu4vr4xnSDxMaL stability=0.35 model_id=eleven_multilingual_v2"),
+        "voice_03.wav": wav_note(
+            "voice_id=EXAVITQu4vr4xnSDxMaL stability=0.35 model_id=eleven_multilingual_v2"
+        ),
         "walk.mp3": mp3_ape(f"{HOME}/cues/walk-004.rpp"),
         "cue.mid": midi("Chain: Diva.vst3 > ValhallaVintageVerb.vst3 > Pro-L 2, seed 88121"),
-        "bells.sf2": soundfont("Generated with musicgen-large, seed=4412907731, guidance_scale=3.0"),
-        "undertow.xm": tracker(["undertow", "for the quay scene", "seed: 4412907731", "greets to all"]),
+        "bells.sf2": soundfont(
+            "Generated with musicgen-large, seed=4412907731, guidance_scale=3.0"
+        ),
+        "undertow.xm": tracker(
+            ["undertow", "for the quay scene", "seed: 4412907731", "greets to all"]
+        ),
         "trailer.avi": avi(f"{HOME}/trailer_v3.blend"),
         "loop.gif": gif_xmp(INFOTEXT.replace("\n", "&#xA;")),
         "favicon.ico": icon(png(b"tEXtprompt\0" + COMFY.encode())),
         "wall.ktx2": texture("source", "flux1-dev.safetensors seed 90210441"),
-        "bell.gltf": scene({"generator": "TRELLIS", "seed": 1290041, "steps": 12, "cfg_strength": 7.5}),
+        "bell.gltf": scene(
+            {"generator": "TRELLIS", "seed": 1290041, "steps": 12, "cfg_strength": 7.5}
+        ),
         "bell.usdz": usdz(json.dumps(invoke)),
         "cover.psd": photoshop(INFOTEXT),
         "map.tif": big_tiff("determinism log detlog-map-0147, render 3 of 9"),
-        "title.woff": woff("Glyphs traced from renders of handwriting_v3.safetensors, seed 6600123"),
+        "title.woff": woff(
+            "Glyphs traced from renders of handwriting_v3.safetensors, seed 6600123"
+        ),
         "title.woff2": FONT,
         "main.js.br": BUNDLE,
         "book.pdf": pdf(pages, b"Thank you for reading. The tide tables are on the last page."),
         "chapter.docx": document(jpeg(INFOTEXT), "The tide is in."),
-        "strings.sqlite": database([("greeting", b"Good evening."), ("quay", zlib.compress(json.dumps(session).encode()))]),
+        "strings.sqlite": database(
+            [("greeting", b"Good evening."), ("quay", zlib.compress(json.dumps(session).encode()))]
+        ),
         "game.rpa": renpy(script),
         "game.pck": godot(node),
         "data.unity3d": unity(clip),
@@ -400,27 +484,39 @@ def clean() -> dict[str, bytes]:
     )
     log = f"# Determinism log\n\nA diary of a philosopher. Day 12.\n\n{story} All is fixed, he wrote, and went to bed.\n"
     code = "export function seed(value) { return (value * 16807) % 2147483647; } // one step of noise for the waves\n"
-    pages = [b"<</Type/Pages/Kids[]/Count 0>>", b"<</Title(The Bell)/Subject(" + story.encode() + b")>>", b"<<>>", b"<<>>"]
+    pages = [
+        b"<</Type/Pages/Kids[]/Count 0>>",
+        b"<</Title(The Bell)/Subject(" + story.encode() + b")>>",
+        b"<<>>",
+        b"<<>>",
+    ]
     return {
         "market.aif": aiff(story),
-        "gravel.wav": wav_note("nine steps on gravel, then noise of wind; take 3, the best model of a storm we have"),
+        "gravel.wav": wav_note(
+            "nine steps on gravel, then noise of wind; take 3, the best model of a storm we have"
+        ),
         "dance.mid": midi("To be played with a steady hand, as a seed falls."),
         "wave.gif": gif_xmp(story),
         "tales.pdf": pdf(pages, story.encode()),
         "letters.docx": document(jpeg("Photographed at the harbour by the author"), story),
-        "extras.zip": zipped({"determinism-log.md": log.encode(), "waves.js.map": source_map(code)}),
+        "extras.zip": zipped(
+            {"determinism-log.md": log.encode(), "waves.js.map": source_map(code)}
+        ),
         "lines.rpa": renpy({"label": "start", "say": ["mate", story]}),
     }
 
 
-def main() -> None:
-    """Write both folders."""
+def build(folder: Path) -> list[Path]:
+    """Write both kinds below a folder and return the files."""
+    written = []
     for kind, files in (("leaking", leaking()), ("clean", clean())):
-        folder = Path(sys.argv[1], kind)
-        folder.mkdir(parents=True, exist_ok=True)
         for name, body in files.items():
-            (folder / name).write_bytes(body)
+            path = folder / kind / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(body)
+            written.append(path)
+    return written
 
 
 if __name__ == "__main__":
-    main()
+    build(Path(sys.argv[1]))

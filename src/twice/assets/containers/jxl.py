@@ -37,5 +37,7 @@ def jxl(source: Source, budget: Budget) -> Iterator[Part]:
             plain = unbrotlied(box.source.sub(4))
             yield from unpacked(f"brob {key}", Kind.METADATA, plain, budget, key=key)
         else:
-            yield Part(key if key.isprintable() else "box", Kind.METADATA, box.source, box.offset, key)
+            yield Part(
+                key if key.isprintable() else "box", Kind.METADATA, box.source, box.offset, key
+            )
     yield from after(source, min(end, source.size))

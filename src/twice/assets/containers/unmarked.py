@@ -78,7 +78,13 @@ def unlzmaed(source: Source, size: int | None = None) -> Iterator[bytes]:
     if settings >= 225 or dictionary > _MOST_DICTIONARY:
         raise ValueError("it is no LZMA")
     lc, lp, pb = settings % 9, settings // 9 % 5, settings // 45
-    setting = {"id": lzma.FILTER_LZMA1, "dict_size": max(dictionary, 4096), "lc": lc, "lp": lp, "pb": pb}
+    setting = {
+        "id": lzma.FILTER_LZMA1,
+        "dict_size": max(dictionary, 4096),
+        "lc": lc,
+        "lp": lp,
+        "pb": pb,
+    }
     decoder = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[setting])
     said = int.from_bytes(head[5:13], "little") if at > _LZMA_HEAD else (1 << 64) - 1
     left = said if size is None else size
@@ -96,9 +102,7 @@ def unlzmaed(source: Source, size: int | None = None) -> Iterator[bytes]:
             return
 
 
-def unmarked(
-    source: Source, budget: Budget, among: tuple[str, ...] = WAYS
-) -> Iterator[Part]:
+def unmarked(source: Source, budget: Budget, among: tuple[str, ...] = WAYS) -> Iterator[Part]:
     """What bytes of no known kind hold, where they are packed; nothing where they are not.
 
     Args:

@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from twice.assets.containers import archives, films, jxl, models, palm, pdf, pictures, sounds, tiff, unity
+from twice.assets.containers import (
+    archives,
+    films,
+    jxl,
+    models,
+    palm,
+    pdf,
+    pictures,
+    sounds,
+    tiff,
+    unity,
+)
 from twice.assets.containers.parts import Damaged, Kind, Part, unread
 from twice.assets.containers.sniffing import Format
 from twice.assets.containers.source import Source

@@ -71,7 +71,9 @@ class Rule:
             places: where words stand in it, those of this rule at least.
         """
         at = 0
-        for start, end in _around([places[each] for each in self.near if each in places], self.reach):
+        for start, end in _around(
+            [places[each] for each in self.near if each in places], self.reach
+        ):
             for found in self.pattern.finditer(window.data, max(start, at), end):
                 at = found.end()
                 yield found
@@ -143,7 +145,7 @@ _MODELS: Final = (
 )
 _FIELDS: Final = (
     "negative_prompt|positive_prompt|cfg_scale|guidance_scale|num_inference_steps|sampler_name"
-    "|denoising_strength|clip_skip|ckpt_name|lora_name|init_image|style_preset|similarity_boost"
+    "|denoising_strength|clip_skip|ckpt_name|style_preset|similarity_boost"
     "|use_speaker_boost|voice_settings|max_new_tokens|presence_penalty|frequency_penalty"
 )
 _WORKING: Final = (
@@ -261,7 +263,7 @@ RULES: Final = (
           rb"|\b(?:sampler|cfg|guidance|euler|dpm\+\+)\b[^\n]{0,40}\b\d{1,3} steps\b"
           rb"|\bdenois(?:e|ing)[ _]?strength" + _IS + rb"\d", reach=(64, 96)),
     _rule(124, "a generator's settings side by side", Severity.HIGH, _FIELDS,
-          rb"\b(" + _FIELDS.encode() + rb")\b.{1,600}?\b(?!\1\b)(?:" + _FIELDS.encode() + rb")\b",
+          rb"(" + _FIELDS.encode() + rb").{1,600}?(?!\1)(?:" + _FIELDS.encode() + rb")",
           reach=(8, 680)),
     _rule(125, "a plugin's file", Severity.HIGH, ".vst3|.fxp|.fxb|.aupreset|.nki|.nksf|.vstpreset",
           rb"[\w)-]\.(?:vst3|fxp|fxb|aupreset|nki|nksf|vstpreset)(?![\w(=.])", reach=(8, 24)),

@@ -16,8 +16,8 @@ from typing import Final
 from twice.assets.containers.parts import Damaged, Kind, Part
 from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.containers.source import Source
-from twice.assets.containers.unpacking import Budget
 from twice.assets.containers.unmarked import WAYS, unmarked
+from twice.assets.containers.unpacking import Budget
 from twice.assets.containers.walking import NO_BROTLI, is_container, walk
 from twice.assets.leaks import rules, texts
 from twice.assets.leaks.excerpts import excerpt
@@ -186,7 +186,9 @@ class Scan:
         window = texts.Window.of(text)
         for found in self._ruled(window, replace(place, key=_NAME), 0):
             if isinstance(found, Finding) and found.rule in _IN_NAMES:
-                is_mere = found.rule == "L111"  # What a file is called says nothing of what it holds.
+                is_mere = (
+                    found.rule == "L111"
+                )  # What a file is called says nothing of what it holds.
                 yield replace(found, severity=Severity.LOW) if is_mere else found
 
     def _pixels(self, source: Source, place: _Place) -> Iterator[Found]:

@@ -54,6 +54,7 @@ _ESCAPES: Final = re.compile(
     rb"\\x([0-9A-Fa-f]{2})|\\u\{?(?:00)?([0-9A-Fa-f]{2})\}?(?![0-9A-Fa-f])|\\([0-3][0-7]{2})(?!\d)"
     rb"|\\'([0-9a-f]{2})|%u00([0-9A-Fa-f]{2})|\\0{2,4}([0-9A-Fa-f]{2}) ?(?![0-9A-Fa-f])"
 )
+_ESCAPED: Final = (b"\\x", b"\\u", b"\\1", b"\\00", b"\\'", b"%u00")
 _OCTAL: Final = 3  # which group of it
 _QUOTED: Final = re.compile(rb"=(?:\r?\n|([0-9A-F]{2}))")
 _ENTITY: Final = re.compile(rb"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|quot|amp|apos|lt|gt);")
@@ -179,7 +180,7 @@ def _narrow(raw: bytes, found: re.Match[bytes]) -> bytes:
 def _plain(data: bytes) -> Iterator[Layer]:
     if data.count(b"%") >= 3:
         yield from _percent(data)
-    if b"\\'" in data or b"%u00" in data or b"\\x" in data or b"\\u" in data or b"\\1" in data or b"\\00" in data:
+    if any(each in data for each in _ESCAPED):
         for start, text in _stretches(_ESCAPES, data):
             yield Layer("escapes", start, _ESCAPES.sub(_character, text), is_file=False)
     if b"&" in data and b";" in data:
