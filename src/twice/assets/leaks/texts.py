@@ -24,18 +24,11 @@ from urllib.parse import unquote_to_bytes
 
 from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.leaks.runs import Class
+from twice.assets.leaks.wide import is_wide, wide_texts
 
-# Big-endian text has this form as well, one byte further on; its last letter stands behind it.
-_WIDE: Final = re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00){8,}+")
-_PRINTABLE: Final = frozenset(range(32, 127))
-_WIDEST: Final = (
-    re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00\x00\x00){8,}+"),
-    re.compile(rb"(?:\x00\x00\x00[\t\n\r\x20-\x7e]){8,}+"),
-)
-_RUN: Final = re.compile(rb"[\t\n\r\x20-\x7e]{6,}+")
+_RUN: Final = Class(bytes([*b"\t\n\r", *range(0x20, 0x7F)]), 6)
 _CONTROLS: Final = bytes(sorted(frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")))
 _CODED: Final = Class(b"%s+/_=-" % (string.ascii_letters + string.digits).encode(), 40)
-_MANY: Final = 64
 _WRAPPED: Final = (
     96  # bytes: a last line is shorter, and stands behind the line end and some blanks
 )
@@ -130,11 +123,11 @@ class Window:
         data = raw
         if 50 * (len(raw) - len(raw.translate(None, _CONTROLS))) > len(raw):
             parts, at = [], 0
-            for found in _RUN.finditer(raw):
+            for start, end in _RUN.runs(raw):
                 starts.append(at)
-                offsets.append(found.start())
-                parts.append(found[0])
-                at += len(found[0]) + 1
+                offsets.append(start)
+                parts.append(raw[start:end])
+                at += end - start + 1
             data = b"\n".join(parts)
         lowered = data.lower()
         return cls(data, lowered, starts, offsets, raw)
@@ -154,27 +147,11 @@ def has_controls(data: bytes) -> bool:
 
 def layers(window: Window) -> Iterator[Layer]:
     """What is encoded in a window of text or bytes; offsets are those of the stretch."""
-    if b"\0" in window.raw:
-        runs = [(each.start(), _narrow(window.raw, each)) for each in _WIDE.finditer(window.raw)]
-        if len(runs) > _MANY:  # One text costs less than many.
-            runs = [(runs[0][0], b"\n".join(text for _, text in runs))]
-        for start, text in runs:
-            yield Layer("UTF-16", start, text, is_file=False)
-        for order, pattern in enumerate(_WIDEST):
-            text = b"\n".join(each[0][3 * order :: 4] for each in pattern.finditer(window.raw))
-            if text:
-                yield Layer("UTF-32", 0, text, is_file=False)
+    for name, start, text in wide_texts(window.raw):
+        yield Layer(name, start, text, is_file=False)
     data = window.data
     for layer in chain(_coded(data), _base85(data), _numbers(data), _plain(data), _as_shown(data)):
         yield replace(layer, offset=window.offset(layer.offset))
-
-
-def _narrow(raw: bytes, found: re.Match[bytes]) -> bytes:
-    """The letters of a run, with the last one where it is big-endian."""
-    start, end = found.span()
-    is_big = raw[max(start - 1, 0) : start] == b"\0" and raw[end : end + 1] != b"\0"
-    last = raw[end : end + 1] if is_big and end < len(raw) and raw[end] in _PRINTABLE else b""
-    return found[0][::2] + last
 
 
 def _plain(data: bytes) -> Iterator[Layer]:
@@ -339,7 +316,7 @@ def from_base64(plain: bytes) -> bytes:
 
 def is_worth(data: bytes) -> bool:
     """Whether decoded bytes are more than chance: a known container, or text."""
-    if data[:6] == b"Exif\0\0" or _WIDE.match(data[:HEAD]) is not None:
+    if data[:6] == b"Exif\0\0" or is_wide(data[:HEAD]):
         return True
     kind = sniff(data[:HEAD])
     if kind is Format.TEXT:
