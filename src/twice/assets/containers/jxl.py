@@ -18,6 +18,7 @@ from twice.assets.containers.unmarked import unbrotlied
 from twice.assets.containers.unpacking import Budget, unpacked
 
 _STRUCTURE: Final = frozenset({"JXL ", "ftyp", "jxll", "jxli"})
+_SAYING: Final = frozenset({"Exif", "xml ", "jumb", "jhgm", "free", "skip", "uuid"})
 _PAYLOAD: Final = frozenset({"jxlc", "jxlp", "jbrd"})
 
 
@@ -36,8 +37,9 @@ def jxl(source: Source, budget: Budget) -> Iterator[Part]:
             key = box.source.read(0, 4).decode("latin-1").strip()
             plain = unbrotlied(box.source.sub(4))
             yield from unpacked(f"brob {key}", Kind.METADATA, plain, budget, key=key)
+        elif box.name in _SAYING:
+            yield Part(key, Kind.METADATA, box.source, box.offset, key)
         else:
-            yield Part(
-                key if key.isprintable() else "box", Kind.METADATA, box.source, box.offset, key
-            )
+            end = box.offset  # No box of this kind of file: what is here lies behind its end.
+            break
     yield from after(source, min(end, source.size))

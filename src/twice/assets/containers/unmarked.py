@@ -68,38 +68,48 @@ def unlzmaed(source: Source, size: int | None = None) -> Iterator[bytes]:
         size: what it unpacks to, where that is known from elsewhere and not in its head.
 
     Raises:
-        ValueError: it is none, or asks for too much memory.
+        ValueError: it is none, or damaged, or asks for too much memory.
     """
     head = source.read(0, 14)
     # The first byte of what is packed is 0; where a size may stand before it, it is behind that.
     is_bare = head[_LZMA_HEAD : _LZMA_HEAD + 1] == b"\0" and head[13:14] != b"\0"
     at = _LZMA_HEAD if is_bare or size is not None else 13
+    said = int.from_bytes(head[5:13], "little") if at > _LZMA_HEAD else (1 << 64) - 1
+    left = said if size is None else size
+    decoder = _lzma_decoder(head)
+    try:
+        for piece in source.sub(at).pieces(_STEP):
+            data = piece
+            while not decoder.eof and left > 0:
+                out = decoder.decompress(data, min(1 << 20, left))
+                left -= len(out)
+                data = b""
+                if out:
+                    yield out
+                if decoder.needs_input or not out:
+                    break
+            if decoder.eof or left <= 0:
+                return
+    except lzma.LZMAError as error:
+        raise ValueError(str(error)) from error
+
+
+def _lzma_decoder(head: bytes) -> lzma.LZMADecompressor:
+    """A decoder as the first five bytes ask for it."""
     settings, dictionary = head[0] if head else 255, int.from_bytes(head[1:5], "little")
     if settings >= 225 or dictionary > _MOST_DICTIONARY:
         raise ValueError("it is no LZMA")
-    lc, lp, pb = settings % 9, settings // 9 % 5, settings // 45
-    setting = {
+    chosen = {
         "id": lzma.FILTER_LZMA1,
         "dict_size": max(dictionary, 4096),
-        "lc": lc,
-        "lp": lp,
-        "pb": pb,
+        "lc": settings % 9,
+        "lp": settings // 9 % 5,
+        "pb": settings // 45,
     }
-    decoder = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[setting])
-    said = int.from_bytes(head[5:13], "little") if at > _LZMA_HEAD else (1 << 64) - 1
-    left = said if size is None else size
-    for piece in source.sub(at).pieces(_STEP):
-        data = piece
-        while not decoder.eof and left > 0:
-            out = decoder.decompress(data, min(1 << 20, left))
-            left -= len(out)
-            data = b""
-            if out:
-                yield out
-            if decoder.needs_input or not out:
-                break
-        if decoder.eof or left <= 0:
-            return
+    try:
+        return lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[chosen])
+    except lzma.LZMAError as error:
+        raise ValueError(str(error)) from error
 
 
 def unmarked(source: Source, budget: Budget, among: tuple[str, ...] = WAYS) -> Iterator[Part]:
@@ -136,7 +146,7 @@ def _is_likely(unpacker: Unpacker, source: Source) -> bool:
                 break
     except EOFError:
         pass
-    except (ValueError, zlib.error, lzma.LZMAError):
+    except (ValueError, zlib.error):
         return False
     kind = sniff(out[:HEAD])
     return kind not in _WEAK and (kind is not Format.TEXT or len(out) >= _FEWEST)

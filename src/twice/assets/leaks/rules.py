@@ -179,7 +179,8 @@ RULES: Final = (
           rb"|steps|sampler\w*|model\w*|cfg\w*|width)[\"']", reach=(112, 4608)),
     _rule(103, "a generator's workflow", Severity.CRITICAL, "class_type|ksampler|checkpointloader"
           "|widgets_values|ckpt_name|randomnoise",
-          _Q + rb"class_type" + _IS + rb"\w|\bKSampler(?:Advanced|Select)?\b"
+          rb"class_type" + _Q + rb"\s{0,4}[:=]\s{0,4}(?:\\{0,3}[\"']|&quot;|&#34;|&#x22;)\w"
+          rb"|\bKSampler(?:Advanced|Select)?\b"
           rb"|\bCheckpointLoader\w*|[\"']widgets_values\\{0,3}[\"']"
           rb"|\bckpt_name\b|\bRandomNoise\\{0,3}[\"']"),
     _rule(104, "a seed", Severity.HIGH, "seed",
@@ -247,7 +248,7 @@ RULES: Final = (
           rb"|\blufs\\{0,3}[\"']?" + _IS + rb"-?\d|-\d{1,2}(?:\.\d)? LUFS\b", reach=(80, 48)),
     _rule(114, "a secret", Severity.CRITICAL, "sk-|xi-api|akia|ghp_|gho_|ghu_|ghs_|ghr_|github_pat|hf_|api_key"
           "|api-key|apikey|api_token|api-token|apitoken|private key|aiza|xoxa|xoxb|xoxp",
-          rb"\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{20,}|\bAKIA[0-9A-Z]{16}\b"
+          rb"\bsk-(?!ssh-|ecdsa-)(?:proj-|ant-)?[A-Za-z0-9_-]{20,}|\bAKIA[0-9A-Z]{16}\b"
           rb"|\bgh[pousr]_[A-Za-z0-9]{30,}|\bhf_[A-Za-z0-9]{30,}"
           rb"|\bgithub_pat_\w{40,}|\bAIza[\w-]{35}\b|\bxox[abp]-[\w-]{20,}"
           rb"|-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----"

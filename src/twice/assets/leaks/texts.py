@@ -28,7 +28,9 @@ from twice.assets.leaks.wide import is_wide, wide_texts
 
 _RUN: Final = Class(bytes([*b"\t\n\r", *range(0x20, 0x7F)]), 6)
 _CONTROLS: Final = bytes(sorted(frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")))
-_CODED: Final = Class(b"%s+/_=-" % (string.ascii_letters + string.digits).encode(), 40)
+_CODED: Final = Class(b"%s+/_-" % (string.ascii_letters + string.digits).encode(), 40)
+_SAMPLE: Final = 256
+_DISTINCT: Final = 8  # bytes in a sample; a ruler of dashes is nothing encoded
 _WRAPPED: Final = (
     96  # bytes: a last line is shorter, and stands behind the line end and some blanks
 )
@@ -293,7 +295,11 @@ def _numbers(data: bytes) -> Iterator[Layer]:
 
 def _long_stretches(data: bytes) -> Iterator[tuple[int, int]]:
     """Where runs are long enough to be something encoded; lines of one that was wrapped are together."""
-    return joined((start, end + _WRAPPED) for start, end in _CODED.runs(data))
+    return joined(
+        (start, end + _WRAPPED)
+        for start, end in _CODED.runs(data)
+        if len(set(data[start : min(end, start + _SAMPLE)])) >= _DISTINCT
+    )
 
 
 def _decoded(name: str, start: int, plain: bytes, data: bytes) -> Layer | None:
