@@ -26,6 +26,7 @@ from twice.assets.containers.unpacking import unpacked_zstd
 from twice.assets.leaks.findings import Finding, Unread
 from twice.assets.leaks.looking import look
 from twice.assets.leaks.scanning import Limits, Scan
+from twice.assets.scrubbing.scrubbing import scrubbed
 from twice.foundation.severity import Severity
 
 TEXT = INFOTEXT.encode()
@@ -98,6 +99,19 @@ def test_what_is_packed_is_found(name: str) -> None:
     assert "L101" in rules
 
 
+def test_a_tag_without_a_head_is_scrubbed() -> None:
+    cold = scrubbed(Source.of_bytes(ape(TEXT)), "walk.mp3")
+
+    assert [each.name for each in cold.removed] == ["APE Comment"]
+    assert cold.left == ()
+
+
+def test_words_in_a_payload_stay_and_are_told() -> None:
+    cold = scrubbed(Source.of_bytes(PACKED["subtitles in a payload"]()), "walk.wav")
+
+    assert "L101" in {each.rule for each in cold.left}
+
+
 def test_brotli_is_unpacked_with_the_extra(tmp_path: Path) -> None:
     brotli = pytest.importorskip("brotli")
     path = tmp_path / "page.bin"
@@ -149,6 +163,13 @@ def test_any_bytes_are_tried_as_packed_ones(data: bytes) -> None:
         except (ValueError, EOFError, zlib.error, lzma.LZMAError):
             continue
         assert made >= 0
+
+
+@pytest.mark.parametrize(
+    "start", [b"MSCF\0\0\0\0", b"ITSF\x03\0\0\0", b"MSWIM\0\0\0", b"7z\xbc\xaf\x27\x1c"]
+)
+def test_an_archive_that_is_not_unpacked_is_reported(start: bytes) -> None:
+    assert [type(each) for each in found(start + bytes(90))] == [Unread]
 
 
 def test_a_name_alone_is_a_low_finding() -> None:

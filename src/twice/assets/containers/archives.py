@@ -168,7 +168,7 @@ def lz4(source: Source, budget: Budget) -> Iterator[Part]:
 
 
 def unknown(source: Source, budget: Budget) -> Iterator[Part]:
-    """An archive in a form that is not unpacked here: 7z, RAR."""
+    """An archive in a form that is not unpacked here: 7z, RAR, those of Windows."""
     del source, budget
     yield unread(
         "members", "archives of this kind are not unpacked; publish a zip, or scan before packing"

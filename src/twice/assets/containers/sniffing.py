@@ -42,6 +42,9 @@ class Format(StrEnum):
     LZ4 = "application/x-lz4"
     SEVEN_ZIP = "application/x-7z-compressed"
     RAR = "application/vnd.rar"
+    CABINET = "application/vnd.ms-cab-compressed"
+    CHM = "application/vnd.ms-htmlhelp"
+    WIM = "application/x-ms-wim"
     PALM = "application/x-mobipocket-ebook"
     UNITY = "application/x-unity-bundle"
     GLB = "model/gltf-binary"
@@ -80,6 +83,9 @@ _BEGINNINGS: Final = (
     (b"\x04\x22\x4d\x18", Format.LZ4),
     (b"7z\xbc\xaf\x27\x1c", Format.SEVEN_ZIP),
     (b"Rar!\x1a\x07", Format.RAR),
+    (b"MSCF\0\0\0\0", Format.CABINET),
+    (b"ITSF\x03\0\0\0", Format.CHM),
+    (b"MSWIM\0\0\0", Format.WIM),
     (b"glTF", Format.GLB),
     (b"\0\x01\0\0", Format.FONT),
     (b"OTTO", Format.FONT),

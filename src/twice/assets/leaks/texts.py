@@ -25,6 +25,7 @@ from urllib.parse import unquote_to_bytes
 from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.leaks.runs import Class
 from twice.assets.leaks.wide import is_wide, wide_texts
+from twice.assets.leaks.words import Words
 
 _RUN: Final = Class(bytes([*b"\t\n\r", *range(0x20, 0x7F)]), 6)
 _CONTROLS: Final = bytes(sorted(frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")))
@@ -62,9 +63,11 @@ _NUMBERS: Final = re.compile(
     rb"(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s{0,12},?\s{0,12}){40,}+", re.IGNORECASE
 )
 _TAG: Final = re.compile(rb"<[!/a-zA-Z][^<>]{0,512}+>")
-_TELLING: Final = (
-    b"seed", b"sampler", b"steps", b"cfg", b"prompt", b"model", b"diffusion", b"comfyui", b"reaper",
-    b"ableton", b"lufs",
+_TELLING: Final = Words(
+    (
+        b"seed", b"sampler", b"steps", b"cfg", b"prompt", b"model", b"diffusion", b"comfyui",
+        b"reaper", b"ableton", b"lufs",
+    )
 )  # fmt: skip
 _AROUND: Final = 256  # bytes on each side of a telling word that are read as they are shown
 _UNSEEN: Final = (
@@ -182,7 +185,7 @@ def _as_shown(data: bytes) -> Iterator[Layer]:
     if not is_tagged and plain == data:
         return
     lowered = plain.lower()
-    places = (each for word in _TELLING for each in _places(lowered, word))
+    places = chain.from_iterable(_TELLING.places(lowered).values())
     for start, end in joined((each - _AROUND, each + _AROUND) for each in places):
         text = plain[start:end]
         shown = _TAG.sub(b"", text) if is_tagged and b"<" in text else text
@@ -201,13 +204,6 @@ def _plain_letters(data: bytes) -> bytes:
     if b"\xef\xbc" in data or b"\xef\xbd" in data:
         data = _FULL_WIDTH.sub(lambda found: bytes([ord(found[0].decode()) - 0xFEE0]), data)
     return data
-
-
-def _places(data: bytes, word: bytes) -> Iterator[int]:
-    at = data.find(word)
-    while at >= 0:
-        yield at
-        at = data.find(word, at + len(word))
 
 
 def joined(stretches: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
