@@ -3,10 +3,10 @@
 Usage: python benchmarks/leaks.py [--folder DIR ...] [--small] [--output FILE.jsonl]
 
 A folder holds files that leak, and files that do not, whose names begin with ``clean`` or that lie in a folder of that
-name. The files of ``programs/*_leaks.py`` are always measured. Beside it: ``exiftool -ee3`` and ``mat2 --show``, where they are
-installed, by whether their output shows what was planted: one of a few telling words. Speed is MB in a second of
-the processor's time on sources of the standard library, on the same as one line, on bytes that say nothing, and on samples, which are not taken
-apart but searched for plain words.
+name. The files of ``programs/*_leaks.py`` are always measured. Beside it: ``exiftool -ee3`` and ``mat2 --show``, where they
+are installed, by whether their output shows what was planted: one of a few telling words. Speed is MB in a second of the
+processor's time: on sources of the standard library, on the same as one line, on bytes that say nothing, and on samples,
+which are not taken apart but searched for plain words.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def speed(name: str, data: bytes, rounds: int) -> dict[str, object]:
             begun = time.process_time()
             look([path])
             samples.append(len(data) / 1e6 / (time.process_time() - begun))
-    return {"figure": f"speed on {name}", "unit": "MB/s", **measuring.spread(samples, 1)}
+    return {"figure": f"speed on {name}", "unit": "MB/CPU s", **measuring.spread(samples, 1)}
 
 
 def main() -> None:

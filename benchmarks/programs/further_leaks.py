@@ -1,6 +1,6 @@
 """Twenty files more, of a third set, with traces of their making, and six clean ones.
 
-    python benchmarks/programs/further_leaks.py FOLDER
+    cd benchmarks; python -m programs.further_leaks FOLDER
 
 Written after the scanner had been mended for what ``public_leaks.py`` had shown, again in other containers and places,
 and kept in the history before the first look. The figure that counts is how many were found that first time;
@@ -10,8 +10,6 @@ docs/guides/leaks.md tells it. Nothing here is read by the package.
 from __future__ import annotations
 
 import base64
-import gzip
-import io
 import json
 import plistlib
 import struct
@@ -19,6 +17,10 @@ import sys
 import zipfile
 import zlib
 from pathlib import Path
+
+from programs.leak_games import catalogue, cbor, library, lottie, package, quake, zipped
+from programs.leak_pictures import apple_icon, caption, drawing, exif, jpeg, png, webp
+from programs.leak_sounds import field_recording, impulse, ogg, picture_comment, sampled
 
 INFOTEXT = (
     "a pier in fog, ink wash\nNegative prompt: boats, gulls\nSteps: 36, Sampler: Euler a, CFG scale: 6.5, "
@@ -33,78 +35,6 @@ LEVELS = base64.b85decode(
     "W@U6`ZgX#Pb0RDvaB^>La3laBVIXP(^$2NhAZBl8EFfuaYa%QnZe?d-bZK^FUnc-SVsBw|H~{ktb7f^@B04rQI5ROgH8U_bEFyDZ"
     "ZE$R5a$mRtAZ2w80PqcAZewM0baG*AA}k_fW@le>V_|G%B04rMHGO>m0000"
 )
-
-
-def png(*texts: bytes) -> bytes:
-    """Return a PNG of one grey pixel with further chunks, each with its name before its contents."""
-
-    def piece(name: bytes, body: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-        )
-
-    head = piece(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
-    more = b"".join(piece(one[:4], one[4:]) for one in texts)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + head
-        + more
-        + piece(b"IDAT", zlib.compress(b"\0\x80"))
-        + piece(b"IEND", b"")
-    )
-
-
-def jpeg(marker: int, body: bytes) -> bytes:
-    """Return the frame of a JPEG with one segment."""
-    return (
-        b"\xff\xd8\xff" + bytes([marker]) + struct.pack(">H", len(body) + 2) + body
-        + b"\xff\xda\0\x08\x01\x01\0\0?\0\0\xff\xd9"
-    )  # fmt: skip
-
-
-def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """Return a zip of files by their names."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as archive:
-        for name, body in files.items():
-            archive.writestr(name, body)
-    return out.getvalue()
-
-
-def exif(comment: str) -> bytes:
-    """Return EXIF whose user comment is in ASCII."""
-    value = b"ASCII\0\0\0" + comment.encode()
-    tags = struct.pack("<HHHIII", 1, 0x8769, 4, 1, 26, 0) + struct.pack(
-        "<HHHIII", 1, 0x9286, 7, len(value), 44, 0
-    )
-    return b"II*\0" + struct.pack("<I", 8) + tags + value
-
-
-def drawing(place: str) -> bytes:
-    """Return a compressed SVG as Inkscape exports it."""
-    return gzip.compress(
-        (
-            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:inkscape="http://www.inkscape.org/namespaces/inkscape">'
-            f'<path d="M0 0h9v9z" inkscape:export-filename="{place}"/></svg>'
-        ).encode(),
-        mtime=0,
-    )
-
-
-def webp(exif_block: bytes) -> bytes:
-    """Return a WebP container with EXIF."""
-    pixels = bytes.fromhex("2f00000000071011fd0f4444ff03")
-
-    def chunk(name: bytes, body: bytes) -> bytes:
-        return name + struct.pack("<I", len(body)) + body + bytes(len(body) % 2)
-
-    body = (
-        b"WEBP"
-        + chunk(b"VP8X", b"\x08" + bytes(9))
-        + chunk(b"VP8L", pixels)
-        + chunk(b"EXIF", exif_block)
-    )
-    return b"RIFF" + struct.pack("<I", len(body)) + body
 
 
 def style(picture: bytes) -> bytes:
@@ -124,65 +54,6 @@ def open_document(picture: bytes, words: str) -> bytes:
     )
 
 
-def ogg(comment: bytes) -> bytes:
-    """Return the first pages of an Ogg Vorbis stream."""
-
-    def page(kind: int, number: int, packets: list[bytes]) -> bytes:
-        lacing = b"".join(b"\xff" * (len(one) // 255) + bytes([len(one) % 255]) for one in packets)
-        head = b"OggS\0" + struct.pack("<BQIIIB", kind, 0, 7, number, 0, len(lacing)) + lacing
-        whole = head + b"".join(packets)
-        total = 0
-        for each in whole:
-            total ^= each << 24
-            for _ in range(8):
-                total = (total << 1 ^ (0x04C11DB7 if total & 0x80000000 else 0)) & 0xFFFFFFFF
-        return whole[:22] + struct.pack("<I", total) + whole[26:]
-
-    first = b"\x01vorbis" + struct.pack("<IBIIIIBB", 0, 1, 44100, 0, 80000, 0, 0xB8, 1)
-    second = (
-        b"\x03vorbis"
-        + struct.pack("<I", 4)
-        + b"Xiph"
-        + struct.pack("<II", 1, len(comment))
-        + comment
-        + b"\1"
-    )
-    return page(2, 0, [first]) + page(4, 1, [second, b"\x05vorbis" + bytes(32)])
-
-
-def picture_comment(picture: bytes) -> bytes:
-    """Return a comment that holds a front cover in base64."""
-    block = struct.pack(">II", 3, 10) + b"image/jpeg" + struct.pack(">I", 0)
-    block += struct.pack(">IIIII", 1, 1, 24, 0, len(picture)) + picture
-    return b"METADATA_BLOCK_PICTURE=" + base64.b64encode(block)
-
-
-def field_recording(note: str) -> bytes:
-    """Return a WAV with iXML."""
-
-    def chunk(name: bytes, body: bytes) -> bytes:
-        return name + struct.pack("<I", len(body)) + body + bytes(len(body) % 2)
-
-    said = (
-        f'<?xml version="1.0"?><BWFXML><PROJECT>pier</PROJECT><NOTE>{note}</NOTE></BWFXML>'.encode()
-    )
-    form = chunk(b"fmt ", struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16))
-    return chunk(b"RIFF", b"WAVE" + form + chunk(b"data", bytes(16)) + chunk(b"iXML", said))
-
-
-def impulse(message: str) -> bytes:
-    """Return an Impulse Tracker module without notes, with its message."""
-    said = message.encode() + b"\0"
-    head = (
-        b"IMPM"
-        + b"pier at night".ljust(26, b"\0")
-        + bytes(2)
-        + struct.pack("<HHHHHHHH", 1, 0, 0, 0, 0x214, 0x200, 9, 1)
-    )
-    head += bytes([128, 48, 6, 125, 128, 0]) + struct.pack("<HI", len(said), 193) + bytes(4)
-    return head.ljust(192, b"\0") + b"\xff" + said
-
-
 def raster(thumbnail: bytes) -> bytes:
     """Return an OpenRaster picture."""
     return zipped(
@@ -192,113 +63,6 @@ def raster(thumbnail: bytes) -> bytes:
             "data/0.png": png(),
             "Thumbnails/thumbnail.png": thumbnail,
         }
-    )
-
-
-def package(texts: list[str]) -> bytes:
-    """Return an APK whose table of resources has its texts in UTF-16."""
-    body, places = b"", []
-    for text in texts:
-        places.append(len(body))
-        body += struct.pack("<H", len(text)) + text.encode("utf-16-le") + b"\0\0"
-    body += bytes(-len(body) % 4)
-    size = 28 + 4 * len(texts) + len(body)
-    pool = struct.pack("<HHIIIIII", 1, 28, size, len(texts), 0, 0, 28 + 4 * len(texts), 0)
-    pool += b"".join(struct.pack("<I", at) for at in places) + body
-    table = struct.pack("<HHII", 2, 12, 12 + len(pool), 0) + pool
-    return zipped({"classes.dex": b"dex\n035\0" + bytes(104), "resources.arsc": table})
-
-
-def library(path: str) -> bytes:
-    """Return the head of an ELF library and the text of an assertion in it."""
-    head = (
-        b"\x7fELF\x02\x01\x01"
-        + bytes(9)
-        + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 0, 64, 0, 0)
-    )
-    return (
-        head
-        + bytes(range(256))
-        + b"\0waves >= 0\0"
-        + path.encode()
-        + b"\0"
-        + bytes(range(255, -1, -1))
-    )
-
-
-def quake(files: dict[str, bytes]) -> bytes:
-    """Return a Quake PAK."""
-    body, table = b"", b""
-    for name, data in files.items():
-        table += name.encode().ljust(56, b"\0") + struct.pack("<II", 12 + len(body), len(data))
-        body += data
-    return b"PACK" + struct.pack("<II", 12 + len(body), len(table)) + body + table
-
-
-def sampled(tool: str) -> bytes:
-    """Return a WAV with a list of INFO that names a tool."""
-    said = tool.encode() + b"\0"
-    said += bytes(len(said) % 2)
-    info = (
-        b"LIST"
-        + struct.pack("<I", 12 + len(said))
-        + b"INFOISFT"
-        + struct.pack("<I", len(said))
-        + said
-    )
-    form = b"fmt " + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 8000, 1, 8)
-    body = b"WAVE" + form + b"data" + struct.pack("<I", 8) + b"\x80" * 8 + info
-    return b"RIFF" + struct.pack("<I", len(body)) + body
-
-
-def lottie(picture: bytes) -> bytes:
-    """Return a Lottie animation with a picture in it."""
-    uri = "data:image/png;base64," + base64.b64encode(picture).decode()
-    return json.dumps(
-        {
-            "v": "5.7.4",
-            "fr": 30,
-            "layers": [],
-            "assets": [{"id": "pier", "u": "", "p": uri, "e": 1}],
-        }
-    ).encode()
-
-
-def cbor(data: object) -> bytes:
-    """Return CBOR of maps, texts, whole and broken numbers."""
-
-    def head(kind: int, size: int) -> bytes:
-        if size < 24:
-            return bytes([kind << 5 | size])
-        return (
-            bytes([kind << 5 | 24, size])
-            if size < 256
-            else bytes([kind << 5 | 27]) + struct.pack(">Q", size)
-        )
-
-    if isinstance(data, dict):
-        return head(5, len(data)) + b"".join(cbor(each) for pair in data.items() for each in pair)
-    if isinstance(data, str):
-        return head(3, len(data.encode())) + data.encode()
-    if isinstance(data, float):
-        return b"\xfb" + struct.pack(">d", data)
-    assert isinstance(data, int)
-    return head(0, data)
-
-
-def catalogue(words: dict[str, str]) -> bytes:
-    """Return a compiled gettext catalogue."""
-    pairs = sorted((key.encode(), value.encode()) for key, value in words.items())
-    at = 28 + 16 * len(pairs)
-    tables, body = [b"", b""], b""
-    for which in range(2):
-        for pair in pairs:
-            tables[which] += struct.pack("<II", len(pair[which]), at + len(body))
-            body += pair[which] + b"\0"
-    return (
-        struct.pack("<7I", 0x950412DE, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, 0)
-        + b"".join(tables)
-        + body
     )
 
 
@@ -327,24 +91,6 @@ def feed(summary: str) -> bytes:
         .replace("_", "&#95;")
     )
     return f'<?xml version="1.0"?><rss version="2.0"><channel><item><title>The pier</title><description>{marked}</description></item></channel></rss>'.encode()
-
-
-def apple_icon(picture: bytes) -> bytes:
-    """Return an ICNS of one PNG."""
-    entry = b"ic08" + struct.pack(">I", 8 + len(picture)) + picture
-    return b"icns" + struct.pack(">I", 8 + len(entry)) + entry
-
-
-def caption(words: str) -> bytes:
-    """Return the segment in which IPTC keeps a caption."""
-    said = words.encode()
-    record = b"\x1c\x02\x78" + struct.pack(">H", len(said)) + said
-    return (
-        b"Photoshop 3.0\x008BIM\x04\x04\0\0"
-        + struct.pack(">I", len(record))
-        + record
-        + bytes(len(record) % 2)
-    )
 
 
 def leaking() -> dict[str, bytes]:

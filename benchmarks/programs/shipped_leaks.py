@@ -1,6 +1,6 @@
 """Twenty-four files as games, books and sounds are shipped, with traces of their making, and eight clean ones.
 
-    python benchmarks/programs/shipped_leaks.py FOLDER
+    cd benchmarks; python -m programs.shipped_leaks FOLDER
 
 Written before its author had read the scanner, in containers and places of which the scanner's own tests hold none.
 `leaking/` has the traces, `clean/` the same kinds of container with ordinary words. The figure that counts is how
@@ -10,18 +10,15 @@ many were found the first time; docs/guides/leaks.md tells it. Nothing here is r
 from __future__ import annotations
 
 import base64
-import io
 import json
-import pickle
-import sqlite3
 import struct
 import sys
-import tempfile
-import zipfile
 import zlib
 from pathlib import Path
 
-import zstandard
+from programs.leak_games import database, godot, renpy, scene, unity, usdz, zipped
+from programs.leak_pictures import avi, big_tiff, gif_xmp, icon, jpeg_exif, photoshop, png, texture
+from programs.leak_sounds import aiff, midi, mp3_ape, soundfont, tracker, wav_note
 
 INFOTEXT = (
     "a drowned bell tower at dusk, oil on board\nNegative prompt: text, frame\nSteps: 28, Sampler: Euler a, "
@@ -40,182 +37,6 @@ COMFY = json.dumps(
     }
 )
 HOME = "/home/iris/renders/belltower"
-
-
-def chunk(name: bytes, body: bytes, order: str = "<") -> bytes:
-    """Return a chunk of RIFF (order "<") or of AIFF (order ">"), padded to even."""
-    return name + struct.pack(order + "I", len(body)) + body + b"\0" * (len(body) % 2)
-
-
-def wave(*more: bytes) -> bytes:
-    """Return a Broadcast-less WAV of eight silent samples with further chunks."""
-    form = chunk(b"fmt ", struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16))
-    return chunk(b"RIFF", b"WAVE" + form + chunk(b"data", bytes(16)) + b"".join(more))
-
-
-def png(*more: bytes) -> bytes:
-    """Return a PNG of one grey pixel with further chunks."""
-
-    def piece(name: bytes, body: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-        )
-
-    head = piece(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
-    texts = b"".join(piece(one[:4], one[4:]) for one in more)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + head
-        + texts
-        + piece(b"IDAT", zlib.compress(b"\0\x80"))
-        + piece(b"IEND", b"")
-    )
-
-
-def aiff(comment: str) -> bytes:
-    """Return an AIFF whose ID3 chunk has one comment in UTF-16."""
-    frame = b"\x02" + b"note".decode().encode("utf-16-be") + b"\0\0" + comment.encode("utf-16-be")
-    body = b"TXXX" + struct.pack(">I", len(frame)) + b"\0\0" + frame
-    size = len(body)
-    synch = bytes((size >> shift) & 0x7F for shift in (21, 14, 7, 0))
-    common = struct.pack(">hIh", 1, 8, 16) + b"\x40\x0b\xfa\0\0\0\0\0\0\0"
-    sound = chunk(b"SSND", bytes(8 + 16), ">")
-    tag = chunk(b"ID3 ", b"ID3\x03\0\0" + synch + body, ">")
-    return chunk(b"FORM", b"AIFF" + chunk(b"COMM", common, ">") + sound + tag, ">")
-
-
-def wav_note(note: str) -> bytes:
-    """Return a WAV with a cue point and a note at it."""
-    cue = struct.pack("<IIIIIII", 1, 1, 0, 0x61746164, 0, 0, 0)
-    text = struct.pack("<I", 1) + note.encode("latin-1") + b"\0"
-    return wave(chunk(b"cue ", cue), chunk(b"LIST", b"adtl" + chunk(b"note", text)))
-
-
-def mp3_ape(comment: str) -> bytes:
-    """Return frames of MPEG sound with an APEv2 tag behind them."""
-    frames = (b"\xff\xfb\x90\xc0" + bytes(413)) * 3
-    value = comment.encode()
-    item = struct.pack("<II", len(value), 0) + b"Comment\0" + value
-    end = b"APETAGEX" + struct.pack("<IIII", 2000, len(item) + 32, 1, 0) + bytes(8)
-    return frames + item + end
-
-
-def midi(text: str) -> bytes:
-    """Return a MIDI file with a text event before its one note."""
-    body = text.encode()
-    size = bytes([0x80 | len(body) >> 7, len(body) & 0x7F])
-    track = b"\0\xff\x01" + size + body + b"\0\x90\x3c\x40\x60\x80\x3c\0\0\xff\x2f\0"
-    return (
-        b"MThd"
-        + struct.pack(">IHHH", 6, 0, 1, 96)
-        + b"MTrk"
-        + struct.pack(">I", len(track))
-        + track
-    )
-
-
-def soundfont(comment: str) -> bytes:
-    """Return the INFO and the (empty) samples of a SoundFont."""
-    info = chunk(b"ifil", struct.pack("<HH", 2, 1)) + chunk(b"INAM", b"Bells\0")
-    info += chunk(b"ICMT", comment.encode() + b"\0")
-    return chunk(b"RIFF", b"sfbk" + chunk(b"LIST", b"INFO" + info) + chunk(b"LIST", b"sdta"))
-
-
-def tracker(names: list[str]) -> bytes:
-    """Return an XM module whose instruments' names are its only words, as trackers have them."""
-    head = b"Extended Module: " + b"undertow".ljust(20) + b"\x1a" + b"FastTracker v2.00   "
-    head += struct.pack("<HI", 0x104, 276) + struct.pack(
-        "<HHHHHHHH", 1, 0, 2, 0, len(names), 1, 6, 125
-    )
-    head += bytes(256)
-    for name in names:
-        head += struct.pack("<I", 33) + name.encode().ljust(22, b"\0")[:22] + bytes(7)
-    return head
-
-
-def avi(comment: str) -> bytes:
-    """Return the headers of an AVI with a list of INFO behind its header list."""
-    top = chunk(b"LIST", b"hdrl" + chunk(b"avih", bytes(56)))
-    info = chunk(b"LIST", b"INFO" + chunk(b"ISRC", comment.encode() + b"\0"))
-    return chunk(b"RIFF", b"AVI " + top + info + chunk(b"LIST", b"movi"))
-
-
-def gif_xmp(tool: str) -> bytes:
-    """Return a GIF with XMP in an application extension, as one run of bytes with its magic trailer."""
-    packet = (
-        '<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF '
-        'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:dc='
-        f'"http://purl.org/dc/elements/1.1/"><dc:description>{tool}</dc:description></rdf:Description>'
-        "</rdf:RDF></x:xmpmeta>"
-    )
-    trailer = b"\x01" + bytes(range(255, -1, -1)) + b"\0"
-    head = b"GIF89a" + struct.pack("<HHBBB", 1, 1, 0x80, 0, 0) + bytes(6)
-    image = b"\x2c" + struct.pack("<HHHHB", 0, 0, 1, 1, 0) + b"\x02\x02\x44\x01\0"
-    return head + b"\x21\xff\x0bXMP DataXMP" + packet.encode() + trailer + image + b"\x3b"
-
-
-def icon(picture: bytes) -> bytes:
-    """Return an ICO that holds one PNG."""
-    entry = struct.pack("<BBBBHHII", 1, 1, 0, 0, 1, 32, len(picture), 22)
-    return struct.pack("<HHH", 0, 1, 1) + entry + picture
-
-
-def texture(key: str, value: str) -> bytes:
-    """Return a KTX2 texture of one pixel with one pair of key and value."""
-    pair = key.encode() + b"\0" + value.encode() + b"\0"
-    pairs = struct.pack("<I", len(pair)) + pair
-    pairs += bytes(-len(pairs) % 4)
-    start = 80 + 24
-    head = b"\xabKTX 20\xbb\r\n\x1a\n" + struct.pack("<9I", 37, 1, 1, 1, 0, 0, 1, 1, 0)
-    head += struct.pack("<IIIIQQ", 0, 0, start, len(pairs), 0, 0)
-    level = struct.pack("<QQQ", start + len(pairs), 4, 4)
-    return head + level + pairs + b"\x10\x20\x30\xff"
-
-
-def scene(extras: dict[str, object]) -> bytes:
-    """Return a glTF scene whose one mesh has extras, as Blender writes custom properties."""
-    mesh = {"name": "Bell", "primitives": [{"attributes": {"POSITION": 0}}], "extras": extras}
-    return json.dumps({"asset": {"version": "2.0"}, "meshes": [mesh]}).encode()
-
-
-def usdz(comment: str) -> bytes:
-    """Return a USDZ: an uncompressed zip of a layer and its texture, which has a compressed text."""
-    layer = b'#usda 1.0\n( upAxis = "Y" )\ndef Xform "Bell" {}\n'
-    text = b"iTXtComment\0\x01\0en\0\0" + zlib.compress(comment.encode())
-    return zipped({"bell.usda": layer, "textures/bell.png": png(text)}, zipfile.ZIP_STORED)
-
-
-def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """Return a zip of files by their names."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as archive:
-        for name, body in files.items():
-            archive.writestr(name, body)
-    return out.getvalue()
-
-
-def photoshop(history: str) -> bytes:
-    """Return a PSD of one pixel with XMP among its resources and a layer's name in UTF-16."""
-    xmp = (
-        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><photoshop:History xmlns:photoshop="http://ns.adobe.com/">'
-        + history.replace("&", "&amp;").replace("<", "&lt;").replace("\n", "&#xA;")
-        + "</photoshop:History></x:xmpmeta>"
-    ).encode()
-    resource = b"8BIM" + struct.pack(">HHI", 1060, 0, len(xmp)) + xmp + bytes(len(xmp) % 2)
-    head = b"8BPS" + struct.pack(">H6xHIIHH", 1, 1, 1, 1, 8, 1)
-    return (
-        head + struct.pack(">II", 0, len(resource)) + resource + struct.pack(">I", 0) + b"\0\0\x80"
-    )
-
-
-def big_tiff(description: str) -> bytes:
-    """Return a BigTIFF of one pixel with a description."""
-    text = description.encode() + b"\0"
-    places = [(256, 3, 1, 1), (257, 3, 1, 1), (258, 3, 1, 8), (262, 3, 1, 1)]
-    after = 16 + 8 + 20 * 7 + 8
-    places += [(270, 2, len(text), after), (273, 16, 1, after + len(text)), (279, 4, 1, 1)]
-    entries = b"".join(struct.pack("<HHQQ", *one) for one in places)
-    return b"II" + struct.pack("<HHHQQ", 43, 8, 0, 16, 7) + entries + bytes(8) + text + b"\x80"
 
 
 def woff(words: str) -> bytes:
@@ -275,20 +96,6 @@ def pdf(objects: list[bytes], attached: bytes) -> bytes:
     return bytes(out) + b"startxref\n%d\n%%%%EOF\n" % start
 
 
-def jpeg(comment: str) -> bytes:
-    """Return the frame of a JPEG with a user comment in its EXIF, in UTF-16."""
-    value = b"UNICODE\0" + comment.encode("utf-16-be")
-    exif = b"MM\0*" + struct.pack(">I", 8) + struct.pack(">HHHIII", 1, 0x8769, 4, 1, 26, 0)
-    exif += struct.pack(">HHHIII", 1, 0x9286, 7, len(value), 44, 0) + value
-    body = b"Exif\0\0" + exif
-    return (
-        b"\xff\xd8\xff\xe1"
-        + struct.pack(">H", len(body) + 2)
-        + body
-        + b"\xff\xda\0\x08\x01\x01\0\0?\0\0\xff\xd9"
-    )
-
-
 def document(picture: bytes, words: str) -> bytes:
     """Return a DOCX with one paragraph and one picture."""
     body = f'<w:document xmlns:w="http://schemas.openxmlformats.org/w"><w:p><w:r><w:t>{words}</w:t></w:r></w:p></w:document>'
@@ -299,84 +106,6 @@ def document(picture: bytes, words: str) -> bytes:
             "word/media/image1.jpeg": picture,
         }
     )
-
-
-def database(rows: list[tuple[str, bytes]]) -> bytes:
-    """Return a SQLite database whose one table holds names and blobs."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "a.db")
-        base = sqlite3.connect(place)
-        base.execute("create table strings (name text, body blob)")
-        base.executemany("insert into strings values (?, ?)", rows)
-        base.commit()
-        base.close()
-        return place.read_bytes()
-
-
-def renpy(script: dict[str, object]) -> bytes:
-    """Return an RPA archive with one compiled script, whose tree is a pickle packed by zlib."""
-    packed = zlib.compress(pickle.dumps(script, protocol=2))
-    head = b"RENPY RPC2" + struct.pack("<III", 1, 46, len(packed)) + bytes(12) + bytes(12)
-    compiled = head + packed + bytes(16)
-    at, key = 51, 0x42424242
-    index = {"game/script.rpyc": [(at ^ key, len(compiled) ^ key, b"")]}
-    first = f"RPA-3.0 {at + len(compiled):016x} {key:08x}\n".encode()
-    return first.ljust(at, b" ") + compiled + zlib.compress(pickle.dumps(index, protocol=2))
-
-
-def godot(text: str) -> bytes:
-    """Return a Godot pack with one compressed resource: blocks of zstd under RSCC."""
-    block = zstandard.ZstdCompressor().compress(text.encode())
-    held = b"RSCC" + struct.pack("<IIII", 2, 4096, len(text), len(block)) + block + b"RSCC"
-    name = b"res://scenes/tower.scn".ljust(24, b"\0")
-    start = 4 + 16 + 4 + 8 + 64 + 4 + 4 + len(name) + 8 + 8 + 16 + 4
-    head = b"GDPC" + struct.pack("<IIII", 2, 4, 3, 0) + struct.pack("<IQ", 0, 0) + bytes(64)
-    return (
-        head
-        + struct.pack("<II", 1, len(name))
-        + name
-        + struct.pack("<QQ", start, len(held))
-        + bytes(20)
-        + held
-    )
-
-
-def lz4_block(data: bytes) -> bytes:
-    """Return an LZ4 block: sequences of literals and matches found greedily."""
-    out, at, start, seen = bytearray(), 0, 0, {}
-
-    def length(value: int) -> bytes:
-        return b"" if value < 15 else b"\xff" * ((value - 15) // 255) + bytes([(value - 15) % 255])
-
-    while at < len(data) - 12:
-        key = data[at : at + 4]
-        back = seen.get(key)
-        seen[key] = at
-        if back is None or at - back > 65535:
-            at += 1
-            continue
-        more = 4
-        while at + more < len(data) - 5 and data[back + more] == data[at + more]:
-            more += 1
-        held = data[start:at]
-        out.append(min(len(held), 15) << 4 | min(more - 4, 15))
-        out += length(len(held)) + held + struct.pack("<H", at - back) + length(more - 4)
-        at = start = at + more
-    held = data[start:]
-    out.append(min(len(held), 15) << 4)
-    return bytes(out + length(len(held)) + held)
-
-
-def unity(text: str) -> bytes:
-    """Return a UnityFS bundle: its table of blocks and its one block are packed by LZ4."""
-    data = struct.pack(">I", len(text)) + text.encode()
-    block = lz4_block(data)
-    table = bytes(16) + struct.pack(">IIIH", 1, len(data), len(block), 3)
-    table += struct.pack(">IQQI", 1, 0, len(data), 4) + b"CAB-3f2a\0"
-    packed = lz4_block(table)
-    head = b"UnityFS\0" + struct.pack(">I", 6) + b"5.x.x\0" + b"2021.3.5f1\0"
-    total = len(head) + 20 + len(packed) + len(block)
-    return head + struct.pack(">QIII", total, len(packed), len(table), 0x43) + packed + block
 
 
 def source_map(source: str) -> bytes:
@@ -465,7 +194,7 @@ def leaking() -> dict[str, bytes]:
         "title.woff2": FONT,
         "main.js.br": BUNDLE,
         "book.pdf": pdf(pages, b"Thank you for reading. The tide tables are on the last page."),
-        "chapter.docx": document(jpeg(INFOTEXT), "The tide is in."),
+        "chapter.docx": document(jpeg_exif(INFOTEXT), "The tide is in."),
         "strings.sqlite": database(
             [("greeting", b"Good evening."), ("quay", zlib.compress(json.dumps(session).encode()))]
         ),
@@ -498,7 +227,7 @@ def clean() -> dict[str, bytes]:
         "dance.mid": midi("To be played with a steady hand, as a seed falls."),
         "wave.gif": gif_xmp(story),
         "tales.pdf": pdf(pages, story.encode()),
-        "letters.docx": document(jpeg("Photographed at the harbour by the author"), story),
+        "letters.docx": document(jpeg_exif("Photographed at the harbour by the author"), story),
         "extras.zip": zipped(
             {"determinism-log.md": log.encode(), "waves.js.map": source_map(code)}
         ),
