@@ -26,6 +26,8 @@ def jxl(source: Source, budget: Budget) -> Iterator[Part]:
     """The boxes of a JPEG XL file, those packed by Brotli unpacked, and what follows the last."""
     end = 0
     for box in boxes(source):
+        if box.name == "JXL " and box.offset:
+            break  # The next file begins.
         is_long = source.number(box.offset, 4, big=True) == 1
         end = box.offset + (16 if is_long else 8) + box.source.size
         key = box.name.strip()

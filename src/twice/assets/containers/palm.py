@@ -16,6 +16,7 @@ from twice.assets.containers.unpacking import Budget, unpacked
 
 _HEAD: Final = 78
 _PLAIN, _PALMDOC, _HUFFMAN = 1, 2, 17480
+_SMALLEST: Final = 16  # bytes of a record that says anything
 _LARGEST_RECORD: Final = 1 << 17
 
 
@@ -43,7 +44,8 @@ def palm(source: Source, budget: Budget) -> Iterator[Part]:
         how = "Huffman codes" if packing == _HUFFMAN else f"a way of number {packing}"
         yield unread("text", f"it is packed by {how}, which is not unpacked")
     for at, record in enumerate(records[1 + count :], 1 + count):
-        yield Part(f"record {at}", Kind.FILE, record, starts[at])
+        if record.size >= _SMALLEST:
+            yield Part(f"record {at}", Kind.FILE, record, starts[at])
 
 
 def _undone(record: Source) -> bytes:

@@ -17,9 +17,9 @@ quantifiers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Final
 
 from twice.assets.leaks.texts import Window
@@ -47,6 +47,7 @@ class Rule:
         metadata_only: whether it counts in metadata alone.
         secret: whether the excerpt is starred.
         remedy: what to do.
+        apart: where two different words must stand, how far the second may be from the first; else 0.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Rule:
     metadata_only: bool = False
     secret: bool = False
     remedy: str = _EDIT
+    apart: int = 0
 
     def matches(
         self, window: Window, places: Mapping[bytes, list[int]]
@@ -71,15 +73,26 @@ class Rule:
             places: where words stand in it, those of this rule at least.
         """
         at = 0
-        for start, end in _around(
-            [places[each] for each in self.near if each in places], self.reach
-        ):
+        here = {each: places[each] for each in self.near if each in places}
+        if self.apart:
+            stretches = _together(here, self.apart)
+        else:
+            stretches = _around(here.values(), self.reach)
+        for start, end in stretches:
             for found in self.pattern.finditer(window.data, max(start, at), end):
                 at = found.end()
                 yield found
 
 
-def _around(places: list[list[int]], reach: tuple[int, int]) -> Iterator[tuple[int, int]]:
+def _together(places: Mapping[bytes, list[int]], apart: int) -> Iterator[tuple[int, int]]:
+    """The stretches from a word to the next, where that is another one and not far."""
+    every = sorted((place, word) for word, each in places.items() for place in each)
+    for (start, first), (end, second) in pairwise(every):
+        if first != second and end - start <= apart:
+            yield start, end + len(second)
+
+
+def _around(places: Iterable[list[int]], reach: tuple[int, int]) -> Iterator[tuple[int, int]]:
     """The stretches around words, joined where they meet."""
     start = end = -1
     for place in sorted(chain.from_iterable(places)):
@@ -95,7 +108,7 @@ def _around(places: list[list[int]], reach: tuple[int, int]) -> Iterator[tuple[i
 def _rule(
     number: int, title: str, severity: Severity, near: str, pattern: bytes, *,
           reach: tuple[int, int] = _REACH, metadata_only: bool = False,
-    secret: bool = False, exact: bool = False,
+    secret: bool = False, exact: bool = False, apart: int = 0,
 ) -> Rule:  # fmt: skip
     flags = re.DOTALL if exact else re.DOTALL | re.IGNORECASE
     words = tuple(each.encode() for each in near.split("|"))
@@ -110,6 +123,7 @@ def _rule(
         metadata_only,
         secret,
         remedy,
+        apart,
     )
 
 
@@ -264,8 +278,7 @@ RULES: Final = (
           rb"|\b(?:sampler|cfg|guidance|euler|dpm\+\+)\b[^\n]{0,40}\b\d{1,3} steps\b"
           rb"|\bdenois(?:e|ing)[ _]?strength" + _IS + rb"\d", reach=(64, 96)),
     _rule(124, "a generator's settings side by side", Severity.HIGH, _FIELDS,
-          rb"(" + _FIELDS.encode() + rb").{1,600}?(?!\1)(?:" + _FIELDS.encode() + rb")",
-          reach=(8, 680)),
+          rb"(?:" + _FIELDS.encode() + rb").*(?:" + _FIELDS.encode() + rb")", apart=600),
     _rule(125, "a plugin's file", Severity.HIGH, ".vst3|.fxp|.fxb|.aupreset|.nki|.nksf|.vstpreset",
           rb"[\w)-]\.(?:vst3|fxp|fxb|aupreset|nki|nksf|vstpreset)(?![\w(=.])", reach=(8, 24)),
     _rule(126, "the path of a working file", Severity.HIGH,

@@ -258,10 +258,12 @@ def _coded(data: bytes) -> Iterator[Layer]:
 
 def _base85(data: bytes) -> Iterator[Layer]:
     """Base 85 as PostScript has it, up to its end mark; in comments, each line has a percent sign before it."""
-    end = data.find(b"~>")
     before = 0
-    while end >= 0:
-        lines = data[before:end].rpartition(b"<~")[2].split(b"\n")
+    while (end := data.find(b"~>", before)) >= 0:
+        stretch, before = data[before:end], end + 2
+        if len(stretch) < _FEWEST:
+            continue
+        lines = stretch.rpartition(b"<~")[2].split(b"\n")
         few = list(takewhile(_IN_85.fullmatch, reversed(lines)))[::-1]
         is_comment = all(each[:1] == b"%" for each in few)
         plain = b"".join(each[is_comment:].rstrip() for each in few)
@@ -269,8 +271,6 @@ def _base85(data: bytes) -> Iterator[Layer]:
             decoded = base64.a85decode(plain)
             if is_worth(decoded):
                 yield Layer("base 85", end - len(b"\n".join(few)), decoded, is_file=True)
-        before = end + 2
-        end = data.find(b"~>", before)
 
 
 def _numbers(data: bytes) -> Iterator[Layer]:
