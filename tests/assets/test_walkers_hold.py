@@ -27,6 +27,9 @@ BEGINNINGS = (
     b"fLaC", b"OggS\0", b"ID3\4\0\0", b"\x1aE\xdf\xa3", b"PK\3\4", b"PK\5\6", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\0",
     b"\x28\xb5\x2f\xfd", b"glTF\2\0\0\0", b"\0\1\0\0\0\2\0\0", b"wOFF\0\1\0\0", b"wOF2", b"ttcf\0\1\0\0", b"%PDF-1.4\nstream\n",
     b"\0\0\0\x18ftypavif", b"\0\0\0\x18ftypM4A ", b"FORM\0\0\0\x40AIFF", b"RF64\xff\xff\xff\xffWAVEds64", b"\xff\xf1\x50\x80",
+    b"\0\0\0\x0cJXL \r\n\x87\n\0\0\0\x20brobxml ", b"UnityFS\0\0\0\0\7a\0b\0", b"\x04\x22\x4d\x18\x60\x40\x82",
+    b"Salt".ljust(60, b"\0") + b"BOOKMOBI\0\0\0\0\0\0\0\0\0\2", b"\x5d\0\0\x80\0", b"\0\0\x5d\0\0\x80\0\0",
+    b"wOF2\0\1\0\0\0\0\0\xff\0\2", b"\x50\x2a\x4d\x18\4\0\0\0abcd\x28\xb5\x2f\xfd", b"%!\n<~9jqo^", b"x\0\0\0",
     b"{\\x", b"%41%42%43", b"",
 )  # fmt: skip
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))

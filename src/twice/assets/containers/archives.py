@@ -1,4 +1,4 @@
-"""Members of zip, tar, gzip, bzip2, xz and zstd files, and of what is a zip underneath: EPUB, jar, office documents.
+"""Members of zip, tar, gzip, bzip2, xz, zstd and LZ4 files, and of what is a zip underneath: EPUB, jar, office documents.
 
 Source: PKWARE APPNOTE 6.3.10; POSIX.1-2001 pax; RFC 1952.
 
@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Final
 
+from twice.assets.containers.lz4 import unframed
 from twice.assets.containers.parts import Damaged, Kind, Part, unread
 from twice.assets.containers.pictures import after
 from twice.assets.containers.source import PIECE, Source
@@ -161,8 +162,13 @@ def zstandard(source: Source, budget: Budget) -> Iterator[Part]:
     yield from unpacked("zstd", Kind.FILE, unpacked_zstd(source), budget)
 
 
+def lz4(source: Source, budget: Budget) -> Iterator[Part]:
+    """What an LZ4 frame holds."""
+    yield from unpacked("LZ4", Kind.FILE, unframed(source), budget)
+
+
 def unknown(source: Source, budget: Budget) -> Iterator[Part]:
-    """An archive in a form that is not unpacked here: 7z, RAR."""
+    """An archive in a form that is not unpacked here: 7z, RAR, those of Windows."""
     del source, budget
     yield unread(
         "members", "archives of this kind are not unpacked; publish a zip, or scan before packing"

@@ -49,9 +49,10 @@ def front_tags(source: Source) -> Iterator[Part]:
 
 def end_tags(source: Source, start: int) -> Iterator[Part]:
     """The fields of the APE and ID3v1 tags at the end, from where they begin."""
-    if source.read(start, 8) == b"APETAGEX":
-        yield from _ape_items(source, start)
     at = source.size - 128
+    end = at if at >= start and source.read(at, 3) == b"TAG" else source.size
+    if source.read(start, 8) == b"APETAGEX" or source.read(end - 32, 8) == b"APETAGEX":
+        yield from _ape_items(source.sub(0, end), start)
     if at >= start and source.read(at, 3) == b"TAG":
         for place, width, key in _FIELDS:
             field = source.sub(at + place, width)
@@ -147,13 +148,16 @@ def _picture_start(name: str, head: bytes) -> int:
 
 
 def _ape_items(source: Source, start: int) -> Iterator[Part]:
-    size, count = source.number(start + 12, 4), source.number(start + 16, 4)
-    at, end = start + 32, min(start + 32 + size, source.size)
-    for _ in range(count):
+    """The items of a tag that has a head, a foot or both; what is no item is given whole."""
+    has_head = source.read(start, 8) == b"APETAGEX"
+    has_foot = source.read(source.size - 32, 8) == b"APETAGEX" and source.size - 32 > start
+    at, end = start + 32 * has_head, source.size - 32 * has_foot
+    while at + 9 < end:
         length = source.number(at, 4)
         head = source.read(at + 8, 256)
         name, zero, _ = head.partition(b"\0")
-        if not zero or at + 8 >= end:
+        if not zero or not name.isascii():
+            yield Part("APE", Kind.METADATA, source.sub(at, end - at), at, "APE")
             return
         body = at + 9 + len(name)
         key = name.decode("latin-1")

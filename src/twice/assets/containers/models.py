@@ -13,9 +13,12 @@ from typing import Final
 from twice.assets.containers.parts import Damaged, Kind, Part, unread
 from twice.assets.containers.pictures import after
 from twice.assets.containers.source import Source
+from twice.assets.containers.unmarked import unbrotlied
 from twice.assets.containers.unpacking import Budget, inflated, unpacked
 
 _SAYING: Final = frozenset({"meta", "PfEd", "FFTM", "TeX ", "DSIG", "Debg", "Glat"})
+_PICTURES: Final = frozenset({"CBDT", "sbix"})
+_COLLECTION: Final = 0x74746366  # "ttcf"
 _NAMES: Final = {
     0: "copyright",
     1: "family",
@@ -58,9 +61,7 @@ def collection(source: Source, budget: Budget) -> Iterator[Part]:
 def woff(source: Source, budget: Budget) -> Iterator[Part]:
     """The names and the notes of a WOFF font; of WOFF 2, that its tables are not unpacked."""
     if source.read(0, 4) == b"wOF2":
-        if source.number(32, 4, big=True):
-            yield unread("metadata", "WOFF 2 packs it with Brotli, which is not unpacked")
-        yield Part("tables", Kind.PAYLOAD, source)
+        yield from _woff2(source, budget)
         return
     for at in range(source.number(12, 2, big=True)):
         entry = 44 + 20 * at
@@ -79,6 +80,39 @@ def woff(source: Source, budget: Budget) -> Iterator[Part]:
     place, size = source.number(36, 4, big=True), source.number(40, 4, big=True)
     if size:
         yield Part("private", Kind.METADATA, source.sub(place, size), place, "private")
+
+
+def _woff2(source: Source, budget: Budget) -> Iterator[Part]:
+    """The tables of a WOFF 2 font, which are one stream, its notes, and what was left private."""
+    at = 48
+    for _ in range(source.number(12, 2, big=True)):
+        flags = source.number(at, 1)
+        at += 5 if flags & 63 == 63 else 1
+        at = _after_number(source, at)
+        is_glyphs, version = flags & 63 in {10, 11}, flags >> 6
+        if (is_glyphs and version != 3) or (not is_glyphs and version):
+            at = _after_number(source, at)
+    if source.number(4, 4, big=True) == _COLLECTION:
+        yield unread("tables", "they are those of a collection, which is not unpacked")
+    else:
+        tables = source.sub(at, source.number(20, 4, big=True))
+        yield from unpacked("tables", Kind.CODE, unbrotlied(tables), budget)
+    place, size = source.number(28, 4, big=True), source.number(32, 4, big=True)
+    if size:
+        note = unbrotlied(source.sub(place, size))
+        yield from unpacked("metadata", Kind.METADATA, note, budget, key="metadata")
+    place, size = source.number(40, 4, big=True), source.number(44, 4, big=True)
+    if size:
+        yield Part("private", Kind.METADATA, source.sub(place, size), place, "private")
+
+
+def _after_number(source: Source, at: int) -> int:
+    """Where a number of seven bits to a byte ends; it has five bytes at most."""
+    for _ in range(5):
+        at += 1
+        if not source.number(at - 1, 1) & 0x80:
+            break
+    return at
 
 
 def _tables(source: Source, start: int, budget: Budget) -> Iterator[Part]:
@@ -100,6 +134,8 @@ def _table(name: str, body: Source, place: int | None) -> Iterator[Part]:
         yield from _said(body, place)
     elif name == "SVG ":
         yield Part("SVG", Kind.FILE, body, place)
+    elif name in _PICTURES:
+        yield Part(name, Kind.CODE, body, place)
     elif name in _SAYING:
         yield Part(name.strip(), Kind.METADATA, body, place, name.strip())
     else:

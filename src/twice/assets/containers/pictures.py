@@ -16,6 +16,7 @@ from twice.assets.containers.slack import behind_pixels
 from twice.assets.containers.source import PIECE, Source
 from twice.assets.containers.unpacking import Budget, inflated, unpacked
 
+_RESOURCES: Final = b"Photoshop 3.0\0"
 PNG_STRUCTURE: Final = {
     "IHDR": 13, "PLTE": 768, "IEND": 0, "tRNS": 256, "gAMA": 4, "cHRM": 32, "sRGB": 1, "cICP": 4,
     "mDCV": 24, "cLLI": 8, "sBIT": 4, "bKGD": 6, "pHYs": 9, "hIST": 512, "acTL": 8, "fcTL": 26,
@@ -171,7 +172,9 @@ def jpeg(source: Source, budget: Budget) -> Iterator[Part]:
         else:
             label = head.partition(b"\0")[0].decode("latin-1")[:32]
             name = f"APP{marker & 15} {label if label.isprintable() else ''}".strip()
-            yield Part(name, Kind.METADATA, body, offset, name)
+            # The mark of this segment names a program, whoever wrote it.
+            said = body.sub(len(_RESOURCES)) if head.startswith(_RESOURCES) else body
+            yield Part(name, Kind.METADATA, said, offset, name)
     yield from after(source, end)
 
 

@@ -21,6 +21,7 @@ class Format(StrEnum):
     TIFF = "image/tiff"
     BMP = "image/bmp"
     AVIF = "image/avif"
+    JXL = "image/jxl"
     WAV = "audio/wav"
     AIFF = "audio/aiff"
     FLAC = "audio/flac"
@@ -38,8 +39,14 @@ class Format(StrEnum):
     BZIP2 = "application/x-bzip2"
     XZ = "application/x-xz"
     ZSTD = "application/zstd"
+    LZ4 = "application/x-lz4"
     SEVEN_ZIP = "application/x-7z-compressed"
     RAR = "application/vnd.rar"
+    CABINET = "application/vnd.ms-cab-compressed"
+    CHM = "application/vnd.ms-htmlhelp"
+    WIM = "application/x-ms-wim"
+    PALM = "application/x-mobipocket-ebook"
+    UNITY = "application/x-unity-bundle"
     GLB = "model/gltf-binary"
     FONT = "font/sfnt"
     WOFF = "font/woff"
@@ -59,6 +66,8 @@ _BEGINNINGS: Final = (
     (b"MM\0*", Format.TIFF),
     (b"II+\0", Format.TIFF),
     (b"MM\0+", Format.TIFF),
+    (b"\0\0\0\x0cJXL \r\n\x87\n", Format.JXL),
+    (b"UnityFS\0", Format.UNITY),
     (b"fLaC", Format.FLAC),
     (b"OggS", Format.OGG),
     (b"ID3", Format.MPEG),
@@ -71,8 +80,12 @@ _BEGINNINGS: Final = (
     (b"BZh", Format.BZIP2),
     (b"\xfd7zXZ\0", Format.XZ),
     (b"\x28\xb5\x2f\xfd", Format.ZSTD),
+    (b"\x04\x22\x4d\x18", Format.LZ4),
     (b"7z\xbc\xaf\x27\x1c", Format.SEVEN_ZIP),
     (b"Rar!\x1a\x07", Format.RAR),
+    (b"MSCF\0\0\0\0", Format.CABINET),
+    (b"ITSF\x03\0\0\0", Format.CHM),
+    (b"MSWIM\0\0\0", Format.WIM),
     (b"glTF", Format.GLB),
     (b"\0\x01\0\0", Format.FONT),
     (b"OTTO", Format.FONT),
@@ -106,6 +119,8 @@ def sniff(head: bytes) -> Format:
         return Format.PDF
     if head[:2] == b"BM" and len(head) >= 26 and head[6:10] == b"\0\0\0\0":
         return Format.BMP
+    if head[60:68] in {b"BOOKMOBI", b"TEXtREAd"}:
+        return Format.PALM
     if head[257:262] == b"ustar":
         return Format.TAR
     if _is_audio_frame(head):

@@ -16,6 +16,9 @@ from twice.assets.containers.parts import Kind, Part, unread
 from twice.assets.containers.source import Source
 
 _STEP: Final = 1 << 16
+_ZSTD: Final = 0xFD2FB528
+_ZSTD_SKIPPED: Final = 0x184D2A50
+_LONGEST_SKIPPED: Final = 1 << 20
 
 
 @dataclass(slots=True)
@@ -101,16 +104,37 @@ def unpacked_xz(source: Source) -> Iterator[bytes]:
 
 
 def unpacked_zstd(source: Source) -> Iterator[bytes]:
-    """What a zstd file holds."""
+    """What the frames of a zstd file hold, one after another; the reader would lose what stands before damage."""
     import zstandard
 
-    decoder = zstandard.ZstdDecompressor(max_window_size=128 << 20)
-    try:
-        with decoder.stream_reader(source.as_file(), read_across_frames=True) as reader:
-            while piece := reader.read(1 << 20):
-                yield piece
-    except zstandard.ZstdError as error:
-        raise ValueError(str(error)) from error
+    at = 0
+    while source.number(at, 4) == _ZSTD or source.number(at, 4) & ~0xF == _ZSTD_SKIPPED:
+        if source.number(at, 4) != _ZSTD:
+            yield source.read(at + 8, min(source.number(at + 4, 4), _LONGEST_SKIPPED))
+            at += 8 + source.number(at + 4, 4)
+            continue
+        decoder = zstandard.ZstdDecompressor(max_window_size=128 << 20)
+        try:
+            with decoder.stream_reader(source.sub(at).as_file()) as reader:
+                while piece := reader.read(1 << 20):
+                    yield piece
+            at = _end_of_frame(source, at)
+        except zstandard.ZstdError as error:
+            raise ValueError(str(error)) from error
+
+
+def _end_of_frame(source: Source, at: int) -> int:
+    """Where a zstd frame ends: its blocks say how long they are (RFC 8878, 3.1.1)."""
+    described = source.number(at + 4, 1)
+    is_single, checked = described >> 5 & 1, described >> 2 & 1
+    at += 5 + (1 - is_single) + (0, 1, 2, 4)[described & 3]
+    at += (is_single, 2, 4, 8)[described >> 6]
+    while at + 3 <= source.size:
+        head = source.number(at, 3)
+        at += 3 + (1 if head >> 1 & 3 == 1 else head >> 3)
+        if head & 1:
+            return at + 4 * checked
+    raise EOFError("the compressed data are cut off")
 
 
 def _zlib_step(decoder: object, data: bytes) -> tuple[bytes, bytes]:

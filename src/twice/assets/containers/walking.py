@@ -8,12 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from twice.assets.containers import archives, films, models, pdf, pictures, sounds, tiff
+from twice.assets.containers import (
+    archives,
+    films,
+    jxl,
+    models,
+    palm,
+    pdf,
+    pictures,
+    sounds,
+    tiff,
+    unity,
+)
 from twice.assets.containers.parts import Damaged, Kind, Part, unread
 from twice.assets.containers.sniffing import Format
 from twice.assets.containers.source import Source
 from twice.assets.containers.unpacking import Budget
+from twice.errors import ExtraMissing
 
+NO_BROTLI: Final = "Brotli was not unpacked: install it with pip install 'twice[assets]'"
 _WALKERS: Final[dict[Format, Callable[[Source, Budget], Iterator[Part]]]] = {
     Format.PNG: pictures.png,
     Format.JPEG: pictures.jpeg,
@@ -23,6 +36,7 @@ _WALKERS: Final[dict[Format, Callable[[Source, Budget], Iterator[Part]]]] = {
     Format.AVIF: films.mp4,
     Format.MP4: films.mp4,
     Format.MATROSKA: films.matroska,
+    Format.JXL: jxl.jxl,
     Format.WAV: sounds.wav,
     Format.AIFF: sounds.aiff,
     Format.FLAC: sounds.flac,
@@ -30,6 +44,7 @@ _WALKERS: Final[dict[Format, Callable[[Source, Budget], Iterator[Part]]]] = {
     Format.MPEG: sounds.mpeg,
     Format.AAC: sounds.mpeg,
     Format.PDF: pdf.pdf,
+    Format.PALM: palm.palm,
     Format.ZIP: archives.zipped,
     Format.TAR: archives.tarred,
     Format.GZIP: archives.gzipped,
@@ -37,8 +52,13 @@ _WALKERS: Final[dict[Format, Callable[[Source, Budget], Iterator[Part]]]] = {
     Format.BZIP2: archives.bzipped,
     Format.XZ: archives.xzipped,
     Format.ZSTD: archives.zstandard,
+    Format.LZ4: archives.lz4,
     Format.SEVEN_ZIP: archives.unknown,
     Format.RAR: archives.unknown,
+    Format.CABINET: archives.unknown,
+    Format.CHM: archives.unknown,
+    Format.WIM: archives.unknown,
+    Format.UNITY: unity.unity,
     Format.GLB: models.glb,
     Format.FONT: models.font,
     Format.WOFF: models.woff,
@@ -67,6 +87,8 @@ def walk(source: Source, kind: Format, budget: Budget) -> Iterator[Part]:
     except Damaged as damage:
         yield unread(str(kind), damage.why, damage.offset)
         yield Part("unreadable rest", Kind.CODE, source.sub(damage.offset), damage.offset)
+    except ExtraMissing:
+        yield unread(str(kind), NO_BROTLI)
     except (ValueError, IndexError, KeyError, EOFError, OverflowError, OSError) as error:
         yield unread(str(kind), f"it does not hold together: {str(error)[:120]}")
         yield Part("unreadable whole", Kind.CODE, source, 0)

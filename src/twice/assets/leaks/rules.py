@@ -17,17 +17,18 @@ quantifiers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Final
 
 from twice.assets.leaks.texts import Window
+from twice.assets.leaks.words import Words
 from twice.foundation.severity import Severity
 
 SCRUB: Final = "Publish a copy without it: twice asset scrub FILE -o COPY"
 _EDIT: Final = "Take it out of the text, then build again."
-_BEFORE: Final = 128  # bytes that a match may begin before one of its words
-_BEHIND: Final = 4608  # and how far it may reach behind it
+_REACH: Final = (48, 160)  # bytes that a match may begin before one of its words, and end behind
 _Q: Final = rb"(?:\\{0,3}[\"']|&quot;|&#34;|&#x22;)?"
 _IS: Final = _Q + rb"\s{0,4}[:=]\s{0,4}" + _Q
 
@@ -41,10 +42,12 @@ class Rule:
         title: what it is a trace of.
         severity: how grave it is.
         near: lower-case words, one of which stands wherever the pattern matches.
+        reach: bytes that a match may begin before one of these words, and end behind its beginning.
         pattern: what matches.
         metadata_only: whether it counts in metadata alone.
         secret: whether the excerpt is starred.
         remedy: what to do.
+        apart: where two different words must stand, how far the second may be from the first; else 0.
     """
 
     id: str
@@ -52,45 +55,60 @@ class Rule:
     severity: Severity
     near: tuple[bytes, ...]
     pattern: re.Pattern[bytes]
+    reach: tuple[int, int] = _REACH
     metadata_only: bool = False
     secret: bool = False
     remedy: str = _EDIT
+    apart: int = 0
 
-    def matches(self, window: Window) -> Iterator[re.Match[bytes]]:
+    def matches(
+        self, window: Window, places: Mapping[bytes, list[int]]
+    ) -> Iterator[re.Match[bytes]]:
         """Where the form stands in a window of text.
 
         The pattern is tried around its words only: on text without them it costs next to nothing.
+
+        Args:
+            window: the text.
+            places: where words stand in it, those of this rule at least.
         """
         at = 0
-        words = [each for each in self.near if each.rpartition(b" ")[2] in window.words]
-        for start, end in _around(window.lowered, words):
+        here = {each: places[each] for each in self.near if each in places}
+        if self.apart:
+            stretches = _together(here, self.apart)
+        else:
+            stretches = _around(here.values(), self.reach)
+        for start, end in stretches:
             for found in self.pattern.finditer(window.data, max(start, at), end):
                 at = found.end()
                 yield found
 
 
-def _around(lowered: bytes, words: list[bytes]) -> list[tuple[int, int]]:
+def _together(places: Mapping[bytes, list[int]], apart: int) -> Iterator[tuple[int, int]]:
+    """The stretches from a word to the next, where that is another one and not far."""
+    every = sorted((place, word) for word, each in places.items() for place in each)
+    for (start, first), (end, second) in pairwise(every):
+        if first != second and end - start <= apart:
+            yield start, end + len(second)
+
+
+def _around(places: Iterable[list[int]], reach: tuple[int, int]) -> Iterator[tuple[int, int]]:
     """The stretches around words, joined where they meet."""
-    places: list[int] = []
-    for word in words:
-        at = lowered.find(word)
-        while at >= 0:
-            places.append(at)
-            at = lowered.find(word, at + len(word))
-    stretches: list[tuple[int, int]] = []
-    for place in sorted(places):
-        start, end = max(place - _BEFORE, 0), place + _BEHIND
-        if stretches and start <= stretches[-1][1]:
-            stretches[-1] = (stretches[-1][0], end)
-        else:
-            stretches.append((start, end))
-    return stretches
+    start = end = -1
+    for place in sorted(chain.from_iterable(places)):
+        if place - reach[0] > end:
+            if end >= 0:
+                yield start, end
+            start = max(place - reach[0], 0)
+        end = place + reach[1]
+    if end >= 0:
+        yield start, end
 
 
 def _rule(
     number: int, title: str, severity: Severity, near: str, pattern: bytes, *,
-          metadata_only: bool = False,
-    secret: bool = False, exact: bool = False,
+          reach: tuple[int, int] = _REACH, metadata_only: bool = False,
+    secret: bool = False, exact: bool = False, apart: int = 0,
 ) -> Rule:  # fmt: skip
     flags = re.DOTALL if exact else re.DOTALL | re.IGNORECASE
     words = tuple(each.encode() for each in near.split("|"))
@@ -101,106 +119,137 @@ def _rule(
         severity,
         words,
         re.compile(pattern, flags),
+        reach,
         metadata_only,
         secret,
         remedy,
+        apart,
     )
 
 
 _TOOLS: Final = (
     rb"(?:stable[ -]?diffusion|sdxl|midjourney|dall-?e|comfyui|automatic1111|invoke-?ai|novelai"
     rb"|swarmui|fooocus|"
-    rb"elevenlabs|suno|udio|musicgen|audiocraft|stability\.ai|adobe firefly|leonardo\.ai"
-    rb"|runway ?ml|ideogram|"
-    rb"reaper|ableton(?: live)?|pro tools|logic pro|cubase|nuendo|fl studio|bitwig(?: studio)?"
-    rb"|studio one|ardour|"
-    rb"garageband|audacity|adobe audition|blender|pov-ray|photoshop|krita|fluidsynth"
-    rb"|espeak(?:-ng)?|"
-    rb"imagen|flux\.1|kandinsky|pixart)"
+    rb"elevenlabs|musicgen|audiocraft|stability\.ai|adobe firefly|leonardo\.ai"
+    rb"|runway ?ml|"
+    rb"ableton(?: live)?|pro tools|logic pro|cubase|nuendo|fl studio|bitwig(?: studio)?"
+    rb"|ardour|"
+    rb"garageband|adobe audition|pov-ray|photoshop|krita|fluidsynth"
+    rb"|espeak(?:-ng)?|flux\.1|pixart"
 )
 _PLUGINS: Final = (
-    rb"(?:reaeq|reacomp|realimit|reaverb(?:ate)?|fabfilter|kontakt|serum|omnisphere|massive x|"
-    rb"valhalla\w*|izotope|ozone|waves [A-Z]\w+|soundtoys|vst3?i?|audio unit)"
+    rb"|reaeq|reacomp|realimit|reaverb(?:ate)?|fabfilter|omnisphere|"
+    rb"valhalla ?(?:room|vintage|delay|super|shimmer|plate)\w*|izotope|soundtoys|vst3?i?|audio unit"
+)
+# Names that are words as well: they count with a version, or as all that a field says.
+_WORDS: Final = (
+    rb"|reaper|blender|audacity|imagen|ideogram|kandinsky|studio one|suno|udio|kontakt|serum"
+    rb"|massive x|valhalla\w*|ozone|waves [A-Z]\w+"
 )
 _VERSION: Final = rb"[ /-]{0,2}(?:v(?:ersion)?[ .]?)?\d+(?:\.\d+)+\w{0,8}"
 _MADE: Final = (
-    rb"\b(?:rendered|generated|made|created|produced|mixed|mastered|bounced|exported|"
+    rb"(?:rendered|generated|made|created|produced|mixed|mastered|bounced|exported|"
     rb"synthesi[sz]ed|painted)"
+)
+_MODELS: Final = (
+    rb"\b(?:stable-audio(?:-open)?-\d|sd_?xl_(?:base|refiner|turbo|lightning)"
+    rb"|musicgen-(?:small|medium|large|melody|stereo)|flux\.?1-(?:dev|schnell|pro)\b"
+    rb"|sd3(?:\.5)?[_-](?:medium|large)|v1-5-pruned|gpt-image-\d|xtts[_-]v\d"
+    rb"|juggernaut_?xl|dreamshaper[_-]?\w|realvisxl|pony_?diffusion|tts-1-hd\b)"
+)
+_FIELDS: Final = (
+    "negative_prompt|positive_prompt|cfg_scale|guidance_scale|num_inference_steps|sampler_name"
+    "|denoising_strength|clip_skip|ckpt_name|style_preset|similarity_boost"
+    "|use_speaker_boost|voice_settings|max_new_tokens|presence_penalty|frequency_penalty"
+)
+_WORKING: Final = (
+    "psd|psb|blend|kra|xcf|clip|aep|prproj|afphoto|spp|sbs|hip|c4d|rpp|als|flp|logicx|ptx|cpr"
+    "|aup3|nki|safetensors|ckpt"
 )
 _SAMPLERS: Final = (
     rb"(?:dpm\+\+[\w +]{0,20}|euler(?:[ _]a(?:ncestral)?)?|ddim|ddpm|uni_?pc|lms|heun|plms|"
     rb"k_\w{3,20}|lcm)\b"
 )
 _TOOL_WORDS: Final = (
-    "diffusion|sdxl|midjourney|dall|comfyui|1111|invoke|novelai|swarmui|fooocus|eleven|suno|udio|"
+    "diffusion|sdxl|midjourney|dall|comfyui|tic1111|invokeai|invoke-ai|novelai|swarmui|fooocus|eleven|suno|udio|"
     "musicgen|audiocraft|stability|firefly|leonardo|runway|ideogram|reaper|ableton|pro tools|"
     "logic pro|cubase|nuendo|fl studio|bitwig|studio one|ardour|garageband|audacity|audition|"
     "blender|pov-ray|photoshop|krita|fluidsynth|espeak|imagen|flux|kandinsky|pixart"
 )
 
 RULES: Final = (
-    _rule(101, "generator parameters", Severity.CRITICAL, "steps|sampler|cfg",
+    _rule(101, "generator parameters", Severity.CRITICAL, "steps: |steps:|sampler|cfg scale|cfg_scale|cfgscale"
+          "|guidance_scale|num_inference_steps",
           rb"\bsteps: ?\d{1,4}, ?\w[\w ]{2,24}:|\bsampler: ?" + _SAMPLERS + rb"|\bcfg scale: ?\d"
           rb"|\bsampler(?:_name|_index)?" + _IS + rb"(?:" + _SAMPLERS + rb")"
           rb"|\bcfg_?scale" + _IS + rb"\d"
-          rb"|\bguidance_scale" + _IS + rb"\d|\bnum_inference_steps" + _IS + rb"\d"),
-    _rule(102, "a prompt", Severity.CRITICAL, "prompt|--ar|--stylize|--niji|sui_image_params",
+          rb"|\bguidance_scale" + _IS + rb"\d|\bnum_inference_steps" + _IS + rb"\d", reach=(24, 96)),
+    _rule(102, "a prompt", Severity.CRITICAL, "prompt|--ar |--stylize|--niji|--v |sui_image_params",
           rb"\bnegative[ _]?prompts?" + _IS + rb"\S|[\"'](?:positive|style)_?prompt" + _IS + rb"\S"
           rb"|\bsui_image_params\b|\bAIPrompt(?:Information|WriterName)\b"
           rb"|--(?:ar \d+:\d+|v \d|niji|stylize \d+|chaos \d+|seed \d+) [^\n]{0,80}?"
           rb"--(?:ar|v|niji|stylize|chaos|seed|q)\b"
           rb"|[\"']prompt[\"']" + _IS + rb"[^\"\n]{2,4000}+\",\s{0,9}[\"'](?:seed"
-          rb"|steps|sampler\w*|model\w*|cfg\w*|width)[\"']"),
+          rb"|steps|sampler\w*|model\w*|cfg\w*|width)[\"']", reach=(112, 4608)),
     _rule(103, "a generator's workflow", Severity.CRITICAL, "class_type|ksampler|checkpointloader"
           "|widgets_values|ckpt_name|randomnoise",
-          _Q + rb"class_type" + _IS + rb"\w|\bKSampler(?:Advanced|Select)?\b"
+          rb"class_type" + _Q + rb"\s{0,4}[:=]\s{0,4}(?:\\{0,3}[\"']|&quot;|&#34;|&#x22;)\w"
+          rb"|\bKSampler(?:Advanced|Select)?\b"
           rb"|\bCheckpointLoader\w*|[\"']widgets_values\\{0,3}[\"']"
           rb"|\bckpt_name\b|\bRandomNoise\\{0,3}[\"']"),
     _rule(104, "a seed", Severity.HIGH, "seed",
           rb"(?<![a-z])(?!(?<=, )seed=\d{4,20}\))"
           rb"(?:(?:noise|random|master|rng)_?|variation |detlog )?seed(?:s|_num|_value|_used)?" + _Q
           + rb"\s{0,4}(?::\s{0,4}" + _Q + rb"-?\d{2,20}|=\s{0,4}" + _Q + rb"-?\d{4,20})\b"
-          rb"|(?<![a-z])seed[ #]{1,2}\d{4,20}\b|\bseeded (?:with|by) \d{3,20}\b"
+          rb"|(?<![a-z])seed[ #\t]{1,2}\d{4,20}\b|(?<![a-z])seed" + _IS + rb"0x[0-9a-f]{4,16}\b|\bseeded (?:with|by) \d{3,20}\b"
           rb"|--seed[ =]\d{4,20}\b|\bseeds" + _Q + rb"\s{0,4}:\s{0,4}\[\s{0,40}" + _Q + rb"\d{4,20}\b"
           rb"|<(?:\w{1,20}:)?seed>\s{0,40}\d{2,20}\s{0,40}</"
+          rb"|\bseed</\w{1,20}>\s{0,40}<\w{1,20}>\s{0,40}\d{4,20}</"
+          rb"|\bseed[\"']?\s{1,4}(?:\w{1,12}=[\"'][\w.]{0,24}[\"']\s{1,4}){0,3}value=[\"']-?\d{4,20}\b"
           rb"|\bseed\"?[,;\t]\"?(?:steps|sampler\w*|cfg\w*|model\w*|prompt)\b"
           rb"|\b(?:steps|sampler\w*|cfg\w*|prompt)\"?[,;\t]\"?seed\b"),
-    _rule(105, "a model", Severity.HIGH, ".safetensors|.ckpt|.gguf|model|aisystem|lora",
+    _rule(105, "a model", Severity.HIGH, ".safetensors|.ckpt|.gguf|model hash|aisystem|lora|model_|checkpoint_"
+          "|vae_|voice_|voiceid|speaker_|stable-audio|sd_xl|sdxl_|musicgen-|flux|sd3|v1-5-pruned"
+          "|gpt-image|xtts|juggernaut|dreamshaper|realvisxl|pony|tts-1-hd",
           rb"[\w.+-]{2,80}\.(?:safetensors|ckpt|gguf)\b|\bmodel hash" + _IS + rb"[0-9a-f]{6,64}\b"
           rb"|\bAISystem(?:Used|VersionUsed)\b|<lora:[^>\n]{2,80}>"
           rb"|[\"'](?:model|checkpoint|vae|lora|voice)_(?:name|id|hash|version|sha256)"
-          rb"\\{0,3}" + _IS + rb"[\w./-]{3}"),
+          rb"\\{0,3}" + _IS + rb"[\w./-]{3}"
+          rb"|\b(?:voice|speaker)_?id" + _IS + rb"(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{16,64}\b|"
+          + _MODELS, reach=(96, 160)),
     _rule(106, "a tool with its version", Severity.HIGH,
-          _TOOL_WORDS + "|reaeq|reacomp|vst",
-          rb"\b(?:" + _TOOLS + rb"|" + _PLUGINS + rb")" + _VERSION
+          _TOOL_WORDS + "|reaeq|reacomp|fabfilter|omnisphere|valhalla|izotope|soundtoys"
+          "|vst:|vst |vst-|vst/|vst3|vsti|\"daw|'daw",
+          rb"\b(?:" + _TOOLS + _PLUGINS + _WORDS + rb")" + _VERSION
           + rb"|" + _MADE + rb" (?:in|with|by|using|on|via) "
           rb"(?:sdxl|stable diffusion|midjourney|dall-?e|comfyui|novelai|elevenlabs|suno"
-          rb"|REAPER|ableton|pro tools|fl studio|cubase|bitwig|logic pro)\b"
-          rb"|\b(?:midjourney|dall-?e|sdxl|suno) v?\d\b|\beleven_(?:multilingual|monolingual"
-          rb"|turbo|flash)_v\d"
-          rb"|\bstable[ -]diffusion (?:xl|v?\d)|[\"']daw\\{0,3}[\"']" + _IS + rb"\w"
-          rb"|\bvst3?i?: ?\w"),
+          rb"|REAPER|ableton|pro tools|fl studio|cubase|bitwig|logic pro|krita|photoshop|garageband|ardour)\b"
+          rb"|(?:midjourney|dall-?e|sdxl|suno) v?\d\b|eleven_(?:multilingual|monolingual"
+          rb"|turbo|flash)_v\d|stable[ -]diffusion (?:xl|v?\d)|vst3?i?: ?\w)"
+          rb"|[\"']daw\\{0,3}[\"']" + _IS + rb"\w", reach=(48, 96)),
     _rule(107, "a tool's name", Severity.HIGH,
           _TOOL_WORDS + "|rea|fabfilter|kontakt|serum|omnisphere|massive|valhalla|izotope"
           "|ozone|waves|soundtoys|vst|audio unit",
-          rb"\b(?:" + _TOOLS + rb"|" + _PLUGINS + rb")\b", metadata_only=True),
+          rb"\b" + _TOOLS + _PLUGINS + rb")\b"
+          rb"|\A\W{0,8}(?:" + _WORDS[1:] + rb")\b[^\n]{0,24}\Z", reach=(48, 160),
+          metadata_only=True),
     _rule(108, "a session file", Severity.HIGH, ".rpp|.als|.flp|.logicx|.ptx|.cpr|.dawproject"
           "|.aup3|.detlog|.bwproject",
-          rb"[\w)-]\.(?:rpp(?:-bak)?|als|flp|logicx|ptx|cpr|dawproject|aup3|bwproject)(?![\w(=.])"),
-    _rule(109, "a path on the maker's machine", Severity.HIGH, "/home/|/users/|:\\|:/users|/mnt/"
-          "|/var/folders|/private/var|\\\\?\\",
+          rb"[\w)-]\.(?:rpp(?:-bak)?|als|flp|logicx|ptx|cpr|dawproject|aup3|bwproject)(?![\w(=.])", reach=(8, 24)),
+    _rule(109, "a path on the maker's machine", Severity.HIGH, "/home/|/users/|\\users|:/users"
+          "|/var/folders|/private/var",
           rb"(?<![\w.:/])(?:file://)?/(?:home|Users)/(?!(?:user|username|you|me|name|runner"
           rb"|your\w*|example)/)[\w.-]{1,40}/[\w.@+ -]{1,80}(?:/[\w.@+ -]{1,80}){0,12}"
           rb"|\b[A-Z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/)(?!(?:user|username|you|me|name|your\w*"
           rb"|example)[\\/])[\w.@+ -]{1,60}(?:\\{1,4}|/)[\w.@+ -]{1,80}"
-          rb"|/(?:private/)?var/folders/\w\w/\w{8,}"),
+          rb"|/(?:private/)?var/folders/\w\w/\w{8,}", reach=(16, 1200)),
     _rule(110, "a path", Severity.HIGH, "/|\\",
           rb"(?:(?<![\w.:/<])/(?:home|Users|mnt|srv|media|Volumes|opt|tmp|var|data)/"
           rb"[\w.-]{1,60}/[\w./ -]{1,120}"
           rb"|\b[A-Z]:\\{1,4}[\w. -]{1,60}\\{1,4}[\w.\\ -]{1,120})",
-          metadata_only=True),
+          metadata_only=True, reach=(128, 512)),
     _rule(111, "a determinism log", Severity.CRITICAL, "determinism|detlog|log_id|_sha256"
-          "|audio_render|art_render|tu-",
+          "|audio_render|art_render|" + "|".join(f"tu-{digit}" for digit in range(10)),
           rb"\bdeterminism[_-]logs?\b|\bdetlog\b|\.detlog\.json|" + _Q + rb"\b"
           rb"(?:log_id|log_sha256|payload_sha256|(?:audio|art)_render)\\{0,3}[\"']?" + _IS + rb"\w"
           rb"|log_sha256|\bTU-\d{4}-\d\d-\d\d-[A-Z][A-Za-z]{1,3}\d\d\b"),
@@ -210,15 +259,15 @@ RULES: Final = (
     _rule(113, "a target of loudness", Severity.HIGH, "lufs",
           rb"(?:target|normali[sz]\w*|at|to|stinger|master\w*)"
           rb"[^\n.]{0,24}?-?\d{1,2}(?:\.\d)? ?lufs\b"
-          rb"|\blufs\\{0,3}[\"']?" + _IS + rb"-?\d|-\d{1,2}(?:\.\d)? LUFS\b"),
-    _rule(114, "a secret", Severity.CRITICAL, "sk-|xi-api|akia|ghp_|ghp|github|hf_|hf|api_key|api"
-          "|bearer|private key|aiza|xox",
-          rb"\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{20,}|\bAKIA[0-9A-Z]{16}\b"
+          rb"|\blufs\\{0,3}[\"']?" + _IS + rb"-?\d|-\d{1,2}(?:\.\d)? LUFS\b", reach=(80, 48)),
+    _rule(114, "a secret", Severity.CRITICAL, "sk-|xi-api|akia|ghp_|gho_|ghu_|ghs_|ghr_|github_pat|hf_|api_key"
+          "|api-key|apikey|api_token|api-token|apitoken|private key|aiza|xoxa|xoxb|xoxp",
+          rb"\bsk-(?!ssh-|ecdsa-)(?:proj-|ant-)?[A-Za-z0-9_-]{20,}|\bAKIA[0-9A-Z]{16}\b"
           rb"|\bgh[pousr]_[A-Za-z0-9]{30,}|\bhf_[A-Za-z0-9]{30,}"
           rb"|\bgithub_pat_\w{40,}|\bAIza[\w-]{35}\b|\bxox[abp]-[\w-]{20,}"
           rb"|-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----"
           rb"|\b(?:xi-api-key|api[_-]?key|api[_-]?token)" + _IS + rb"[A-Za-z0-9_-]{16,}",
-          secret=True),
+          secret=True, reach=(48, 256)),
     _rule(115, "a mark that a model made it", Severity.LOW, "trainedalgorithmicmedia",
           rb"(?:trained|composite\w{0,12})?(?:Algorithmic)Media"),
     _rule(116, "a chain of effects", Severity.HIGH, "t=|coding|chain",
@@ -227,8 +276,26 @@ RULES: Final = (
     _rule(118, "steps and guidance", Severity.HIGH, "steps|denois",
           rb"\b\d{1,3} steps\b[^\n]{0,60}\b(?:sampler|cfg|guidance|seed|euler|dpm)"
           rb"|\b(?:sampler|cfg|guidance|euler|dpm\+\+)\b[^\n]{0,40}\b\d{1,3} steps\b"
-          rb"|\bdenois(?:e|ing)[ _]?strength" + _IS + rb"\d"),
+          rb"|\bdenois(?:e|ing)[ _]?strength" + _IS + rb"\d", reach=(64, 96)),
+    _rule(124, "a generator's settings side by side", Severity.HIGH, _FIELDS,
+          rb"(?:" + _FIELDS.encode() + rb").*(?:" + _FIELDS.encode() + rb")", apart=600),
+    _rule(125, "a plugin's file", Severity.HIGH, ".vst3|.fxp|.fxb|.aupreset|.nki|.nksf|.vstpreset",
+          rb"[\w)-]\.(?:vst3|fxp|fxb|aupreset|nki|nksf|vstpreset)(?![\w(=.])", reach=(8, 24)),
+    _rule(126, "the path of a working file", Severity.HIGH,
+          "|".join(f".{each}" for each in _WORKING.split("|")),
+          rb"(?<![\w.:/\\])(?:/(?:mnt|srv|data|media|volumes)|[A-Z]:(?![\\/]{1,4}users)|\\\\{1,3}\w{1,30})"
+          rb"(?:[\\/]{1,4}[\w.@+() -]{1,60}){1,12}\.(?:" + _WORKING.encode() + rb")(?![\w(=])",
+          reach=(400, 24)),
+    _rule(127, "the address of a generator's file", Severity.HIGH,
+          "midjourney.com/|suno.ai/|suno.com/|leonardo.ai/|replicate.delivery/|oaidalleapi"
+          "|civitai.com/|api.elevenlabs.io|api.openai.com/|api.stability.ai|/resolve/",
+          rb"\b(?:cdn\d?\.(?:midjourney\.com|suno\.(?:ai|com)|leonardo\.ai)/\w"
+          rb"|replicate\.delivery/\w|oaidalleapi\w+\.|image\.civitai\.com/\w"
+          rb"|api\.(?:elevenlabs\.io|openai\.com|stability\.ai)/v\d"
+          rb"|huggingface\.co/[\w.-]{1,60}/[\w.-]{1,80}/resolve/)", reach=(180, 40)),
 )  # fmt: skip
+TEXT_WORDS: Final = Words(word for rule in RULES if not rule.metadata_only for word in rule.near)
+METADATA_WORDS: Final = Words(word for rule in RULES if rule.metadata_only for word in rule.near)
 
 KEY = Rule(
     "L117",
@@ -236,7 +303,7 @@ KEY = Rule(
     Severity.CRITICAL,
     (),
     re.compile(rb"(?!)"),
-    True,
+    metadata_only=True,
     remedy=SCRUB,
 )
 STEALTH = Rule(
@@ -265,7 +332,7 @@ FIELD = Rule(
     Severity.INFORMATIONAL,
     (),
     re.compile(rb"(?!)"),
-    True,
+    metadata_only=True,
     remedy=SCRUB,
 )
 EVERY: Final = (*RULES, KEY, STEALTH, TRAILING, SIGNED, OWN, FIELD)

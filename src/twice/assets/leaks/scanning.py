@@ -16,13 +16,14 @@ from typing import Final
 from twice.assets.containers.parts import Damaged, Kind, Part
 from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.containers.source import Source
+from twice.assets.containers.unmarked import WAYS, unmarked
 from twice.assets.containers.unpacking import Budget
-from twice.assets.containers.walking import is_container, walk
+from twice.assets.containers.walking import NO_BROTLI, is_container, walk
 from twice.assets.leaks import rules, texts
 from twice.assets.leaks.excerpts import excerpt
 from twice.assets.leaks.findings import Finding, Unread
 from twice.assets.leaks.known import NOTHING, Known
-from twice.assets.leaks.rules import RULES, Rule
+from twice.assets.leaks.rules import METADATA_WORDS, RULES, TEXT_WORDS, Rule
 from twice.errors import ExtraMissing
 from twice.foundation.severity import Severity
 
@@ -32,9 +33,15 @@ _LARGEST_ENCODED: Final = 96 << 20  # of one encoded run that goes on beyond a w
 _CARVED: Final = re.compile(
     rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff[\xe0-\xee\xdb]|GIF8[79]a|RIFF....(?:WAVE|WEBP)|OggS\x00\x02"
     rb"|fLaC\x00\x00\x00\x22|ID3[\x02-\x04]\x00|PK\x03\x04|\x1f\x8b\x08[\x00-\x1f]|%PDF-1|glTF\x02\x00\x00\x00"
-    rb"|\x28\xb5\x2f\xfd|\xfd7zXZ\x00|\x78[\x01\x5e\x9c\xda]|\x00\x00\x00[\x14-\x40]ftyp",
+    rb"|\x28\xb5\x2f\xfd|\xfd7zXZ\x00|\x78[\x01\x5e\x9c\xda]|\x00\x00\x00[\x14-\x40]ftyp"
+    rb"|BZh[1-9]1AY&SY|\x04\x22\x4d\x18|wOF[F2]|FORM....AIF[FC]|\x1a\x45\xdf\xa3"
+    rb"|7z\xbc\xaf\x27\x1c|\x5d\x00\x00[\x00-\x80][\x00-\x08]|\x00\x00\x00\x0cJXL |UnityFS\x00",
     re.DOTALL,
 )
+_LZMA: Final = b"\x5d\0\0"
+_NAME: Final = "file name"
+_IN_NAMES: Final = frozenset({"L105", "L108", "L111", "L122", "L125"})
+_AROUND: Final = 512  # bytes on each side of a telling word that are read of payload
 _MOST_CARVED: Final = 2000
 _READ_AGAIN: Final = 8  # times that bytes may be read to look into files within them
 _READ_AT_LEAST: Final = 16 << 20
@@ -121,6 +128,8 @@ class Scan:
             if 54 <= end < source.size:
                 yield from self._source(source.sub(end), place.step("after the end"))
             return
+        if kind is Format.BINARY and not place.is_carved:
+            yield from self._unmarked(source, place)
         yield from self._text(source, place)
 
     def _part(self, part: Part, place: _Place) -> Iterator[Found]:
@@ -133,7 +142,7 @@ class Scan:
                 if not place.is_carved:
                     yield Unread(inner.path, part.offset, part.why)
             case Kind.PAYLOAD | Kind.STRUCTURE:
-                return
+                yield from self._payload(part.source, inner)
             case Kind.FILE:
                 yield from self._source(part.source, replace(inner, is_carved=False))
             case Kind.TRAILING:
@@ -175,9 +184,12 @@ class Scan:
         """The name of a file, which is public too."""
         text = name.encode("utf-8", "replace")
         window = texts.Window.of(text)
-        for found in self._ruled(window, replace(place, key="file name"), 0):
-            if isinstance(found, Finding) and found.rule in {"L108", "L111", "L105", "L122"}:
-                yield found
+        for found in self._ruled(window, replace(place, key=_NAME), 0):
+            if isinstance(found, Finding) and found.rule in _IN_NAMES:
+                is_mere = (
+                    found.rule == "L111"
+                )  # What a file is called says nothing of what it holds.
+                yield replace(found, severity=Severity.LOW) if is_mere else found
 
     def _pixels(self, source: Source, place: _Place) -> Iterator[Found]:
         from twice.assets.leaks.stealth import hidden
@@ -214,11 +226,16 @@ class Scan:
         metered = source.metered(allowed)
         for offset in range(0, source.size, WINDOW):
             window = source.read(offset, WINDOW + 32)
+            if not texts.has_controls(window):
+                continue
             for found in _CARVED.finditer(window):
                 start = offset + found.start()
                 if not start or found.start() >= WINDOW:
                     continue
                 body = metered.sub(start)
+                if found[0][:3] == _LZMA:
+                    yield from self._unmarked(body, place, ("LZMA",), base + start)
+                    continue
                 kind = sniff(body.read(0, HEAD))
                 if not is_container(kind) or (kind is Format.ZLIB and not _inflates(body)):
                     continue
@@ -229,6 +246,32 @@ class Scan:
                 name = f"{kind.rpartition('/')[2]} at {base + start}"
                 inner = replace(place.step(name), is_carved=True, is_metadata=False)
                 yield from self._source(body, inner)
+
+    def _unmarked(
+        self, source: Source, place: _Place, among: tuple[str, ...] = WAYS, at: int | None = None
+    ) -> Iterator[Found]:
+        """What bytes hold that say nothing of how they are packed."""
+        try:
+            for part in unmarked(source, self._budget, among):
+                inner = place.step(part.name if at is None else f"{part.name} at {at}")
+                if part.kind is Kind.FILE:
+                    yield from self._source(part.source, replace(inner, is_metadata=False))
+                elif at is None:
+                    yield Unread(inner.path, part.offset, part.why)
+        except ExtraMissing:
+            if place.path[-1].endswith(".br"):
+                yield Unread(place.path, at, NO_BROTLI)
+
+    def _payload(self, source: Source, place: _Place) -> Iterator[Found]:
+        """What payload says in plain letters, such as subtitles; nothing in it is unpacked."""
+        for offset in range(0, source.size, WINDOW - _OVERLAP):
+            data = source.read(offset, WINDOW)
+            places = rules.TEXT_WORDS.places(data.lower())
+            for start, end in texts.joined(
+                (at - _AROUND, at + _AROUND) for each in places.values() for at in each
+            ):
+                window = texts.Window.of(data[start:end])
+                yield from self._ruled(window, place, offset + start)
 
     def _window(
         self, data: bytes, place: _Place, base: int, source: Source | None = None, at: int = 0
@@ -258,10 +301,13 @@ class Scan:
 
     def _ruled(self, window: texts.Window, place: _Place, base: int) -> Iterator[Found]:
         data = window.data
+        places = TEXT_WORDS.places(window.lowered)
+        if place.is_metadata:
+            places |= METADATA_WORDS.places(window.lowered)
         for rule in RULES:
             if rule.metadata_only and not place.is_metadata:
                 continue
-            for found in rule.matches(window):
+            for found in rule.matches(window, places):
                 offset = base + window.offset(found.start())
                 finding = self._once(rule, place, offset, data, found.span())
                 if finding is not None:
@@ -284,7 +330,7 @@ class Scan:
     ) -> Finding | None:
         """A finding, unless the same words were found in this file before."""
         words = data[span[0] : span[1]][:200].decode("latin-1").lower()
-        key = (rule.id, words)
+        key = (rule.id, f"{words} in a name" if place.key == _NAME else words)
         if key in self._seen:
             return None
         self._seen[key] = None

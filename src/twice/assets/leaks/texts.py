@@ -1,6 +1,6 @@
 """Encodings of text undone, layer by layer.
 
-They are UTF-16, percent, escapes, entities, quoted-printable, base64, hex, arrays of numbers, tags within words, and
+They are UTF-16, UTF-32, percent, escapes, entities, quoted-printable, base64, hex, arrays of numbers, tags within words, and
 letters and blanks that look like others.
 Each layer gives texts or files that are looked through in turn; how deep is for the caller to say.
 
@@ -13,27 +13,34 @@ import base64
 import binascii
 import html
 import re
+import string
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from twice.assets.containers.sniffing import HEAD, Format, sniff
+from twice.assets.leaks.runs import Class
+from twice.assets.leaks.wide import is_wide, wide_texts
+from twice.assets.leaks.words import Words
 
-# Big-endian text has this form as well, one byte further on; its last letter stands behind it.
-_WIDE: Final = re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00){8,}+")
-_PRINTABLE: Final = frozenset(range(32, 127))
-_RUN: Final = re.compile(rb"[\t\n\r\x20-\x7e]{6,}+")
+_RUN: Final = Class(bytes([*b"\t\n\r", *range(0x20, 0x7F)]), 6)
 _CONTROLS: Final = bytes(sorted(frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")))
-_LONG_WORD: Final = re.compile(rb"(?<!\S)\S{40,}+")
-_MANY: Final = 64
+_CODED: Final = Class(b"%s+/_-" % (string.ascii_letters + string.digits).encode(), 40)
+_SAMPLE: Final = 256
+_DISTINCT: Final = 8  # bytes in a sample; a ruler of dashes is nothing encoded
 _WRAPPED: Final = (
     96  # bytes: a last line is shorter, and stands behind the line end and some blanks
 )
+# How programs write a long text on several lines: "..." + "...", or the two side by side.
+_JOINED_BY: Final = rb"\"\s{0,24}[+\\]?\s{0,24}\"|'\s{0,24}[+\\]?\s{0,24}'"
 _BASE64: Final = re.compile(
-    rb"(?:[A-Za-z0-9+/]{4}){10,}+(?:(?:\r?\n|\\r?\\n|\\n)[ \t]{0,8}[A-Za-z0-9+/]{4,}+)*+[A-Za-z0-9+/]{0,3}={0,2}"
+    rb"(?:[A-Za-z0-9+/]{4}){10,}+[A-Za-z0-9+/]{0,3}+(?:(?:\r?\n|\\r?\\n|\\n|"
+    + _JOINED_BY
+    + rb")[ \t]{0,8}[A-Za-z0-9+/]{4,}+)*+[A-Za-z0-9+/]{0,3}={0,2}"
 )
 _BASE64_URL: Final = re.compile(rb"[A-Za-z0-9_-]{40,}+")
 _HEX: Final = re.compile(rb"(?:[0-9A-Fa-f]{2}(?:\r?\n)?){48,}+")
@@ -41,21 +48,26 @@ _PERCENT: Final = re.compile(rb"%[0-9A-Fa-f]{2}[^\s\"<>]*+")
 _WORD_END: Final = re.compile(rb"[^\s\"<>]*+\Z")
 _ESCAPES: Final = re.compile(
     rb"\\x([0-9A-Fa-f]{2})|\\u\{?(?:00)?([0-9A-Fa-f]{2})\}?(?![0-9A-Fa-f])|\\([0-3][0-7]{2})(?!\d)"
-    rb"|\\0{2,4}([0-9A-Fa-f]{2}) ?(?![0-9A-Fa-f])"
+    rb"|\\'([0-9a-f]{2})|%u00([0-9A-Fa-f]{2})|\\0{2,4}([0-9A-Fa-f]{2}) ?(?![0-9A-Fa-f])"
 )
+_ESCAPED: Final = (b"\\x", b"\\u", b"\\1", b"\\00", b"\\'", b"%u00")
+_OCTAL: Final = 3  # which group of it
 _QUOTED: Final = re.compile(rb"=(?:\r?\n|([0-9A-F]{2}))")
 _ENTITY: Final = re.compile(rb"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|quot|amp|apos|lt|gt);")
 _LONGEST_LEAD: Final = 1 << 12  # bytes of a word before its first percent sign
+_IN_85: Final = re.compile(rb"[!-uz]*+\r?")
 _FEWEST: Final = 40  # numbers that an array has
-_DECIMAL: Final = re.compile(rb"[0-9,\s]{120,}+")
-_HEXADECIMAL: Final = re.compile(rb"[0-9a-fA-FxX,\s]{160,}+")
+_DECIMAL: Final = Class(b"0123456789, \t\n\r\x0b\f", 120)
+_HEXADECIMAL: Final = Class(b"0123456789abcdefABCDEFxX, \t\n\r\x0b\f", 160)
 _NUMBERS: Final = re.compile(
     rb"(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s{0,12},?\s{0,12}){40,}+", re.IGNORECASE
 )
 _TAG: Final = re.compile(rb"<[!/a-zA-Z][^<>]{0,512}+>")
-_TELLING: Final = (
-    b"seed", b"sampler", b"steps", b"cfg", b"prompt", b"model", b"diffusion", b"comfyui", b"reaper",
-    b"ableton", b"lufs",
+_TELLING: Final = Words(
+    (
+        b"seed", b"sampler", b"steps", b"cfg", b"prompt", b"model", b"diffusion", b"comfyui",
+        b"reaper", b"ableton", b"lufs",
+    )
 )  # fmt: skip
 _AROUND: Final = 256  # bytes on each side of a telling word that are read as they are shown
 _UNSEEN: Final = (
@@ -64,9 +76,10 @@ _UNSEEN: Final = (
 )  # fmt: skip
 _BLANKS: Final = (b"\xc2\xa0", b"\xe2\x80\x87", b"\xe2\x80\x89", b"\xe2\x80\xaf", b"\xe3\x80\x80")
 _FULL_WIDTH: Final = re.compile(rb"\xef(?:\xbc[\x81-\xbf]|\xbd[\x80-\x9e])")
+_ASCII: Final = bytes(range(128))
 _OFTEN: Final = 4  # times, each within ...
 _NEAR: Final = 96  # ... so many bytes of the next, for a text to count as encoded
-_BREAKS: Final = re.compile(rb"\\r|\\n|\s")
+_BREAKS: Final = re.compile(_JOINED_BY + rb"|\\r|\\n|\s")
 _LONGEST: Final = 256 << 20
 
 
@@ -96,7 +109,6 @@ class Window:
     Args:
         data: the text, runs apart by line ends.
         lowered: the same in lower case.
-        words: what is between blanks, in lower case, each once.
         starts: where runs begin in ``data``; empty when it is the stretch itself.
         offsets: where they began in the stretch.
         raw: the stretch.
@@ -104,7 +116,6 @@ class Window:
 
     data: bytes
     lowered: bytes
-    words: bytes
     starts: list[int]
     offsets: list[int]
     raw: bytes
@@ -117,15 +128,14 @@ class Window:
         data = raw
         if 50 * (len(raw) - len(raw.translate(None, _CONTROLS))) > len(raw):
             parts, at = [], 0
-            for found in _RUN.finditer(raw):
+            for start, end in _RUN.runs(raw):
                 starts.append(at)
-                offsets.append(found.start())
-                parts.append(found[0])
-                at += len(found[0]) + 1
+                offsets.append(start)
+                parts.append(raw[start:end])
+                at += end - start + 1
             data = b"\n".join(parts)
         lowered = data.lower()
-        words = dict.fromkeys(lowered.split())
-        return cls(data, lowered, b"\n".join(words), starts, offsets, raw)
+        return cls(data, lowered, starts, offsets, raw)
 
     def offset(self, at: int) -> int:
         """Where a byte of ``data`` stands in the stretch."""
@@ -135,31 +145,24 @@ class Window:
         return self.offsets[run] + at - self.starts[run]
 
 
+def has_controls(data: bytes) -> bool:
+    """Whether there are bytes that no text has."""
+    return len(data.translate(None, _CONTROLS)) < len(data)
+
+
 def layers(window: Window) -> Iterator[Layer]:
     """What is encoded in a window of text or bytes; offsets are those of the stretch."""
-    if b"\0" in window.raw:
-        runs = [(each.start(), _narrow(window.raw, each)) for each in _WIDE.finditer(window.raw)]
-        if len(runs) > _MANY:  # One text costs less than many.
-            runs = [(runs[0][0], b"\n".join(text for _, text in runs))]
-        for start, text in runs:
-            yield Layer("UTF-16", start, text, is_file=False)
+    for name, start, text in wide_texts(window.raw):
+        yield Layer(name, start, text, is_file=False)
     data = window.data
-    for layer in chain(_coded(data), _numbers(data), _plain(data), _as_shown(data)):
+    for layer in chain(_coded(data), _base85(data), _numbers(data), _plain(data), _as_shown(data)):
         yield replace(layer, offset=window.offset(layer.offset))
-
-
-def _narrow(raw: bytes, found: re.Match[bytes]) -> bytes:
-    """The letters of a run, with the last one where it is big-endian."""
-    start, end = found.span()
-    is_big = raw[max(start - 1, 0) : start] == b"\0" and raw[end : end + 1] != b"\0"
-    last = raw[end : end + 1] if is_big and end < len(raw) and raw[end] in _PRINTABLE else b""
-    return found[0][::2] + last
 
 
 def _plain(data: bytes) -> Iterator[Layer]:
     if data.count(b"%") >= 3:
         yield from _percent(data)
-    if b"\\x" in data or b"\\u" in data or b"\\1" in data or b"\\00" in data:
+    if any(each in data for each in _ESCAPED):
         for start, text in _stretches(_ESCAPES, data):
             yield Layer("escapes", start, _ESCAPES.sub(_character, text), is_file=False)
     if b"&" in data and b";" in data:
@@ -178,18 +181,22 @@ def _as_shown(data: bytes) -> Iterator[Layer]:
     Only what lies around telling words is given: the rest would be read twice for nothing.
     """
     plain = _plain_letters(data)
-    lowered, is_tagged = plain.lower(), b"</" in plain
+    is_tagged = b"</" in plain
     if not is_tagged and plain == data:
         return
-    places = (each for word in _TELLING for each in _places(lowered, word))
-    for start, end in _joined((each - _AROUND, each + _AROUND) for each in places):
+    lowered = plain.lower()
+    places = chain.from_iterable(_TELLING.places(lowered).values())
+    for start, end in joined((each - _AROUND, each + _AROUND) for each in places):
         text = plain[start:end]
-        shown = _TAG.sub(b"", text) if is_tagged else text
+        shown = _TAG.sub(b"", text) if is_tagged and b"<" in text else text
         if shown != text or plain != data:
             yield Layer("as shown", start, shown, is_file=False, is_last=True)
 
 
 def _plain_letters(data: bytes) -> bytes:
+    beyond = b"" if data.isascii() else data.translate(None, _ASCII)
+    if not any(each in beyond for each in (*_UNSEEN, *_BLANKS, b"\xef\xbc", b"\xef\xbd")):
+        return data
     for each in _UNSEEN:
         data = data.replace(each, b"")
     for each in _BLANKS:
@@ -199,14 +206,7 @@ def _plain_letters(data: bytes) -> bytes:
     return data
 
 
-def _places(data: bytes, word: bytes) -> Iterator[int]:
-    at = data.find(word)
-    while at >= 0:
-        yield at
-        at = data.find(word, at + len(word))
-
-
-def _joined(stretches: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def joined(stretches: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Stretches in their order, joined where they meet."""
     start = end = -1
     for first, last in sorted(stretches):
@@ -256,13 +256,30 @@ def _coded(data: bytes) -> Iterator[Layer]:
                 yield Layer("hexadecimal", found.start(), decoded, is_file=True)
 
 
+def _base85(data: bytes) -> Iterator[Layer]:
+    """Base 85 as PostScript has it, up to its end mark; in comments, each line has a percent sign before it."""
+    before = 0
+    while (end := data.find(b"~>", before)) >= 0:
+        stretch, before = data[before:end], end + 2
+        if len(stretch) < _FEWEST:
+            continue
+        lines = stretch.rpartition(b"<~")[2].split(b"\n")
+        few = list(takewhile(_IN_85.fullmatch, reversed(lines)))[::-1]
+        is_comment = all(each[:1] == b"%" for each in few)
+        plain = b"".join(each[is_comment:].rstrip() for each in few)
+        with suppress(ValueError):
+            decoded = base64.a85decode(plain)
+            if is_worth(decoded):
+                yield Layer("base 85", end - len(b"\n".join(few)), decoded, is_file=True)
+
+
 def _numbers(data: bytes) -> Iterator[Layer]:
     """Arrays of bytes as programs write them: 0x89, 0x50, or 137, 80."""
     if data.count(b",") < _FEWEST:
         return
-    pattern = _HEXADECIMAL if data.lower().count(b"0x") >= _FEWEST else _DECIMAL
-    for stretch in pattern.finditer(data):
-        for found in _NUMBERS.finditer(data, *stretch.span()):
+    digits = _HEXADECIMAL if data.lower().count(b"0x") >= _FEWEST else _DECIMAL
+    for start, end in digits.runs(data):
+        for found in _NUMBERS.finditer(data, start, end):
             said = [each for each in found[0].lower().split(b",") if each.strip()]
             try:
                 decoded = bytes(int(each, 0 if b"x" in each else 10) for each in said)
@@ -273,16 +290,12 @@ def _numbers(data: bytes) -> Iterator[Layer]:
 
 
 def _long_stretches(data: bytes) -> Iterator[tuple[int, int]]:
-    """Where words are long enough to be something encoded; lines of one that was wrapped are together."""
-    start = end = -1
-    for found in _LONG_WORD.finditer(data):
-        if start >= 0 and found.start() > end:
-            yield start, end
-            start = -1
-        start = found.start() if start < 0 else start
-        end = found.end() + _WRAPPED
-    if start >= 0:
-        yield start, end
+    """Where runs are long enough to be something encoded; lines of one that was wrapped are together."""
+    return joined(
+        (start, end + _WRAPPED)
+        for start, end in _CODED.runs(data)
+        if len(set(data[start : min(end, start + _SAMPLE)])) >= _DISTINCT
+    )
 
 
 def _decoded(name: str, start: int, plain: bytes, data: bytes) -> Layer | None:
@@ -305,7 +318,7 @@ def from_base64(plain: bytes) -> bytes:
 
 def is_worth(data: bytes) -> bool:
     """Whether decoded bytes are more than chance: a known container, or text."""
-    if data[:6] == b"Exif\0\0" or _WIDE.match(data[:HEAD]) is not None:
+    if data[:6] == b"Exif\0\0" or is_wide(data[:HEAD]):
         return True
     kind = sniff(data[:HEAD])
     if kind is Format.TEXT:
@@ -344,7 +357,6 @@ def _percent(data: bytes) -> Iterator[Layer]:
 
 
 def _character(found: re.Match[bytes]) -> bytes:
-    octal = found[3]
-    hexadecimal = found[1] or found[2] or found[4]
-    number = int(octal, 8) if octal is not None else int(hexadecimal, 16)
+    which = found.lastindex or 1
+    number = int(found[which], 8 if which == _OCTAL else 16)
     return bytes([number & 255]) if number < 128 else chr(number).encode("utf-8")
