@@ -348,8 +348,11 @@ def test_a_lie_about_what_was_measured_is_found_when_it_is_measured_again(tmp_pa
     document["asset"]["measured"]["loudness_lufs"] = -16.2
     path.write_bytes(canonical_document(document))
 
-    assert wanting(run_gate(store.root)) == []
-    assert wanting(run_gate(store.root, measure=True)) == [("red", "cue.wav", "facts")]
+    assert wanting(run_gate(store.root)) == [("yellow", "cue.wav", "sealed")]
+    assert wanting(run_gate(store.root, measure=True)) == [
+        ("red", "cue.wav", "facts"),
+        ("yellow", "cue.wav", "sealed"),
+    ]
 
 
 def test_a_delivery_that_misses_its_target_is_red(tmp_path: Path) -> None:
@@ -391,7 +394,7 @@ def test_names_that_no_disk_takes_and_pipes_do_not_stop_the_gate(tmp_path: Path)
     (store.root / "loop").symlink_to(store.root)
 
     assert [(status, check) for status, _, check in wanting(run_gate(store.root))] == [
-        ("yellow", "hash"), ("yellow", "stale"),
+        ("yellow", "hash"), ("yellow", "sealed"), ("yellow", "stale"),
     ]  # fmt: skip
 
 

@@ -40,6 +40,8 @@ def compare_pictures(a: Path, b: Path) -> tuple[dict[str, float], str]:
     (first, mode), (second, other) = _frames(a), _frames(b)
     if mode != other or len(first) != len(second):
         return {}, f"{mode} of {len(first)} frames, and {other} of {len(second)}"
+    if not all(np.isfinite(each).all() for each in (*first, *second)):
+        return {}, "pixels that are no numbers (NaN) or infinite"
     figures: list[dict[str, float]] = []
     for one, two in zip(first, second, strict=True):
         if one.shape != two.shape:

@@ -26,6 +26,7 @@ from twice.assets.rendering.owning import own
 from twice.assets.rendering.programs import Known, ask
 from twice.assets.store.project import Store
 from twice.errors import OutputExists, RenderFailed, RenderIncomplete, UsageError
+from twice.foundation.digests import Algorithm, digest_bytes
 from twice.writing import write
 
 RECORDS: Final = "records"
@@ -41,13 +42,15 @@ Answering = Callable[[list[Problem]], "Saying | None"]
 class Recorded:
     """One output of a render, in the store: the asset, its draft, and the run's record.
 
-    ``own`` tells whether the recipe could be remembered as this account's.
+    ``own`` tells whether the recipe could be remembered as this account's, ``unnamed`` which files a Python
+    program read that no input names.
     """
 
     asset: Path
     draft: Path
     record: Path
     own: bool
+    unnamed: tuple[Path, ...] = ()
 
 
 def record_render(
@@ -197,24 +200,28 @@ def _flags(missing: list[Problem]) -> str:
 def _kept(
     store: Store, command: Command, outputs: tuple[str, ...], run: Rendered, known: Known
 ) -> Path:
-    """Keep what is known of the run: the run record of a Python program, else what was watched."""
+    """Keep what is known of the run: the run record of a Python program, else what was watched.
+
+    Its name has its own digest in it, so that the record of an earlier render stays.
+    """
     folder = store.root / RECORDS
     folder.mkdir(exist_ok=True)
-    stem = Path(outputs[0]).name
     if run.record is not None:
-        target = folder / f"{stem}.twice"
-        write(target, run.record.read_bytes())
-        return target
-    document = {
-        "format": "twice.asset-render/1",
-        "argv": list(command.argv),
-        "program": {"path": str(known.path), "version": known.version},
-        "outputs": {name: file_sha256(run.folder / name) for name in outputs},
-        "took_s": round(run.took_s, 3),
-        "said": run.said,
-    }
-    target = folder / f"{stem}.render.json"
-    write(target, (json.dumps(document, indent=1, sort_keys=True) + "\n").encode())
+        data, suffix = run.record.read_bytes(), ".twice"
+    else:
+        document = {
+            "format": "twice.asset-render/1",
+            "argv": list(command.argv),
+            "program": {"path": str(known.path), "version": known.version},
+            "outputs": {name: file_sha256(run.folder / name) for name in outputs},
+            "took_s": round(run.took_s, 3),
+            "said": run.said,
+        }
+        data = (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
+        suffix = ".render.json"
+    digest = digest_bytes(data, Algorithm.SHA256).hex[:12]
+    target = folder / f"{Path(outputs[0]).name}.{digest}{suffix}"
+    write(target, data)
     return target
 
 
@@ -233,4 +240,6 @@ def _put(
         shutil.copyfile(run.folder / name, asset)
         path = _draft_of(asset)
         write(path, (json.dumps(draft, indent=2, ensure_ascii=False) + "\n").encode())
-        yield Recorded(asset, path, record, own(draft["recipe"]))
+        used = draft.get("seed", {}).get("effective", "")
+        is_own = own(draft["recipe"], used if isinstance(used, str) else "")
+        yield Recorded(asset, path, record, is_own, run.read)

@@ -16,9 +16,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.likening.figures import worst
+from twice.assets.likening.figures import too_loose, worst
 from twice.assets.measuring.file import file_sha256
-from twice.assets.model.log import DeterminismLog
+from twice.assets.model.log import AssetKind, DeterminismLog
 from twice.assets.model.reading import to_document
 from twice.assets.model.text import log_digest, read_log
 from twice.assets.payload import payload
@@ -54,7 +54,7 @@ class Calibration:
         grade: the strictest grade that all of them reach among themselves.
         figures: the worst of each.
         limits: what is proposed; empty where repeats are equal, or cannot be compared.
-        reason: why there are no figures; "" where there are, or none are needed.
+        reason: why there are no limits; "" where there are, or none are needed.
     """
 
     log: Path
@@ -96,7 +96,7 @@ def calibrate(path: Path, how: Trying, threads: tuple[int, ...], doing: Doing) -
             "Calibrate where its renderer is installed.",
         )
     recipe = to_document(log.recipe)
-    require_trusted(recipe, str(path), trust=how.trust, allow=how.allow)
+    require_trusted(log, str(path), trust=how.trust, allow=how.allow)
     job = job_of(log, base_of(path), timeout_s=how.timeout_s)
     asset = sealed_asset(path, log)
     jobs = [job, *(with_threads(job, each) for each in threads)]
@@ -135,9 +135,12 @@ def _compared(path: Path, log: DeterminismLog, files: list[Path], runs: int) -> 
     results = [compare_files(log.kind, a, b) for a, b in pairs]
     reason = next((why for _, why in results if why), "")
     figures = {} if reason else worst(each for each, _ in results)
+    limits = dict(_limits(figures))
+    if limits:
+        reason = too_loose(limits, sound=log.kind is AssetKind.AUDIO)
     return Calibration(
         log=path, runs=runs, pairs=len(pairs), grade="different" if reason else "tolerance",
-        figures=figures, limits=dict(_limits(figures)), reason=reason,
+        figures=figures, limits={} if reason else limits, reason=reason,
     )  # fmt: skip
 
 
@@ -169,7 +172,8 @@ def write_limits(found: Calibration) -> int:
     document = to_document(log)
     promised = document.get("promise", {}).get("grade")
     if promised != "tolerance" or not found.limits:
-        why = "repeats do not differ" if not found.limits else f"its log promises {promised}"
+        differ = "repeats do not differ" if not found.reason else found.reason
+        why = differ if not found.limits else f"its log promises {promised}"
         raise UsageError(
             f"No limits were written into {found.log}: {why}.",
             "Expected a promise of tolerance, and repeats that differ. A promise is not weakened by the way.",

@@ -99,6 +99,8 @@ def run(options: argparse.Namespace) -> int:
         print(printable(f"draft: {each.draft}, recorded in {each.record}"))
         if not each.own:
             print("note: the state folder cannot be written; a re-rendering will need --trust")
+        for path in each.unnamed:
+            print(printable(f"note: it read {path} by itself; to have it in the recipe: --input"))
         print(printable(f"next: twice asset seal {each.asset} --log {each.draft}"))
     return 0
 
@@ -106,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
 def _row(done: Recorded) -> dict[str, object]:
     return {
         "asset": str(done.asset), "draft": str(done.draft), "record": str(done.record),
-        "own": done.own,
+        "own": done.own, "unnamed": [str(each) for each in done.unnamed],
     }  # fmt: skip
 
 
