@@ -62,7 +62,7 @@ def record_render(
         store: the hot store.
         command: rewritten for a clean folder; without outputs, every new file is one.
         saying: what people say.
-        answering: asked once for what is missing.
+        answering: asked once for each value that is missing.
         force: whether to replace assets and drafts that are there.
 
     Raises:
@@ -149,7 +149,7 @@ def _completed(
     store: Store, command: Command, known: Known, digests: dict[str, str],
     outputs: tuple[str, ...], saying: Saying, answering: Answering,
 ) -> Saying:  # fmt: skip
-    """Ask once for what is missing, and refuse to go on without."""
+    """Ask once for each value that is missing, and refuse to go on without."""
 
     def open_now(said: Saying) -> list[Problem]:
         who = bool(said.who or said.project.who)
@@ -160,19 +160,27 @@ def _completed(
                 found.setdefault(each.pointer, each)
         return list(found.values())
 
-    missing = open_now(saying)
-    answered = answering(missing) if missing else None
-    if answered is not None:
+    missing, asked = open_now(saying), set[str]()
+    while new := [each for each in missing if each.pointer not in asked]:
+        answered = answering(new)
+        if answered is None:
+            break
+        asked |= {each.pointer for each in new}
         saying, missing = answered, open_now(answered)
     if missing:
-        listed = "; ".join(f"{each.pointer} ({each.words})" for each in missing)
+        listed = "; ".join(_lacking(each) for each in missing)
         raise RenderIncomplete(
-            f"{len(missing)} values are missing that neither the command nor anybody says: {listed}.",
+            f"{len(missing)} values are missing or wrong that neither the command nor anybody says: {listed}.",
             'Expected them in the project file under [all] or [assets."NAME"], or as options.',
             f"Give them: {_flags(missing)}",
             pointers=[each.pointer for each in missing],
         )
     return saying
+
+
+def _lacking(problem: Problem) -> str:
+    found = f" is {problem.found}" if problem.found else ""
+    return f"{problem.pointer} ({problem.words}){found}"
 
 
 _FLAGS: Final = {
@@ -185,6 +193,7 @@ _FLAGS: Final = {
     "/art": "--program, or --set art.FIELD=VALUE",
     "/audio": "--program, or --set audio.FIELD=VALUE",
     "/kind": "--kind art or --kind audio",
+    "/producer": "--set producer.role=ROLE",
 }
 
 
