@@ -25,9 +25,9 @@ from twice.assets.rendering.job import Job, Rendered
 from twice.assets.rendering.owning import own
 from twice.assets.rendering.programs import Known, ask
 from twice.assets.store.project import Store
-from twice.errors import OutputExists, RenderFailed, RenderIncomplete, UsageError
+from twice.errors import OutputExists, OutputUnwritable, RenderFailed, RenderIncomplete, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
-from twice.writing import write
+from twice.writing import make_folder, write
 
 RECORDS: Final = "records"
 """The folder of a store that run records of renders are kept in."""
@@ -214,7 +214,7 @@ def _kept(
     Its name has its own digest in it, so that the record of an earlier render stays.
     """
     folder = store.root / RECORDS
-    folder.mkdir(exist_ok=True)
+    make_folder(folder)
     if run.record is not None:
         data, suffix = run.record.read_bytes(), ".twice"
     else:
@@ -245,10 +245,22 @@ def _put(
         draft = drafted(
             command, known, digests, name, saying, measured=about, record=named
         )  # fmt: skip
-        asset.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(run.folder / name, asset)
+        make_folder(asset.parent)
+        _placed(run.folder / name, asset)
         path = _draft_of(asset)
         write(path, (json.dumps(draft, indent=2, ensure_ascii=False) + "\n").encode())
         used = draft.get("seed", {}).get("effective", "")
         is_own = own(draft["recipe"], used if isinstance(used, str) else "")
         yield Recorded(asset, path, record, is_own, run.read)
+
+
+def _placed(rendered_at: Path, asset: Path) -> None:
+    """Copy what was rendered to its place in the store."""
+    try:
+        shutil.copyfile(rendered_at, asset)
+    except OSError as error:
+        raise OutputUnwritable(
+            f"{asset} cannot be written: {error.strerror or error}.",
+            "Expected a place in the store for the asset.",
+            "Name another one: -o OUTPUT",
+        ) from error

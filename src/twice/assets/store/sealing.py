@@ -34,7 +34,7 @@ from twice.assets.store.embedding import embed
 from twice.assets.store.project import Store
 from twice.assets.store.secrets import redacted
 from twice.errors import OutputExists, StoreRefused
-from twice.writing import write
+from twice.writing import make_folder, write
 
 SUPERSEDED: Final = "superseded"
 
@@ -100,6 +100,7 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
     document, blanked = redacted(document, how.variables)
     checked = examine(document)
     _refuse_second(store, checked.log, sidecar)
+    index.prepare(store)
     if earlier is not None and canonical(earlier) != canonical(checked.log):
         _supersede(store, sidecar, earlier, checked.log, how)
     if how.embed != "nothing":
@@ -204,8 +205,7 @@ def _supersede(
             "Expected a log that is new, or the next revision of that one.",
             "Supersede it: add --revise",
         )
-    kept = store.root / SUPERSEDED
-    kept.mkdir(exist_ok=True)
+    kept = make_folder(store.root / SUPERSEDED)
     write(
         kept / f"{earlier.log_id}.r{earlier.revision or 1}.{log_digest(earlier)[7:15]}.json",
         sidecar.read_bytes(),
