@@ -47,8 +47,6 @@ def changed(document: dict[str, Any], **over: Any) -> dict[str, Any]:
         (["python", "render.py", "--noise-seed", "0008"], {}),
         (["render", "seed=8", "7"], {}),
         (["python", "render.py", "7"], {"RENDER_SEED": "8"}),
-        (["render", "--steps", "70"], {}),
-        (["render"], {"OMP_NUM_THREADS": "1"}),
     ],
 )
 def test_a_recipe_that_names_another_seed_than_its_log_is_red(
@@ -67,12 +65,21 @@ def test_a_recipe_that_names_another_seed_than_its_log_is_red(
         (["render", "-s", "7"], {}),
         (["render", "a7.scene"], {"SEED": "7"}),
         (["render", "--seed", "scene.json", "7"], {}),
+        (["render", "a.scene"], {"OMP_NUM_THREADS": "1"}),
     ],
 )
 def test_a_recipe_with_the_seed_of_its_log_is_not_accused(
     argv: list[str], env: dict[str, str]
 ) -> None:
     assert rows(changed(art(), recipe__argv=argv, recipe__env=env)) == {}
+
+
+def test_a_recorded_seed_that_is_no_argument_where_others_are_is_a_condition() -> None:
+    document = changed(art(), recipe__argv=["render", "--steps", "70"])
+    assert rows(document) == {"seed-recipe": "yellow"}
+    said = {"level": "declared", "who": "me", "when": "2026-01-31T09:30:00Z"}
+    document["evidence"] |= {"/seed": said}
+    assert rows(document) == {}
 
 
 def test_a_recipe_that_is_given_the_asset_is_red() -> None:
@@ -145,11 +152,22 @@ def test_a_verdict_on_other_bytes_does_not_count_as_reproduced() -> None:
 @pytest.mark.parametrize(
     "version",
     ["x.y.z", "v0", "00", "0.0.0-dev", "1.0-dev", "trunk", "tip 3", "1.2 or later", "2+", "≥1.0",
-     "-1.0", "\u22121", "foo", "version", "most recent", "default", "v1 (current)", "~=2", "~1.2"],
+     "-1.1", "\u22122", "foo", "version", "most recent", "default", "v1 (current)", "~=2", "~1.2"],
 )  # fmt: skip
 def test_a_version_that_names_none_floats(version: str) -> None:
     assert floats(version)
     assert rows(changed(art(), model__version=version)) == {"version-pinned:/model/version": "red"}
+
+
+@pytest.mark.parametrize(
+    "said", ["-1.0", "\u22121", "\uff0d1", "As above", "not applicable", "IDK", "[unversioned]"]
+)
+def test_a_text_that_stands_for_nothing_is_no_version(said: str) -> None:
+    assert rows(changed(art(), model__version=said)) == {"complete:/model/version": "red"}
+    excuse = {"not_applicable": said}
+    assert rows(changed(art(), art__sampler=excuse)) == {
+        "complete:/art/sampler/not_applicable": "red"
+    }
 
 
 @pytest.mark.parametrize(
@@ -246,3 +264,18 @@ def test_a_record_outside_of_the_store_is_not_read(tmp_path: Path) -> None:
     picture(store.root / "picture.png")
     seal(store, store.root / "picture.png", draft, HOW)
     assert wanting(store.root) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_hosted"),
+    [
+        ("Eleven Labs", True), ("ElevenLabsAPI", True), ("eleven\u200blabs", True), ("DALL\u00b7E 3", True),
+        ("\uff33uno", True), ("Udio v1", True), ("Leonardo.Ai", True), ("REAPER audio", False),
+        ("audio tool", False), ("consuno", False), ("sunofish", False), ("renderer", False),
+    ],
+)  # fmt: skip
+def test_a_hosted_service_is_known_in_any_spelling_and_no_word_that_holds_its_name(
+    name: str, is_hosted: bool
+) -> None:
+    found = rows(changed(art(), provider__name=name))
+    assert found == ({"provider-ceiling": "red"} if is_hosted else {})

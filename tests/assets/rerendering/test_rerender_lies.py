@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from renders import SYNTH, laid, put, rendered, sealed, synth
 
+from programs import cli
 from twice.assets.likening.figures import beyond
 from twice.assets.likening.pictures import compare_pictures
 from twice.assets.likening.sounds import compare_sounds
@@ -284,3 +285,9 @@ def test_records_of_assets_that_share_a_name_stand_beside_each_other(tmp_path: P
         kept.append(rendered(store, f"{folder}/a.png", "python", script, out).record)
     assert len(set(kept)) == 2
     assert sorted(os.listdir(store.root / "records")) == sorted(each.name for each in kept)
+
+
+def test_a_verdict_by_another_tolerance_is_not_written(tmp_path: Path) -> None:
+    one = synth(laid(tmp_path))
+    told = cli("asset", "rerender", one.path, "--profile", "audio-16bit", "--write", cwd=tmp_path)
+    assert (told.returncode, told.stderr.split()[0]) == (2, "E-USE-001")

@@ -5,6 +5,8 @@ Invariant: a hosted service is never deterministic: nobody who asks it can pin w
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
@@ -24,10 +26,20 @@ CHECKS: Final = {
 }
 
 HOSTED: Final = (
-    "elevenlabs", "suno", "udio", "midjourney", "openai", "dall-e", "runway", "adobe firefly",
-    "ideogram", "leonardo.ai",
+    "elevenlabs", "suno", "udio", "midjourney", "openai", "dalle", "runway", "adobefirefly",
+    "ideogram", "leonardoai",
 )  # fmt: skip
-"""Services that nobody runs at home, whatever a log says of the endpoint."""
+"""Services that nobody runs at home, whatever a log says of the endpoint; by their letters alone."""
+_SHORT: Final = 6
+"""A name of fewer letters has to stand as a word: there is udio in audio."""
+
+
+def _named(service: str) -> str:
+    letters = r"[^a-z0-9]*".join(service)
+    return rf"(?<![a-z0-9]){letters}" + (r"(?![a-z0-9])" if len(service) < _SHORT else "")
+
+
+_HOSTED: Final = re.compile("|".join(f"(?P<{each}>{_named(each)})" for each in HOSTED))
 
 
 def judge(facts: Facts) -> Iterator[Row]:
@@ -40,8 +52,8 @@ def judge(facts: Facts) -> Iterator[Row]:
             constraints = "; ".join(promise.constraints or ())
             yield facts.green("mark", f"{promise.why_code}: {promise.why} Kept: {constraints}")
         return
-    named = (provider.name or "").casefold() if provider is not None else ""
-    known = next((each for each in HOSTED if each in named), None)
+    named = unicodedata.normalize("NFKC", (provider.name if provider else None) or "").casefold()
+    known = _HOSTED.search(named)
     if provider is not None and (provider.endpoint is Endpoint.HOSTED or known is not None):
         fix = (
             "mark it: promise.mode non-deterministic, with why, why_code hosted-provider and "

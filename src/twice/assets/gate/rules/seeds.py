@@ -66,12 +66,16 @@ def _named(facts: Facts, seed: Seed, recipe: Recipe) -> Iterator[Row]:
         said = " and ".join(sorted(map(str, logged)))
         seen = f"the recipe names seed {', '.join(named[:4])}, the log seed {said}"
         yield facts.red("seed-recipe", seen, "log the seed of the recipe, or record it anew")
-    elif named:
+        return
+    if named:
         yield facts.green("seed-recipe", f"seed {', '.join(named[:4])}")
-    elif _is_recorded(facts) and not _reaches(recipe, logged):
-        seen = f"seed {value_of(seed.effective)} is said to be recorded, and stands nowhere in the recipe"
+        return
+    numbers = [each for each in recipe.argv or () if _is_digits(each)]
+    if numbers and _is_recorded(facts) and not _reaches(recipe, logged):
+        used = value_of(seed.effective)
+        seen = f"seed {used} was recorded and is no argument; {', '.join(numbers[:4])} is"
         fix = "log the seed that was used, or record it anew: twice asset record --seed N … {seed}"
-        yield facts.red("seed-recipe", seen, fix)
+        yield facts.yellow("seed-recipe", seen, fix)
 
 
 def _seeds(recipe: Recipe) -> Iterator[str]:
