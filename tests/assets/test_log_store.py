@@ -372,3 +372,15 @@ def test_a_folder_that_cannot_be_made_is_one_error(tmp_path: Path) -> None:
             lay_store(place, ())
     with pytest.raises(StoreRefused, match="is no hot store"):
         open_store(tmp_path)
+
+
+@pytest.mark.parametrize("what", ["id", "log"])
+def test_a_promise_of_bytes_is_not_broken_by_a_log_inside(tmp_path: Path, what: str) -> None:
+    store = laid(tmp_path)
+    picture(store.root / "picture.png")
+    before = (store.root / "picture.png").read_bytes()
+    draft = art_draft(store) | {"promise": {"mode": "deterministic", "grade": "bytes"}}
+    with pytest.raises(StoreRefused, match="promised in bytes"):
+        seal(store, store.root / "picture.png", draft, replace(HOW, embed=what))
+    assert (store.root / "picture.png").read_bytes() == before
+    assert list(store.root.glob("*.detlog.json")) == []

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, TypeGuard
 from twice.assets.measuring.file import measure_file
 from twice.assets.model.kinds import Fault
 from twice.assets.model.log import FORMAT, DeterminismLog
+from twice.assets.model.promise import Grade
 from twice.assets.model.reading import EXCUSE, Problem, examine, to_document
 from twice.assets.model.text import (
     canonical,
@@ -97,6 +98,7 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
     wrong = [each for each in checked.problems if each.fault is not Fault.MISSING]
     if wrong:
         raise refusal(f"The log of {asset.name}", wrong[0], len(wrong))
+    _refuse_broken_promise(checked.log, asset, how)
     document, blanked = redacted(document, how.variables)
     checked = examine(document)
     _refuse_second(store, checked.log, sidecar)
@@ -175,6 +177,17 @@ def _refuse_outside(store: Store, asset: Path) -> None:
             f"{asset} does not lie in the hot store {store.root}.",
             "Expected an asset inside the store, so that its log stands beside it.",
             "Move it there, or name its store: --store FOLDER",
+        )
+
+
+def _refuse_broken_promise(log: DeterminismLog, asset: Path, how: Sealing) -> None:
+    """Refuse to write into a file whose very bytes are promised: no rendering could come to them."""
+    promised = log.promise.grade if log.promise is not None else None
+    if how.embed != "nothing" and promised is Grade.BYTES:
+        raise StoreRefused(
+            f"{asset.name} is promised in bytes, and a log inside would change them.",
+            "Expected a promise of the payload, or a log beside the file alone.",
+            "Seal it without --embed, or: --set promise.grade=payload",
         )
 
 
