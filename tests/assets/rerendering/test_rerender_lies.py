@@ -82,10 +82,9 @@ def test_a_renderer_that_reads_the_delivered_asset_by_itself_shows_nothing(tmp_p
     assert (found.outcome, "read the asset itself" in found.reason) == (Outcome.CANNOT_JUDGE, True)
 
     other = laid_anew(tmp_path / "other")
-    path = str(other.root / "a.png")
     fallback = (
-        f"import os, sys\nfrom PIL import Image\nif os.path.exists({path!r}):\n"
-        f"    open(sys.argv[1], 'wb').write(open({path!r}, 'rb').read())\nelse:\n"
+        f"import os, sys\nfrom PIL import Image\npath = os.path.join({str(other.root)!r}, 'a.png')\n"
+        "if os.path.exists(path):\n    open(sys.argv[1], 'wb').write(open(path, 'rb').read())\nelse:\n"
         "    Image.new('RGB', (4, 4), (os.urandom(1)[0], 8, 7)).save(sys.argv[1])\n"
     )
     found = again(drawn(other, fallback))
@@ -141,6 +140,16 @@ def test_an_argument_that_names_the_asset_where_it_lies_shows_nothing(tmp_path: 
     found = again(edited(one, recipe=recipe), Trying(runs=1, trust=True, allow=("sh",)))
     assert found.outcome == Outcome.CANNOT_JUDGE
     assert "name the asset itself" in found.reason
+
+
+def test_a_script_that_names_the_asset_where_it_lies_shows_nothing(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    Image.new("RGB", (40, 40), (9, 8, 7)).save(tmp_path / "kept.png")
+    lies = f"{store.root}/a.png"
+    script = put(store, "draw.sh", f"cp {lies} a.png 2>/dev/null || cp {tmp_path}/kept.png a.png\n")
+    found = again(sealed(store, rendered(store, "a.png", "sh", script)))
+    assert (found.outcome, found.runs) == (Outcome.CANNOT_JUDGE, 0)
+    assert "draw.sh names the asset itself" in found.reason
 
 
 def test_a_recipe_whose_file_is_there_before_it_runs_has_rendered_nothing(tmp_path: Path) -> None:
@@ -291,3 +300,21 @@ def test_a_verdict_by_another_tolerance_is_not_written(tmp_path: Path) -> None:
     one = synth(laid(tmp_path))
     told = cli("asset", "rerender", one.path, "--profile", "audio-16bit", "--write", cwd=tmp_path)
     assert (told.returncode, told.stderr.split()[0]) == (2, "E-USE-001")
+
+
+SPECKS = """
+import os, sys
+import numpy as np
+from PIL import Image
+plane = np.full((64, 64, 3), 90, np.uint8)
+at = np.frombuffer(os.urandom(2), np.uint8) % 64
+plane[at[0], at[1]] = 90 + 30 + os.urandom(1)[0] % 100
+Image.fromarray(plane).save(sys.argv[1])
+"""
+
+
+def test_a_single_pixel_decides_no_calibrated_limit(tmp_path: Path) -> None:
+    one = drawn(laid(tmp_path), SPECKS, grade="tolerance")
+    found = calibrate(one.path, Trying(runs=3), (), lambda what: None)
+    assert found.figures["max_error_255"] > 16
+    assert set(found.limits) == {"psnr_db", "worst_tile_psnr_db", "ssim"}

@@ -37,6 +37,8 @@ NAME: Final = "calibrated"
 
 _MARGIN_DB: Final = 3.0
 _MARGIN_SHARE: Final = 1.5
+_ERROR_MAX: Final = 16.0
+"""Beyond this, single pixels decide the largest error: of one and the same renderer it came to 49 and 86."""
 _JUDGED: Final = (
     "max_error_255", "psnr_db", "worst_tile_psnr_db", "ssim", "length_difference", "lag_samples",
     "null_peak_dbfs",
@@ -157,7 +159,8 @@ def _limits(figures: dict[str, float]) -> Iterator[tuple[str, float]]:
         elif name == "ssim":
             yield name, round(1 - (1 - value) * _MARGIN_SHARE, 6)
         elif name == "max_error_255":
-            yield name, min(255.0, round(value * _MARGIN_SHARE + 1, 2))
+            if value <= _ERROR_MAX:
+                yield name, round(value * _MARGIN_SHARE + 1, 2)
         else:
             yield name, abs(value)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from twice.assets.gate.facts import value_of
 from twice.assets.measuring.file import file_sha256
@@ -23,6 +23,9 @@ from twice.assets.rendering.machine import python_packages
 from twice.assets.rendering.programs import ask
 from twice.errors import InputChanged, TwiceError
 from twice.recording.environment import measure
+
+_SCRIPT_MAX: Final = 4 << 20
+"""The largest input that is looked through for the place of the asset."""
 
 
 def unrenderable(log: DeterminismLog) -> str:
@@ -101,10 +104,14 @@ def given(log: DeterminismLog, job: Job, asset: Path | None) -> str:
     for name, path in job.inputs.items():
         if file_sha256(path) == about.file_sha256 or _has_payload(path, about):
             return f"its input {name} holds the asset itself"
-    if asset is not None:
-        place = str(asset.resolve())
-        if any(place in part for part in (*job.argv, *job.env.values())):
-            return f"its arguments name the asset itself, {place}"
+    if asset is None:
+        return ""
+    place = str(asset.resolve())
+    if any(place in part for part in (*job.argv, *job.env.values())):
+        return f"its arguments name the asset itself, {place}"
+    for name, path in job.inputs.items():
+        if path.stat().st_size <= _SCRIPT_MAX and place.encode() in path.read_bytes():
+            return f"its input {name} names the asset itself, {place}"
     return ""
 
 
