@@ -8,6 +8,7 @@ from typing import Any
 from twice.assets.model.log import FORMAT
 
 HEX = "0123456789abcdef" * 4
+OTHER_HEX = "89abcdef" * 8
 NA = {"not_applicable": "there is none in this rendering"}
 
 
@@ -62,7 +63,7 @@ def art(log_id: str = "art-one") -> dict[str, Any]:
         "file": "picture.png",
         "media_type": "image/png",
         "size_bytes": 1000,
-        "file_sha256": HEX,
+        "file_sha256": OTHER_HEX,
         "payload": {"method": "pixels-rgba8/1", "digest": f"sha256:{HEX}"},
         "measured": measured,
     }
@@ -99,7 +100,7 @@ def audio(log_id: str = "audio-one") -> dict[str, Any]:
         "file": "cue.wav",
         "media_type": "audio/wav",
         "size_bytes": 2000,
-        "file_sha256": HEX,
+        "file_sha256": OTHER_HEX,
         "payload": {"method": "pcm/1", "digest": f"sha256:{HEX}"},
         "measured": measured,
     }

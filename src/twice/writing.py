@@ -33,8 +33,25 @@ def write(path: Path, data: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             aside.unlink()
-        raise OutputUnwritable(
-            f"{path} cannot be written: {error.strerror or error}.",
-            "Expected a folder that can be written, with room in it.",
-            "Name another path, or make room; nothing was changed.",
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def make_folder(path: Path) -> Path:
+    """Make a folder, and those above it, where it is not there yet; the same path.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002: it cannot be made, or a file has its name.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    return path
+
+
+def _unwritable(path: Path, error: OSError) -> OutputUnwritable:
+    return OutputUnwritable(
+        f"{path} cannot be written: {error.strerror or error}.",
+        "Expected a folder that can be written, with room in it.",
+        "Name another path, or make room; nothing was changed.",
+    )

@@ -20,7 +20,7 @@ from twice.assets.gate.rules import CHECKS
 from twice.assets.model.reading import examine
 from twice.assets.model.text import canonical_document
 from twice.assets.store.sealing import seal
-from twice.errors import AssetMissing, UsageError
+from twice.errors import AssetMissing, PayloadRefused, UsageError
 
 COMPLETE = {"art": art(), "audio": audio(), "marked": marked()}
 
@@ -348,8 +348,11 @@ def test_a_lie_about_what_was_measured_is_found_when_it_is_measured_again(tmp_pa
     document["asset"]["measured"]["loudness_lufs"] = -16.2
     path.write_bytes(canonical_document(document))
 
-    assert wanting(run_gate(store.root)) == []
-    assert wanting(run_gate(store.root, measure=True)) == [("red", "cue.wav", "facts")]
+    assert wanting(run_gate(store.root)) == [("yellow", "cue.wav", "sealed")]
+    assert wanting(run_gate(store.root, measure=True)) == [
+        ("red", "cue.wav", "facts"),
+        ("yellow", "cue.wav", "sealed"),
+    ]
 
 
 def test_a_delivery_that_misses_its_target_is_red(tmp_path: Path) -> None:
@@ -391,7 +394,7 @@ def test_names_that_no_disk_takes_and_pipes_do_not_stop_the_gate(tmp_path: Path)
     (store.root / "loop").symlink_to(store.root)
 
     assert [(status, check) for status, _, check in wanting(run_gate(store.root))] == [
-        ("yellow", "hash"), ("yellow", "stale"),
+        ("yellow", "hash"), ("yellow", "sealed"), ("yellow", "stale"),
     ]  # fmt: skip
 
 
@@ -443,3 +446,36 @@ def test_a_size_that_was_imported_carries_no_seed_that_was_typed_in(tmp_path: Pa
     (row,) = (row for row in run_gate(store.root).rows if row.check == "evidence-strength")
 
     assert (row.status, "seed, model and recipe" in row.evidence) == ("red", True)
+
+
+@pytest.mark.parametrize(
+    ("frames", "level", "status"),
+    [(48000, 0.0, "red"), (0, 0.0, "red"), (4800, 0.0, "red"), (4800, 0.1, "yellow")],
+    ids=["silent", "empty", "short and silent", "short"],
+)
+def test_a_sound_without_loudness_does_not_meet_its_target(
+    tmp_path: Path, frames: int, level: float, status: str
+) -> None:
+    import numpy as np
+    import soundfile
+
+    store = laid(tmp_path)
+    wave = np.full((frames, 2), level)
+    soundfile.write(store.root / "cue.wav", wave, 48000, subtype="PCM_24")
+    draft = audio_draft(store)
+    seal(store, store.root / "cue.wav", draft, HOW)
+    assert wanting(run_gate(store.root)) == [(status, "cue.wav", "loudness-target")]
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")])
+def test_samples_that_are_no_numbers_are_not_sealed(tmp_path: Path, odd: float) -> None:
+    import numpy as np
+    import soundfile
+
+    store = laid(tmp_path)
+    wave = np.full((48000, 2), 0.1)
+    wave[77] = odd
+    soundfile.write(store.root / "cue.wav", wave, 48000, subtype="FLOAT")
+    with pytest.raises(PayloadRefused, match="NaN or infinite"):
+        seal(store, store.root / "cue.wav", audio_draft(store), HOW)
+    assert list(store.root.glob("*.detlog.json")) == []

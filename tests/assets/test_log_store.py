@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,9 +19,9 @@ from twice.assets.store import index
 from twice.assets.store.checkpoint import checkpoint_path, listed
 from twice.assets.store.embedding import embed, embedded
 from twice.assets.store.packaging import package
-from twice.assets.store.project import find_store, lay_store
+from twice.assets.store.project import find_store, lay_store, open_store
 from twice.assets.store.sealing import seal
-from twice.errors import LogRefused, OutputExists, StoreRefused
+from twice.errors import LogRefused, OutputExists, OutputUnwritable, StoreRefused
 
 UNIT = "TU-2026-01-31-IL01"
 
@@ -347,3 +348,39 @@ def test_an_index_that_was_not_written_to_its_end_is_made_anew(tmp_path: Path) -
 
     assert entry.log_id == sealed.log.log_id
     assert index.about(store, entry.payload) == [entry]
+
+
+@pytest.mark.parametrize("blocked", ["detlogs.index", "superseded"])
+def test_a_store_that_takes_no_more_keeps_the_log_that_it_has(tmp_path: Path, blocked: str) -> None:
+    store = laid(tmp_path)
+    sealed = sealed_art(store)
+    before = sealed.path.read_bytes()
+    shutil.rmtree(store.root / blocked, ignore_errors=True)
+    (store.root / blocked).write_bytes(b"")
+    revise = replace(HOW, revise=True)
+    draft = art_draft(store) | {"producer": {"role": "another"}}
+    with pytest.raises(OutputUnwritable, match=blocked):
+        seal(store, store.root / "picture.png", draft, revise)
+    assert sealed.path.read_bytes() == before
+    assert sorted(path.name for path in store.root.glob("*.detlog.json")) == [sealed.path.name]
+
+
+def test_a_folder_that_cannot_be_made_is_one_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    for place in (tmp_path / "file", tmp_path / "file" / "hot"):
+        with pytest.raises(OutputUnwritable, match="file"):
+            lay_store(place, ())
+    with pytest.raises(StoreRefused, match="is no hot store"):
+        open_store(tmp_path)
+
+
+@pytest.mark.parametrize("what", ["id", "log"])
+def test_a_promise_of_bytes_is_not_broken_by_a_log_inside(tmp_path: Path, what: str) -> None:
+    store = laid(tmp_path)
+    picture(store.root / "picture.png")
+    before = (store.root / "picture.png").read_bytes()
+    draft = art_draft(store) | {"promise": {"mode": "deterministic", "grade": "bytes"}}
+    with pytest.raises(StoreRefused, match="promised in bytes"):
+        seal(store, store.root / "picture.png", draft, replace(HOW, embed=what))
+    assert (store.root / "picture.png").read_bytes() == before
+    assert list(store.root.glob("*.detlog.json")) == []

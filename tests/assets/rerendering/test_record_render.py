@@ -166,14 +166,18 @@ def test_what_lies_outside_is_named_by_where_it_was(tmp_path: Path) -> None:
     assert not [r for r in run_gate(store.root).rows if r.check == "stale" and r.status != "green"]
 
 
-def test_a_recipe_is_own_once_it_was_recorded_and_not_when_it_is_changed(tmp_path: Path) -> None:
+def test_a_recipe_is_own_once_it_was_recorded_and_not_when_it_is_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = laid(tmp_path)
     synth(store)
     recipe = draft_of(store.root / "cue.wav.draft.json")["recipe"]
-    assert is_own(recipe)
-    assert not is_own({**recipe, "argv": [*recipe["argv"], "more"]})
-    assert not is_own({**recipe, "env": {"LD_PRELOAD": "x.so"}})
-    assert not is_own(recipe, {"XDG_STATE_HOME": str(tmp_path / "another")})
+    assert is_own(recipe, "7")
+    assert not is_own({**recipe, "argv": [*recipe["argv"], "more"]}, "7")
+    assert not is_own({**recipe, "env": {"LD_PRELOAD": "x.so"}}, "7")
+    assert not is_own(recipe, "8")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+    assert not is_own(recipe, "7")
 
 
 @pytest.mark.parametrize(

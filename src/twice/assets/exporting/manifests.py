@@ -69,7 +69,11 @@ def _listed(facts: Facts) -> dict[str, Any]:
     if asset is None or asset.measured is None or asset.file is None:
         raise _refused(f"{facts.name} does not say what it is about", "a log with its asset block")
     if not isinstance(prompt, str) or not 10 <= len(prompt) <= 2000:
-        raise _refused(f"the prompt of {facts.name} has another length", "10 to 2000 characters")
+        has = f"a prompt of {len(prompt)} characters" if isinstance(prompt, str) else "no prompt"
+        raise _refused(
+            f"{facts.name} has {has}, and the format asks each image for one",
+            "10 to 2000 characters in art.prompt; of a program's picture, what it shows",
+        )
     wide, high = value_of(asset.measured.width_px), value_of(asset.measured.height_px)
     return {
         "id": log.log_id,

@@ -44,13 +44,17 @@ class Facts:
         log_path: path of the sidecar; "" where there is none.
         trouble: why the sidecar could not be read.
         examined: the log, and what is wrong with its document.
-        log_digest: of its canonical text; "" where no checkpoint names the log.
+        log_digest: of its canonical text; "" where neither checkpoint nor index names the log.
         seen: the file; None where it is not there.
         inputs: of the recipe's inputs by path: their sha256 now, or None where they are not there.
         others: paths of other logs about the same payload.
         same_id: paths of other logs of the same id.
         listed: the digest under which the work unit's checkpoint names the log; "" where it does not;
             None where there is no checkpoint.
+        indexed: the digest under which the store's index has it; None where it has none of its id.
+        broken: what is wrong with the revisions before it; "" where they follow from each other.
+        lost: what of the revisions before it is not there.
+        records: of the run records that evidence names by path and that are there: their sha256.
     """
 
     name: str
@@ -63,6 +67,10 @@ class Facts:
     others: tuple[str, ...] = ()
     same_id: tuple[str, ...] = ()
     listed: str | None = None
+    indexed: str | None = None
+    broken: str = ""
+    lost: str = ""
+    records: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def log(self) -> DeterminismLog:

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from twice.assets.gate import lineage
 from twice.assets.gate.facts import Facts, Seen, value_of
 from twice.assets.measuring.file import file_sha256, measure_file
 from twice.assets.model.identity import Asset, Payload
 from twice.assets.model.log import SUFFIX, DeterminismLog
-from twice.assets.model.text import canonical, examine_bytes, read_bytes
+from twice.assets.model.text import examine_bytes, read_bytes
 from twice.assets.payload import payload
 from twice.assets.store import index
 from twice.assets.store.checkpoint import FOLDER as CHECKPOINTS
@@ -27,7 +28,6 @@ from twice.assets.store.checkpoint import listed
 from twice.assets.store.project import Store, find_store
 from twice.assets.store.sealing import SUPERSEDED
 from twice.errors import AssetMissing, TwiceError, UsageError
-from twice.foundation.digests import Algorithm, digest_bytes
 
 ASSET_SUFFIXES: Final = frozenset(
     [
@@ -76,6 +76,7 @@ class _Gathering:
     measure: bool
     hashes: dict[Path, str | None] = field(default_factory=dict)
     checkpoints: dict[str, Mapping[str, str] | None] = field(default_factory=dict)
+    indexed: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, path: Path) -> str:
         return os.path.relpath(path, self.root).replace(os.sep, "/")
@@ -110,7 +111,8 @@ def gather(path: Path, *, measure: bool = False, doing: Doing | None = None) -> 
         )
     whole = path.is_dir()
     root = path if whole else path.parent
-    at = _Gathering(root, find_store(path), measure)
+    store = find_store(path)
+    at = _Gathering(root, store, measure, indexed=lineage.indexed(store) if store else {})
     found, files = _walk(root, deep=whole)
     if not whole:
         found, files = _one(path, found)
@@ -175,29 +177,27 @@ def _one(path: Path, found: list[Path]) -> tuple[list[Path], set[Path]]:
 def _read(at: _Gathering, sidecar: Path) -> Facts:
     name = at.name(sidecar)
     try:
-        _, examined = examine_bytes(read_bytes(sidecar), name)
+        data = read_bytes(sidecar)
+        _, examined = examine_bytes(data, name)
     except TwiceError as error:
         return Facts(name.removesuffix(SUFFIX), name, trouble=error.happened)
     log = examined.log
     file = log.asset.file if log.asset is not None else None
-    named = at.name(sidecar.parent / file) if file else name.removesuffix(SUFFIX)
-    named_as = _listed(at, log)
-    digest = _digest(log) if named_as else ""
+    listed_as, indexed_as = _listed(at, log), at.indexed.get(log.log_id or "")
+    wanted = {each for each in (listed_as, indexed_as) if each}
+    broken, lost = lineage.earlier(at.store, log) if at.store is not None else ("", "")
     return Facts(
-        named,
+        at.name(sidecar.parent / file) if file else name.removesuffix(SUFFIX),
         name,
         examined=examined,
-        log_digest=digest,
+        log_digest=lineage.digest_of(data, log, wanted) if wanted else "",
         inputs=_inputs(at, sidecar, log),
-        listed=named_as,
+        listed=listed_as,
+        indexed=indexed_as,
+        broken=broken,
+        lost=lost,
+        records=dict(lineage.records(at.store, log, at.hash)) if at.store is not None else {},
     )
-
-
-def _digest(log: DeterminismLog) -> str:
-    try:
-        return str(digest_bytes(canonical(log), Algorithm.SHA256))
-    except TwiceError:
-        return ""
 
 
 def _inputs(at: _Gathering, sidecar: Path, log: DeterminismLog) -> dict[str, str | None]:

@@ -1,10 +1,10 @@
-"""Ableton Live sets (``.als``): XML packed with gzip.
+"""Ableton Live sets (``.als``): XML packed with gzip, or unpacked by somebody.
 
 Read are the version, tempo and meter with their automation, the scale, and the devices of each track. A
 set says no sample rate: Live uses the audio device's. A VST2 plugin's version is a whole number; VST3
 and Audio Unit plugins have none here.
 
-Invariant: the packed file is unpacked in pieces and parsed as it comes; clips' notes never become a tree.
+Invariant: a packed file is unpacked in pieces and parsed as it comes; clips' notes never become a tree.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ _KEYS: Final = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 _PLUGINS: Final = {
     "VstPluginInfo": ("VST2", "PlugName"), "Vst3PluginInfo": ("VST3", "Name"), "AuPluginInfo": ("AU", "Name"),
 }  # fmt: skip
+_GZIP: Final = b"\x1f\x8b"
 _BEFORE_START: Final = -63072000.0
 """The time of the automation point that stands for the value itself."""
 
 
 def read_ableton(source: Source, reading: Reading) -> None:
     """Read a set."""
+    packed = source.read(0, 2) == _GZIP
     try:
-        root = tree(gunzipped(source), skipped=_SKIPPED)
+        root = tree(gunzipped(source) if packed else source.pieces(), skipped=_SKIPPED)
     except (zlib.error, EOFError, XmlRefused) as error:
         reading.puzzle("set", str(error))
         return

@@ -47,6 +47,11 @@ def read_dawproject(source: Source, reading: Reading) -> None:
             if len(archive.infolist()) > _MEMBERS_MAX:
                 reading.puzzle("zip", f"it holds more than {_MEMBERS_MAX} members")
                 return
+            named = sum(each.filename == PROJECT for each in archive.infolist())
+            if named != 1:
+                why = "it stands twice in the zip" if named else "there is none in the zip"
+                reading.puzzle(PROJECT, why)
+                return
             _read(archive, reading)
     except _ZIP_TROUBLE as error:
         reading.puzzle(PROJECT, str(error) or type(error).__name__)

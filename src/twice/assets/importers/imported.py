@@ -9,15 +9,16 @@ Invariant: a pointer is either in ``values``, with evidence, or ambiguous, never
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value]"
 
 OTHER_MAX = 1024
 PUZZLES_MAX = 256
 CANDIDATES_MAX = 64
+_SEED: Final = "/seed/effective"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,8 @@ def together(
                 _doubt(doubts, Ambiguity(pointer, (values[pointer], value), why))
         for doubt in reading.ambiguities.values():
             _doubt(doubts, doubt)
+    for doubt in _torn(said, values):
+        _doubt(doubts, doubt)
     for pointer, doubt in doubts.items():
         if pointer in values:
             _doubt(doubts, Ambiguity(pointer, (values.pop(pointer),), doubt.why))
@@ -206,6 +209,19 @@ def together(
         ),
         other={reading.chunk: reading.other for reading in said if reading.other},
     )
+
+
+def _torn(said: list[Reading], values: Mapping[str, Value]) -> Iterator[Ambiguity]:
+    """Doubt what one of several chunks says alone, when their seeds tell of different pictures."""
+    seeded = [each for each in said if _SEED in each.values]
+    if len(distinct(each.values[_SEED] for each in seeded)) < 2:
+        return
+    for pointer in values:
+        who = [each for each in seeded if pointer in each.values]
+        if 0 < len(who) < len(seeded):
+            other = next(each for each in seeded if pointer not in each.values)
+            why = f"{who[0].places[pointer]} says it, and {other.chunk} has another seed"
+            yield Ambiguity(pointer, (), why)
 
 
 def _doubt(doubts: dict[str, Ambiguity], new: Ambiguity) -> None:

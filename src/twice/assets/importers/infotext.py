@@ -19,6 +19,8 @@ from typing import Final
 
 TEXT_MAX: Final = 4 << 20
 PAIRS_MAX: Final = 512
+_PAIRS_LEAST: Final = 3
+"""What the writer's own reader asks of a last line, before it takes it for parameters."""
 NEGATIVE = "Negative prompt:"
 _KEY = re.compile(r"\s*([^\s:,\"][^:,\"\n]{0,79}?)\s*(:|,|$)")
 _QUOTED = re.compile(r'\s*("(?:[^"\\]|\\.)*+")\s*(?=,|$)', re.DOTALL)
@@ -83,13 +85,13 @@ def taken_apart(text: str) -> Infotext:
 def _parameters_at(lines: list[str]) -> int:
     fitting = [at for at, line in enumerate(lines) if _is_parameters(line)]
     last = len(lines) - 1
-    if last in fitting:
+    if last in fitting and (len(fitting) == 1 or len(list(tokens(lines[last]))) >= _PAIRS_LEAST):
         return last  # The writer puts it last; what looks like it further up is part of a prompt.
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         raise InfotextRefused(
-            f"{len(fitting)} lines look like parameters, and none of them is last"
+            f"{len(fitting)} lines look like parameters, and the last line is not plainly the one"
         )
     raise InfotextRefused("no line begins with Steps: and holds parameters")
 

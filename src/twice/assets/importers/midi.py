@@ -1,6 +1,7 @@
 """Standard MIDI files: tempo, meter and key, with where they change.
 
-A file with several tempos has no one tempo; all of them are candidates. Notes are stepped over.
+A file with several tempos has no one tempo; all of them are candidates. So is what holds before the first event:
+120 beats per minute and 4/4. Notes are stepped over.
 
 Source: Standard MIDI Files 1.0, MIDI Manufacturers Association, 1996.
 
@@ -21,6 +22,9 @@ EVENTS_MAX: Final = 2_000_000
 _TRACK_MAX: Final = 64 << 20
 _TRACKS_MAX: Final = 65535
 _TEMPO, _METER, _KEY = 0x51, 0x58, 0x59
+_DEFAULTS: Final[dict[int, Value]] = {_TEMPO: 120, _METER: "4/4"}
+"""What holds until a file says something else."""
+
 _MAJORS: Final = ("Cb", "Gb", "Db", "Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#")
 _MINORS: Final = ("Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#", "G#", "D#", "A#")
 
@@ -45,13 +49,15 @@ def read_midi(source: Source, reading: Reading) -> None:
     reading.keep("format", source.number(8, 2, big=True))
     if division & 0x8000:
         reading.puzzle("MThd", "time is counted in SMPTE frames; a tempo in it changes nothing")
+    elif not division:
+        reading.puzzle("MThd", "a quarter note has no ticks, so no time can be told")
     else:
         reading.keep("ticks per quarter note", division)
     found: list[_Meta] = []
     left = EVENTS_MAX
     for at, track in enumerate(_tracks(source, reading)):
         left = _read_track(at, track, found, left, reading)
-    _say(found, reading)
+    _say(found, reading, timed=0 < division < 0x8000)
 
 
 def _tracks(source: Source, reading: Reading) -> Iterator[bytes]:
@@ -113,9 +119,14 @@ def _events(data: bytes) -> Iterator[_Meta | None]:
             size, at = _length(data, at)
             at += size
             yield None
+        elif status > 0xF0:
+            raise _Cut(f"a byte {status:02x} before byte {at} begins no event of a file")
         else:
             running = status
-            at += 1 if status & 0xE0 == 0xC0 else 2
+            count = 1 if status & 0xE0 == 0xC0 else 2
+            if any(_byte(data, at + each) > 0x7F for each in range(count)):
+                raise _Cut(f"an event at byte {at} holds what is no data")
+            at += count
             yield None
 
 
@@ -135,7 +146,14 @@ def _length(data: bytes, at: int) -> tuple[int, int]:
     raise _Cut(f"a length at byte {at} has no end")
 
 
-def _say(found: list[_Meta], reading: Reading) -> None:
+def _say(found: list[_Meta], reading: Reading, *, timed: bool) -> None:
+    """Say what the meta events come to.
+
+    Args:
+        found: them, in the order of the file.
+        reading: takes it.
+        timed: whether the file counts time in quarter notes, so that a tempo means something.
+    """
     for kind, pointer, read in (
         (_TEMPO, fields.TEMPO, _tempo), (_METER, fields.METER, _meter), (_KEY, fields.KEY, _key),
     ):  # fmt: skip
@@ -149,9 +167,14 @@ def _say(found: list[_Meta], reading: Reading) -> None:
                 )
             else:
                 values.append(value)
-        known = distinct(values)
-        if len(known) == 1:
+        late = kind in _DEFAULTS and values and min(each.tick for each in events) > 0
+        known = distinct([_DEFAULTS[kind], *values] if late else values)
+        if kind == _TEMPO and known and not timed:
+            reading.doubt(pointer, known[:64], "time is not counted in quarter notes")
+        elif len(known) == 1:
             reading.say(pointer, known[0])
+        elif late:
+            reading.doubt(pointer, known[:64], f"it is first said at tick {events[0].tick}")
         elif known:
             reading.doubt(pointer, known[:64], f"it changes {len(values) - 1} times")
 

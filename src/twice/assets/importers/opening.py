@@ -68,8 +68,12 @@ def import_source(source: Source, name: str) -> Imported:
     head = source.read(0, HEAD)
     kind = sniff(head)
     unread: list[NotUnderstood] = []
-    if head.lstrip().startswith(b"<REAPER_PROJECT"):
+    begins = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if begins.startswith(b"<REAPER_PROJECT"):
         readings = [_project(source)]
+    elif begins.startswith((b"<?xml", b"<Ableton")) and b"<Ableton" in head:
+        readings = [Reading("Ableton set", "Ableton Live")]
+        read_ableton(source, readings[0])
     elif kind in _WHOLE:
         chunk, generator, read = _WHOLE[kind]
         reading = Reading(chunk, generator)

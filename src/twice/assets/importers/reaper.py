@@ -31,7 +31,7 @@ _EFFECTS_MAX: Final = 4096
 def read_reaper(data: bytes, reading: Reading) -> None:
     """Read a project's bytes into a reading."""
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         reading.puzzle("text", f"it is not UTF-8 at byte {error.start}")
         text = data.decode("utf-8", "replace")
@@ -114,7 +114,10 @@ def _all_effects(root: Block, reading: Reading) -> Iterator[Value]:
         name = next((line[1] for line in track.lines("NAME") if len(line) > 1), "") or f"track {at}"
         if any(line[1:2] == ["1"] for line in track.lines("MUTESOLO")):
             reading.keep(f"muted: {name}", value=True)
+        if any(True for _ in track.blocks("FREEZE")):
+            reading.puzzle(name[:80], "the track is frozen; effects that went into it are not read")
         for item in track.blocks("ITEM"):
+            _item(item, name, reading)
             for chain in item.blocks(*_CHAINS):
                 yield from _effects(chain, f"{name}, item", reading)
         off = ["FX", "0"] in list(track.lines("FX"))
@@ -123,6 +126,22 @@ def _all_effects(root: Block, reading: Reading) -> Iterator[Value]:
     off = ["MASTER_FX", "0"] in list(root.lines("MASTER_FX"))
     for chain in root.blocks("MASTERFXLIST"):
         yield from _effects(chain, "master", reading, off=off)
+
+
+def _item(item: Block, track: str, reading: Reading) -> None:
+    """Say what of an item is not read: other takes than the one that sounds, and projects in it."""
+    place = f"line {item.line} ({track[:60]})"
+    if any(True for _ in item.lines("TAKE")) and any(True for _ in item.blocks("TAKEFX")):
+        reading.puzzle(place, "it has several takes; one sounds, and the effects of all are listed")
+    if any(line[1:2] == ["1"] for line in item.lines("MUTE")):
+        reading.keep(f"muted: {track}, item of line {item.line}", value=True)
+    waiting = list(item.blocks("SOURCE"))
+    while waiting:
+        source = waiting.pop()
+        if source.words[1:2] == ["RPP_PROJECT"]:
+            file = next((line[1] for line in source.lines("FILE") if len(line) > 1), "?")
+            reading.puzzle(place, f"the project {file[:80]!r} sounds in it, and is not read")
+        waiting += source.blocks("SOURCE")
 
 
 def _effects(chain: Block, track: str, reading: Reading, *, off: bool = False) -> Iterator[Value]:

@@ -108,7 +108,8 @@ def by_content(text: str) -> tuple[str, Callable[[str, Reading], None]] | None:
     """Give the generator whose form a text has, with its reader; nothing where it has none."""
     stripped = text.lstrip()
     if stripped[:1] != "{":
-        return ("infotext", read_a1111) if "Steps:" in text else None
+        is_markup = stripped[:5].lower() in ("<?xml", "<html", "<!doc")
+        return ("infotext", read_a1111) if "Steps:" in text and not is_markup else None
     try:
         found = parsed(stripped)
     except JsonRefused:

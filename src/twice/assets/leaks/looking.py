@@ -20,14 +20,19 @@ from twice.errors import LeaksRefused
 _OUTSIDE: Final = "it is a link that leads outside of what was named"
 
 
-def files_below(paths: Iterable[Path]) -> list[Path]:
+def files_below(paths: Iterable[Path], *, empty: bool = False) -> list[Path]:
     """The files named, and all below the folders named; links to folders are listed, not walked.
 
+    Args:
+        paths: files and folders.
+        empty: whether a folder may hold no file.
+
     Raises:
-        LeaksRefused: E-LEAKS-001, there is nothing at a path.
+        LeaksRefused: E-LEAKS-001, there is nothing at a path, or no file in a folder.
     """
     found: dict[Path, None] = {}
     for path in paths:
+        before = len(found)
         if path.is_file():
             found[path] = None
         elif path.is_dir():
@@ -42,7 +47,18 @@ def files_below(paths: Iterable[Path]) -> list[Path]:
                 "Expected files or folders of a public build.",
                 "For example: twice asset leaks build/",
             )
+        if len(found) == before and path.is_dir() and not empty and not _is_within(path, found):
+            raise LeaksRefused(
+                f"There is no file in {path}: nothing was looked at.",
+                "Expected a public build.",
+                "Build it first; or say that it may be empty: --allow-empty",
+            )
     return list(found)
+
+
+def _is_within(folder: Path, found: Iterable[Path]) -> bool:
+    """Whether a folder's files were found already, by a folder above that was named too."""
+    return any(folder in each.parents for each in found)
 
 
 def look(
@@ -51,6 +67,7 @@ def look(
     known: Known = NOTHING,
     limits: Limits | None = None,
     progress: Callable[[str, int, int], None] | None = None,
+    empty: bool = False,
 ) -> Leaks:
     """What leaks from files and folders.
 
@@ -59,13 +76,14 @@ def look(
         known: a project's own values.
         limits: what one file may cost.
         progress: told before each file: its name, bytes done, bytes in all.
+        empty: whether a folder may hold no file.
 
     Raises:
-        LeaksRefused: E-LEAKS-001, there is nothing at a path.
+        LeaksRefused: E-LEAKS-001, there is nothing at a path, or no file in a folder.
     """
     named = [Path(path) for path in paths]
     roots = [path.resolve() for path in named]
-    files = [path for path in files_below(named) if not _is_inner(path, named, roots)]
+    files = [path for path in files_below(named, empty=empty) if not _is_inner(path, named, roots)]
     sizes = [_size(path) for path in files]
     findings: list[Finding] = []
     unread: list[Unread] = []

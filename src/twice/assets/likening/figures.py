@@ -33,6 +33,29 @@ PROFILES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
 """Limits by the name of a tolerance."""
 
 
+_LOOSEST: Final[Mapping[str, float]] = MappingProxyType(
+    {"max_error_255": 32.0, "psnr_db": 25.0, "null_peak_dbfs": -30.0}
+)
+"""Beyond these, a picture with another patch in it and a sound with another part in it still pass."""
+
+
+def too_loose(limits: Mapping[str, float], *, sound: bool) -> str:
+    """Say why limits let nearly everything pass; "" where at least one of them holds something out.
+
+    Args:
+        limits: of a tolerance.
+        sound: whether it is one for sounds.
+    """
+    deciding = ("null_peak_dbfs",) if sound else ("max_error_255", "psnr_db")
+    given = [name for name in deciding if name in limits]
+    if not given:
+        return f"it has no limit for {' or '.join(deciding)}"
+    if all(badness(name, limits[name]) > badness(name, _LOOSEST[name]) for name in given):
+        name = given[0]
+        return f"{name} {limits[name]:g} lets nearly everything pass; at worst {_LOOSEST[name]:g}"
+    return ""
+
+
 def badness(name: str, value: float) -> float:
     """Order values of a figure: the larger, the worse."""
     if name in AT_LEAST:
@@ -51,8 +74,8 @@ def worst(many: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def beyond(figures: Mapping[str, float], limits: Mapping[str, float]) -> list[str]:
-    """Name the figures that are beyond their limits, or were not measured."""
+    """Name the figures that are beyond their limits, or were not measured; NaN is beyond each."""
     return [
         name for name, limit in limits.items()
-        if name not in figures or badness(name, figures[name]) > badness(name, limit)
+        if name not in figures or not badness(name, figures[name]) <= badness(name, limit)
     ]  # fmt: skip

@@ -37,9 +37,13 @@ def compare_pictures(a: Path, b: Path) -> tuple[dict[str, float], str]:
     Raises:
         PayloadRefused: E-PAYLOAD-001: one is damaged. ExtraMissing: E-EXTRA-001: no pillow.
     """
-    (first, mode), (second, other) = _frames(a), _frames(b)
+    (first, mode, lasts), (second, other, others_last) = _frames(a), _frames(b)
     if mode != other or len(first) != len(second):
         return {}, f"{mode} of {len(first)} frames, and {other} of {len(second)}"
+    if lasts != others_last:
+        return {}, "frames that stand for another time: they are shown longer or shorter"
+    if not all(np.isfinite(each).all() for each in (*first, *second)):
+        return {}, "pixels that are no numbers (NaN) or infinite"
     figures: list[dict[str, float]] = []
     for one, two in zip(first, second, strict=True):
         if one.shape != two.shape:
@@ -106,14 +110,16 @@ def _psnr(mean_squared: float) -> float:
     return round(float(10 * np.log10(255.0**2 / mean_squared)), 4)
 
 
-def _frames(path: Path) -> tuple[list[Pixels], str]:
-    """Decode every frame to numbers from 0 to 255."""
+def _frames(path: Path) -> tuple[list[Pixels], str, list[object]]:
+    """Decode every frame to numbers from 0 to 255; the mode, and how long each stands."""
     try:
         picture = opened(whole_file(path))
+        frames, lasts = [], []
         with guarded():
-            return [_numbers(picture, at) for at in range(getattr(picture, "n_frames", 1))], (
-                str(picture.mode)
-            )
+            for at in range(getattr(picture, "n_frames", 1)):
+                frames.append(_numbers(picture, at))
+                lasts.append(picture.info.get("duration"))
+        return frames, str(picture.mode), lasts
     except (OSError, Damaged) as error:
         raise PayloadRefused(
             f"{path} cannot be decoded: {error}.",

@@ -36,6 +36,8 @@ def compare_sounds(a: Path, b: Path) -> tuple[dict[str, float], str]:
     if rate != other or first.shape[1] != second.shape[1]:
         told = [f"{r} Hz of {s.shape[1]} channels" for s, r in ((first, rate), (second, other))]
         return {}, ", and ".join(told)
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        return {}, "samples that are no numbers (NaN) or infinite"
     return likeness(first, second), ""
 
 

@@ -121,18 +121,25 @@ def drafted(
 
 
 def lacking(store: Store, draft: Mapping[str, Any], *, who: bool) -> list[Problem]:
-    """List what the promise needs and nobody says, but for what a seal fills in.
+    """List what the promise needs and nobody says, or says wrongly, but for what a seal fills in.
+
+    Before anything is promised, what the fuller promise needs is listed.
 
     Args:
         store: the hot store, whose defaults count.
         draft: the draft.
         who: whether it is known who declares.
     """
-    examined = examine(joined(store.defaults, draft))
-    found = [
-        each for each in examined.problems
-        if each.fault is Fault.MISSING and not each.pointer.startswith(_SEALED)
-    ]  # fmt: skip
+    document = joined(store.defaults, draft)
+    problems = list(examine(document).problems)
+    if "promise" not in document:
+        fuller = examine({**document, "promise": {"mode": "deterministic"}}).problems
+        known = {each.pointer for each in problems}
+        problems += [
+            each for each in fuller
+            if each.pointer not in known and not each.pointer.startswith("/promise/")
+        ]  # fmt: skip
+    found = [each for each in problems if not each.pointer.startswith(_SEALED)]
     if not who:
         words = "who declares what no run can know"
         found.append(Problem("/evidence//who", Fault.MISSING, "", "a name", words))

@@ -25,8 +25,9 @@ from twice.assets.rendering.job import Job, Rendered
 from twice.assets.rendering.owning import own
 from twice.assets.rendering.programs import Known, ask
 from twice.assets.store.project import Store
-from twice.errors import OutputExists, RenderFailed, RenderIncomplete, UsageError
-from twice.writing import write
+from twice.errors import OutputExists, OutputUnwritable, RenderFailed, RenderIncomplete, UsageError
+from twice.foundation.digests import Algorithm, digest_bytes
+from twice.writing import make_folder, write
 
 RECORDS: Final = "records"
 """The folder of a store that run records of renders are kept in."""
@@ -41,13 +42,15 @@ Answering = Callable[[list[Problem]], "Saying | None"]
 class Recorded:
     """One output of a render, in the store: the asset, its draft, and the run's record.
 
-    ``own`` tells whether the recipe could be remembered as this account's.
+    ``own`` tells whether the recipe could be remembered as this account's, ``unnamed`` which files a Python
+    program read that no input names.
     """
 
     asset: Path
     draft: Path
     record: Path
     own: bool
+    unnamed: tuple[Path, ...] = ()
 
 
 def record_render(
@@ -59,7 +62,7 @@ def record_render(
         store: the hot store.
         command: rewritten for a clean folder; without outputs, every new file is one.
         saying: what people say.
-        answering: asked once for what is missing.
+        answering: asked once for each value that is missing.
         force: whether to replace assets and drafts that are there.
 
     Raises:
@@ -146,7 +149,7 @@ def _completed(
     store: Store, command: Command, known: Known, digests: dict[str, str],
     outputs: tuple[str, ...], saying: Saying, answering: Answering,
 ) -> Saying:  # fmt: skip
-    """Ask once for what is missing, and refuse to go on without."""
+    """Ask once for each value that is missing, and refuse to go on without."""
 
     def open_now(said: Saying) -> list[Problem]:
         who = bool(said.who or said.project.who)
@@ -157,19 +160,27 @@ def _completed(
                 found.setdefault(each.pointer, each)
         return list(found.values())
 
-    missing = open_now(saying)
-    answered = answering(missing) if missing else None
-    if answered is not None:
+    missing, asked = open_now(saying), set[str]()
+    while new := [each for each in missing if each.pointer not in asked]:
+        answered = answering(new)
+        if answered is None:
+            break
+        asked |= {each.pointer for each in new}
         saying, missing = answered, open_now(answered)
     if missing:
-        listed = "; ".join(f"{each.pointer} ({each.words})" for each in missing)
+        listed = "; ".join(_lacking(each) for each in missing)
         raise RenderIncomplete(
-            f"{len(missing)} values are missing that neither the command nor anybody says: {listed}.",
+            f"{len(missing)} values are missing or wrong that neither the command nor anybody says: {listed}.",
             'Expected them in the project file under [all] or [assets."NAME"], or as options.',
             f"Give them: {_flags(missing)}",
             pointers=[each.pointer for each in missing],
         )
     return saying
+
+
+def _lacking(problem: Problem) -> str:
+    found = f" is {problem.found}" if problem.found else ""
+    return f"{problem.pointer} ({problem.words}){found}"
 
 
 _FLAGS: Final = {
@@ -182,6 +193,7 @@ _FLAGS: Final = {
     "/art": "--program, or --set art.FIELD=VALUE",
     "/audio": "--program, or --set audio.FIELD=VALUE",
     "/kind": "--kind art or --kind audio",
+    "/producer": "--set producer.role=ROLE",
 }
 
 
@@ -197,24 +209,28 @@ def _flags(missing: list[Problem]) -> str:
 def _kept(
     store: Store, command: Command, outputs: tuple[str, ...], run: Rendered, known: Known
 ) -> Path:
-    """Keep what is known of the run: the run record of a Python program, else what was watched."""
+    """Keep what is known of the run: the run record of a Python program, else what was watched.
+
+    Its name has its own digest in it, so that the record of an earlier render stays.
+    """
     folder = store.root / RECORDS
-    folder.mkdir(exist_ok=True)
-    stem = Path(outputs[0]).name
+    make_folder(folder)
     if run.record is not None:
-        target = folder / f"{stem}.twice"
-        write(target, run.record.read_bytes())
-        return target
-    document = {
-        "format": "twice.asset-render/1",
-        "argv": list(command.argv),
-        "program": {"path": str(known.path), "version": known.version},
-        "outputs": {name: file_sha256(run.folder / name) for name in outputs},
-        "took_s": round(run.took_s, 3),
-        "said": run.said,
-    }
-    target = folder / f"{stem}.render.json"
-    write(target, (json.dumps(document, indent=1, sort_keys=True) + "\n").encode())
+        data, suffix = run.record.read_bytes(), ".twice"
+    else:
+        document = {
+            "format": "twice.asset-render/1",
+            "argv": list(command.argv),
+            "program": {"path": str(known.path), "version": known.version},
+            "outputs": {name: file_sha256(run.folder / name) for name in outputs},
+            "took_s": round(run.took_s, 3),
+            "said": run.said,
+        }
+        data = (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
+        suffix = ".render.json"
+    digest = digest_bytes(data, Algorithm.SHA256).hex[:12]
+    target = folder / f"{Path(outputs[0]).name}.{digest}{suffix}"
+    write(target, data)
     return target
 
 
@@ -229,8 +245,22 @@ def _put(
         draft = drafted(
             command, known, digests, name, saying, measured=about, record=named
         )  # fmt: skip
-        asset.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(run.folder / name, asset)
+        make_folder(asset.parent)
+        _placed(run.folder / name, asset)
         path = _draft_of(asset)
         write(path, (json.dumps(draft, indent=2, ensure_ascii=False) + "\n").encode())
-        yield Recorded(asset, path, record, own(draft["recipe"]))
+        used = draft.get("seed", {}).get("effective", "")
+        is_own = own(draft["recipe"], used if isinstance(used, str) else "")
+        yield Recorded(asset, path, record, is_own, run.read)
+
+
+def _placed(rendered_at: Path, asset: Path) -> None:
+    """Copy what was rendered to its place in the store."""
+    try:
+        shutil.copyfile(rendered_at, asset)
+    except OSError as error:
+        raise OutputUnwritable(
+            f"{asset} cannot be written: {error.strerror or error}.",
+            "Expected a place in the store for the asset.",
+            "Name another one: -o OUTPUT",
+        ) from error

@@ -10,6 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from twice.assets.measuring.loudness import SHORTEST_S, LoudnessMeter
 from twice.assets.measuring.truepeak import TruePeakMeter
 from twice.assets.model.declaring import NotApplicable
@@ -42,7 +44,7 @@ def measure_sound(path: Path) -> Measured | None:
         ) from error
     try:
         with soundfile.SoundFile(str(path)) as file:
-            return _measured(file)
+            return _measured(file, path)
     except soundfile.LibsndfileError as error:
         if error.code == soundfile._snd.SF_ERR_UNRECOGNISED_FORMAT:
             return None
@@ -53,12 +55,18 @@ def measure_sound(path: Path) -> Measured | None:
         ) from error
 
 
-def _measured(file: Any) -> Measured:
+def _measured(file: Any, path: Path) -> Measured:
     rate, channels = int(file.samplerate), int(file.channels)
     peak = TruePeakMeter(rate, channels)
     loudness = LoudnessMeter(rate, channels) if rate >= _RATE_LEAST_HZ else None
     frames = 0
     while len(piece := file.read(_PIECE, dtype="float64", always_2d=True)):
+        if not np.isfinite(piece).all():
+            raise PayloadRefused(
+                f"{path} cannot be measured: a sample after {frames} frames is NaN or infinite.",
+                "Expected samples that are numbers.",
+                "Export it again.",
+            )
         frames += len(piece)
         peak.add(piece)
         if loudness is not None:

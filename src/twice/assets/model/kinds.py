@@ -21,12 +21,15 @@ WHOLE_MAX: Final = 2**53 - 1
 """The largest whole number that every reader of JSON keeps exactly."""
 
 UNKNOWN_WORDS: Final = (
-    "-1", "change me", "changeme", "ditto", "don't know", "fixme", "inf", "latest", "missing",
-    "n / a", "n/a", "na", "nan", "nil", "no idea", "none", "not available", "not known",
-    "not recorded", "not set", "not specified", "null", "pending", "placeholder", "see above",
+    "-1", "-1.0", "as above", "as before", "change me", "changeme", "ditto", "don't know", "dunno",
+    "fixme", "idk", "inf", "latest", "lorem ipsum", "missing", "n / a", "n/a", "na", "nan", "nil",
+    "no idea", "no value", "no version", "none", "not applicable", "not available", "not known",
+    "not recorded", "not set", "not specified", "not sure", "not yet known", "null", "pending",
+    "placeholder", "same as above", "same as before", "see above", "see below", "see notes",
     "t.b.d", "tba", "tbc", "tbd", "to be announced", "to be confirmed", "to be decided",
-    "to be determined", "to do", "todo", "unavailable", "undefined", "undetermined", "unk",
-    "unknown", "unset", "unspecified", "whatever", "xxx", "xxxx",
+    "to be determined", "to do", "todo", "unavailable", "unclear", "undefined", "undetermined",
+    "unk", "unknown", "unset", "unspecified", "unversioned", "varies", "various", "whatever",
+    "xxx", "xxxx",
 )  # fmt: skip
 """Texts that stand for a value that nobody knows.
 
@@ -98,6 +101,8 @@ def _letters(each: str) -> str:
         return f"{each.upper()}{each}{wide}{_ALIKE.get(each, '')}"
     if each == "/":
         return "/.\\\\\\u2044\\u2215"
+    if each == "-":
+        return "\\u2010-\\u2015\\u2212\\ufe63\\uff0d-"
     return " _\\u00a0-" if each == " " else each
 
 

@@ -19,6 +19,7 @@ from typing import Final
 
 from twice.assets.rendering.child import limit, now_s, run_child
 from twice.assets.rendering.job import Job, Rendered
+from twice.assets.rendering.reading import files_read
 from twice.assets.rendering.workplace import Workplace, workplace
 from twice.errors import RenderFailed, TwiceError
 from twice.foundation.seeds import Seed
@@ -74,8 +75,9 @@ def rendered(job: Job, outputs: tuple[str, ...]) -> Iterator[Rendered]:
                 others = f"; it wrote {', '.join(written[:5])}" if written else ""
                 raise _failed(job, f"did not write {name}{others}", said)
         yield Rendered(
-            folder=place.folder, written=written, record=record, said=said, took_s=took_s
-        )
+            folder=place.folder, written=written, record=record, said=said, took_s=took_s,
+            read=files_read(record, place.folder.parent) if record is not None else (),
+        )  # fmt: skip
 
 
 def _environ(job: Job, place: Workplace) -> dict[str, str]:

@@ -49,6 +49,7 @@ class Rendered:
         record: the run record, for a Python program.
         said: the end of what it printed.
         took_s: how long it ran, in seconds.
+        read: files outside of the folder that a Python program read; of others they are not known.
     """
 
     folder: Path
@@ -56,3 +57,4 @@ class Rendered:
     record: Path | None
     said: str
     took_s: float
+    read: tuple[Path, ...] = ()

@@ -1,6 +1,6 @@
 """Which recipes this account has run itself: one empty file for each, by digest, in its state folder.
 
-A recipe is yours when ``twice asset record`` ran that very command here, with those inputs and variables,
+A recipe is yours when ``twice asset record`` ran that very command here, with those inputs, variables and that seed,
 under your account. Sealing, copying or receiving a log does not make its recipe yours.
 
 Invariant: nothing of a store, and nothing in a log, can make a recipe yours.
@@ -20,9 +20,14 @@ from twice.foundation.digests import Algorithm, digest_bytes
 _DECIDING: Final = ("argv", "env", "inputs")
 
 
-def own(recipe: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> bool:
-    """Remember a recipe that was just recorded; whether that could be written down."""
-    path = _place(recipe, os.environ if environ is None else environ)
+def own(recipe: Mapping[str, Any], seed: str) -> bool:
+    """Remember a recipe that was just recorded; whether that could be written down.
+
+    Args:
+        recipe: the block, as a document.
+        seed: that was used, in decimal digits; "" without one.
+    """
+    path = _place(recipe, seed)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600)
@@ -30,13 +35,13 @@ def own(recipe: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> 
     return False
 
 
-def is_own(recipe: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> bool:
-    """Whether this account recorded a recipe."""
-    return _place(recipe, os.environ if environ is None else environ).is_file()
+def is_own(recipe: Mapping[str, Any], seed: str) -> bool:
+    """Whether this account recorded a recipe with that seed."""
+    return _place(recipe, seed).is_file()
 
 
-def _place(recipe: Mapping[str, Any], environ: Mapping[str, str]) -> Path:
-    deciding = {name: recipe[name] for name in _DECIDING if name in recipe}
+def _place(recipe: Mapping[str, Any], seed: str) -> Path:
+    deciding = {name: recipe[name] for name in _DECIDING if name in recipe} | {"seed": seed}
     digest = digest_bytes(canonical_document(deciding), Algorithm.SHA256)
-    state = environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "twice" / "recipes" / digest.hex

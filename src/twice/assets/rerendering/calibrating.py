@@ -16,9 +16,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.likening.figures import worst
+from twice.assets.likening.figures import too_loose, worst
 from twice.assets.measuring.file import file_sha256
-from twice.assets.model.log import DeterminismLog
+from twice.assets.model.log import AssetKind, DeterminismLog
 from twice.assets.model.reading import to_document
 from twice.assets.model.text import log_digest, read_log
 from twice.assets.payload import payload
@@ -37,6 +37,8 @@ NAME: Final = "calibrated"
 
 _MARGIN_DB: Final = 3.0
 _MARGIN_SHARE: Final = 1.5
+_ERROR_MAX: Final = 16.0
+"""Beyond this, single pixels decide the largest error: of one and the same renderer it came to 49 and 86."""
 _JUDGED: Final = (
     "max_error_255", "psnr_db", "worst_tile_psnr_db", "ssim", "length_difference", "lag_samples",
     "null_peak_dbfs",
@@ -54,7 +56,7 @@ class Calibration:
         grade: the strictest grade that all of them reach among themselves.
         figures: the worst of each.
         limits: what is proposed; empty where repeats are equal, or cannot be compared.
-        reason: why there are no figures; "" where there are, or none are needed.
+        reason: why there are no limits; "" where there are, or none are needed.
     """
 
     log: Path
@@ -96,7 +98,7 @@ def calibrate(path: Path, how: Trying, threads: tuple[int, ...], doing: Doing) -
             "Calibrate where its renderer is installed.",
         )
     recipe = to_document(log.recipe)
-    require_trusted(recipe, str(path), trust=how.trust, allow=how.allow)
+    require_trusted(log, str(path), trust=how.trust, allow=how.allow)
     job = job_of(log, base_of(path), timeout_s=how.timeout_s)
     asset = sealed_asset(path, log)
     jobs = [job, *(with_threads(job, each) for each in threads)]
@@ -135,9 +137,12 @@ def _compared(path: Path, log: DeterminismLog, files: list[Path], runs: int) -> 
     results = [compare_files(log.kind, a, b) for a, b in pairs]
     reason = next((why for _, why in results if why), "")
     figures = {} if reason else worst(each for each, _ in results)
+    limits = dict(_limits(figures))
+    if limits:
+        reason = too_loose(limits, sound=log.kind is AssetKind.AUDIO)
     return Calibration(
         log=path, runs=runs, pairs=len(pairs), grade="different" if reason else "tolerance",
-        figures=figures, limits=dict(_limits(figures)), reason=reason,
+        figures=figures, limits={} if reason else limits, reason=reason,
     )  # fmt: skip
 
 
@@ -154,7 +159,8 @@ def _limits(figures: dict[str, float]) -> Iterator[tuple[str, float]]:
         elif name == "ssim":
             yield name, round(1 - (1 - value) * _MARGIN_SHARE, 6)
         elif name == "max_error_255":
-            yield name, min(255.0, round(value * _MARGIN_SHARE + 1, 2))
+            if value <= _ERROR_MAX:
+                yield name, round(value * _MARGIN_SHARE + 1, 2)
         else:
             yield name, abs(value)
 
@@ -169,7 +175,8 @@ def write_limits(found: Calibration) -> int:
     document = to_document(log)
     promised = document.get("promise", {}).get("grade")
     if promised != "tolerance" or not found.limits:
-        why = "repeats do not differ" if not found.limits else f"its log promises {promised}"
+        differ = "repeats do not differ" if not found.reason else found.reason
+        why = differ if not found.limits else f"its log promises {promised}"
         raise UsageError(
             f"No limits were written into {found.log}: {why}.",
             "Expected a promise of tolerance, and repeats that differ. A promise is not weakened by the way.",

@@ -19,7 +19,7 @@ from twice.assets.measuring.file import file_sha256
 from twice.assets.model.log import AssetKind, DeterminismLog
 from twice.assets.model.promise import Profile
 from twice.assets.payload import payload
-from twice.errors import UsageError
+from twice.errors import PayloadRefused, UsageError
 
 GRADES: Final = ("bytes", "payload", "tolerance", "different")
 """Strictest first."""
@@ -77,10 +77,14 @@ def liken(
     artefact = f"sha256:{digest}"
     if digest == log.asset.file_sha256:
         return Likeness("bytes", artefact=artefact)
-    taken, said = payload(rendered), log.asset.payload
-    if said is not None and (said.method, said.digest) == (taken.method, taken.digest):
-        return Likeness("payload", artefact=artefact)
-    figures, why = compare_files(log.kind, asset, rendered)
+    said = log.asset.payload
+    try:
+        taken = payload(rendered)
+        if said is not None and (said.method, said.digest) == (taken.method, taken.digest):
+            return Likeness("payload", artefact=artefact)
+        figures, why = compare_files(log.kind, asset, rendered)
+    except PayloadRefused as error:
+        figures, why = {}, error.happened
     wanting = (why,) if why else tuple(beyond(figures, limits))
     return Likeness("different" if wanting else "tolerance", figures, wanting, artefact)
 

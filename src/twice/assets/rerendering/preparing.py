@@ -7,20 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from twice.assets.gate.facts import value_of
 from twice.assets.measuring.file import file_sha256
 from twice.assets.model.declaring import NotApplicable
+from twice.assets.model.identity import Asset, Payload
 from twice.assets.model.log import DeterminismLog
 from twice.assets.model.making import Endpoint
 from twice.assets.model.surroundings import Environment, Recipe
-from twice.assets.rendering.executing import is_python
-from twice.assets.rendering.job import TIMEOUT_S, Job
+from twice.assets.payload import NO_PAYLOAD, payload
+from twice.assets.rendering.executing import found_program, is_python
+from twice.assets.rendering.job import TIMEOUT_S, Job, Rendered
 from twice.assets.rendering.machine import python_packages
 from twice.assets.rendering.programs import ask
-from twice.errors import InputChanged
+from twice.errors import InputChanged, TwiceError
 from twice.recording.environment import measure
+
+_SCRIPT_MAX: Final = 4 << 20
+"""The largest input that is looked through for the place of the asset."""
 
 
 def unrenderable(log: DeterminismLog) -> str:
@@ -35,7 +40,7 @@ def unrenderable(log: DeterminismLog) -> str:
     if (
         not is_python(recipe.argv)
         and not recipe.argv[0].startswith("./")
-        and ask(recipe.argv[0]) is None
+        and found_program(recipe.argv[0]) is None
     ):
         return f"{recipe.argv[0]} is not installed here"
     return ""
@@ -86,12 +91,69 @@ def _found(base: Path, path: str | None, found_at: str | None, sha256: str) -> P
     )
 
 
+def given(log: DeterminismLog, job: Job, asset: Path | None) -> str:
+    """Say how a rendering would be given what it is to make; "" where nothing speaks for that.
+
+    Args:
+        log: of the asset.
+        job: made of its recipe.
+        asset: the sealed file; None where it is not there.
+    """
+    about = log.asset
+    assert about is not None, "a log without an asset is refused before"
+    for name, path in job.inputs.items():
+        if file_sha256(path) == about.file_sha256 or _has_payload(path, about):
+            return f"its input {name} holds the asset itself"
+    if asset is None:
+        return ""
+    place = str(asset.resolve())
+    if any(place in part for part in (*job.argv, *job.env.values())):
+        return f"its arguments name the asset itself, {place}"
+    for name, path in job.inputs.items():
+        if path.stat().st_size <= _SCRIPT_MAX and place.encode() in path.read_bytes():
+            return f"its input {name} names the asset itself, {place}"
+    return ""
+
+
+def _has_payload(path: Path, about: Asset) -> bool:
+    """Whether a file is the asset in the same container; one that is no picture and no sound is not."""
+    try:
+        taken = payload(path)
+    except TwiceError:
+        return False
+    if taken.facts["media_type"] != about.media_type or taken.method == NO_PAYLOAD:
+        return False
+    return about.payload == Payload(method=taken.method, digest=taken.digest)
+
+
+def took(run: Rendered, log: DeterminismLog, asset: Path | None) -> str:
+    """Say which file a rendering took the asset from by itself; "" where it is not seen to have done so."""
+    wanted = log.asset.file_sha256 if log.asset is not None else None
+    for path in run.read:
+        same = asset is not None and path.resolve() == asset.resolve()
+        if same or (path.is_file() and file_sha256(path) == wanted):
+            return f"it read the asset itself, {path}"
+    return ""
+
+
 def differing(log: DeterminismLog, job: Job) -> list[str]:
     """Say in what these surroundings differ from those that the log pins: processor and versions."""
     environment = value_of(log.environment)
     if not isinstance(environment, Environment):
-        return []
-    return [*_processor(environment), *_versions(environment, job)]
+        return list(_program(log, job))
+    return [*_processor(environment), *_versions(environment, job), *_program(log, job)]
+
+
+def _program(log: DeterminismLog, job: Job) -> Iterator[str]:
+    """Compare a plain program by its digest: another one may have its name and its version."""
+    model = value_of(log.model)
+    said = value_of(model.sha256) if model is not None else None
+    name = job.argv[0]
+    if said is None or value_of(model.name) != Path(name).name or is_python(job.argv):
+        return
+    path = job.inputs.get(name.removeprefix("./")) or found_program(name)
+    if path is not None and file_sha256(path) != said:
+        yield f"{name} is another program: its sha256 is {file_sha256(path)[:12]}…, not {said[:12]}…"
 
 
 def _processor(environment: Environment) -> Iterator[str]:

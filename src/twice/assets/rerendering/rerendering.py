@@ -8,21 +8,21 @@ Invariant: nothing in the store is changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.likening.figures import worst
-from twice.assets.model.log import DeterminismLog
-from twice.assets.model.promise import Profile
+from twice.assets.likening.figures import too_loose, worst
+from twice.assets.model.log import AssetKind, DeterminismLog
+from twice.assets.model.promise import Grade, Profile
 from twice.assets.model.reading import to_document
 from twice.assets.model.text import read_log
 from twice.assets.model.witness import Outcome
 from twice.assets.payload import payload
 from twice.assets.rendering.executing import rendered
 from twice.assets.rerendering.judging import GRADES, Likeness, liken, limits_of
-from twice.assets.rerendering.preparing import differing, job_of, unrenderable
+from twice.assets.rerendering.preparing import differing, given, job_of, took, unrenderable
 from twice.assets.rerendering.trusting import require_trusted
 from twice.assets.store.project import find_store
 from twice.errors import InputChanged, RenderFailed, UsageError
@@ -110,24 +110,34 @@ def rerender(path: Path, how: Trying, doing: Doing) -> Rerendered:
     missing = unrenderable(log)
     if missing:
         return Rerendered(log=path, outcome=Outcome.CANNOT_JUDGE, promised=promised, reason=missing)
-    require_trusted(to_document(log.recipe), str(path), trust=how.trust, allow=how.allow)
+    require_trusted(log, str(path), trust=how.trust, allow=how.allow)
     limits = limits_of(Profile(name=how.profile) if how.profile else promise.profile, log.kind)
     job = job_of(log, base_of(path), timeout_s=how.timeout_s)
     elsewhere = tuple(differing(log, job))
     asset = sealed_asset(path, log)
+    unshown = given(log, job, asset) or (promised == Grade.TOLERANCE and _loose(log, limits)) or ""
     found: list[Likeness] = []
     output = to_document(log.recipe)["output"]
     try:
-        for number in range(how.runs):
+        for number in range(0 if unshown else how.runs):
             doing(f"{path.name}: rendering {number + 1} of {how.runs}")
             with rendered(job, (output,)) as run:
+                unshown = unshown or took(run, log, asset)
                 found.append(liken(log, asset, run.folder / output, limits))
     except RenderFailed as error:
+        unshown = error.happened
+    if unshown:
         return Rerendered(
-            log=path, outcome=Outcome.CANNOT_JUDGE, promised=promised, reason=error.happened,
+            log=path, outcome=Outcome.CANNOT_JUDGE, promised=promised, reason=unshown,
             elsewhere=elsewhere,
         )  # fmt: skip
     return _judged(path, promised, found, elsewhere)
+
+
+def _loose(log: DeterminismLog, limits: Mapping[str, float]) -> str:
+    """Say why a tolerance is none; "" where it is one."""
+    why = too_loose(limits, sound=log.kind is AssetKind.AUDIO)
+    return f"its tolerance is none: {why}" if why else ""
 
 
 def base_of(path: Path) -> Path:

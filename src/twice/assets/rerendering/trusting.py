@@ -8,21 +8,23 @@ Invariant: what is decided here depends on no word of the log about itself.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
+from twice.assets.model.log import DeterminismLog
+from twice.assets.model.making import Seed
+from twice.assets.model.reading import to_document
 from twice.assets.rendering.owning import is_own
 from twice.errors import RecipeUntrusted
 from twice.recording.variables import loads_code
 
 
 def require_trusted(
-    recipe: Mapping[str, Any], where: str, *, trust: bool, allow: Collection[str]
+    log: DeterminismLog, where: str, *, trust: bool, allow: Collection[str]
 ) -> None:
     """Refuse a recipe of a stranger's.
 
     Args:
-        recipe: the block, as a document.
+        log: with its recipe.
         where: the log, for messages.
         trust: whether recipes of others may run.
         allow: the programs that they may run, as their recipes name them.
@@ -30,13 +32,15 @@ def require_trusted(
     Raises:
         RecipeUntrusted: E-ASSET-RENDER-004.
     """
-    if is_own(recipe):
+    recipe = to_document(log.recipe)
+    used = log.seed.effective if isinstance(log.seed, Seed) else None
+    if is_own(recipe, used if isinstance(used, str) else ""):
         return
     program = recipe["argv"][0]
     if not trust:
         raise RecipeUntrusted(
             f"{where}: its recipe was not recorded by this account: it would run {program}.",
-            "Expected a recipe of twice asset record here, with the same inputs.",
+            "Expected a recipe of twice asset record here, with the same inputs and seed.",
             f"Read the recipe; then: twice asset rerender {where} --trust --allow {program}",
             program=program,
         )

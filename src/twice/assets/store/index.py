@@ -18,7 +18,7 @@ from twice.assets.model.log import SUFFIX, DeterminismLog
 from twice.assets.model.text import examine_bytes, log_digest, parse, read_bytes
 from twice.assets.store.project import Store
 from twice.errors import TwiceError
-from twice.writing import write
+from twice.writing import make_folder, write
 
 NAME: Final = "detlogs.index"
 LIST_NAME: Final = "index.json"
@@ -102,6 +102,15 @@ def about(store: Store, payload: str) -> list[Entry]:
     return [each for each in (made(store) if found is None else found) if each.payload == payload]
 
 
+def prepare(store: Store) -> None:
+    """Make the folder of the index, before anything is written that it has to name.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002: it cannot be made.
+    """
+    make_folder(store.root / NAME)
+
+
 def put(store: Store, entry: Entry, before: str | None = None) -> None:
     """Put one log into the index, whose sidecar is written already.
 
@@ -122,8 +131,7 @@ def put(store: Store, entry: Entry, before: str | None = None) -> None:
 
 def keep(store: Store, entries: Iterable[Entry]) -> None:
     """Write the whole index."""
-    folder = store.root / NAME
-    folder.mkdir(exist_ok=True)
+    folder = make_folder(store.root / NAME)
     (folder / _WHOLE).unlink(missing_ok=True)
     parts: dict[int, list[Entry]] = {}
     for each in entries:

@@ -22,7 +22,7 @@ from twice.assets.store.checkpoint import FOLDER, checkpoint, checkpoint_path, t
 from twice.assets.store.project import Store
 from twice.assets.store.secrets import redacted
 from twice.errors import OutputExists, StoreRefused
-from twice.writing import write
+from twice.writing import make_folder, write
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def package(
     store.refuse_public()
     if to is not None:
         replace(store, root=to.resolve()).refuse_public()
-        if to.exists() and any(to.iterdir()) and not force:
+        if to.is_dir() and any(to.iterdir()) and not force:
             raise OutputExists(
                 f"{to} is there already, and holds something.",
                 "Expected a folder that is new or empty.",
@@ -65,7 +65,7 @@ def package(
     logs = _logs(store, work_unit)
     index.keep(store, index.made(store))
     document = checkpoint(work_unit, logs, {})
-    (store.root / FOLDER).mkdir(exist_ok=True)
+    make_folder(store.root / FOLDER)
     path = checkpoint_path(store, work_unit)
     write(path, text_of(document))
     facts = [each for each in gather(store.root) if each.log.work_unit == work_unit]
@@ -96,7 +96,7 @@ def _copies(
     results: Mapping[str, str], variables: Mapping[str, str],
 ) -> dict[str, tuple[str, ...]]:  # fmt: skip
     """Write sidecars without secrets, the index over them, and the checkpoint that names them."""
-    to.mkdir(parents=True, exist_ok=True)
+    make_folder(to)
     blanked, copied = {}, []
     for entry, log in logs:
         document, pointers = redacted(to_document(log), variables)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.errors import OutputExists, StoreRefused
-from twice.writing import write
+from twice.writing import make_folder, write
 
 FILE: Final = "assets.toml"
 FORMAT: Final = "twice.asset-store/1"
@@ -75,6 +75,12 @@ def open_store(root: Path, public: tuple[Path, ...] = ()) -> Store:
         StoreRefused: E-ASSET-STORE-001: its file cannot be read, or says something else.
     """
     path = root.resolve() / FILE
+    if not path.is_file():
+        raise StoreRefused(
+            f"{root} is no hot store: there is no {FILE} in it.",
+            "Expected a folder that is one.",
+            f"Make it one: twice asset init {root} --public PUBLIC",
+        )
     try:
         said = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -111,7 +117,7 @@ def lay_store(root: Path, public: tuple[str, ...], *, force: bool = False) -> St
             "Expected a folder that is no hot store yet.",
             "Edit the file, or write it anew: twice asset init --force",
         )
-    root.mkdir(parents=True, exist_ok=True)
+    make_folder(root)
     listed = ", ".join(_quoted(each) for each in public)
     write(path, f'format = "{FORMAT}"\npublic = [{listed}]\n\n[defaults]\n'.encode())
     return open_store(root)

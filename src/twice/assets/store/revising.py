@@ -41,6 +41,7 @@ def keep_revision(path: Path, document: Mapping[str, Any]) -> None:
     log = examine(document).log
     data = canonical(log)
     earlier = examine_bytes(read_bytes(path), str(path))[1].log
+    index.prepare(store)
     _supersede(store, path, earlier, log, Sealing(created="", nonce=""))
     write(path, data)
     entry = index.entry_of(store, path, log)

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, TypeGuard
 from twice.assets.measuring.file import measure_file
 from twice.assets.model.kinds import Fault
 from twice.assets.model.log import FORMAT, DeterminismLog
+from twice.assets.model.promise import Grade
 from twice.assets.model.reading import EXCUSE, Problem, examine, to_document
 from twice.assets.model.text import (
     canonical,
@@ -34,7 +35,7 @@ from twice.assets.store.embedding import embed
 from twice.assets.store.project import Store
 from twice.assets.store.secrets import redacted
 from twice.errors import OutputExists, StoreRefused
-from twice.writing import write
+from twice.writing import make_folder, write
 
 SUPERSEDED: Final = "superseded"
 
@@ -97,9 +98,11 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
     wrong = [each for each in checked.problems if each.fault is not Fault.MISSING]
     if wrong:
         raise refusal(f"The log of {asset.name}", wrong[0], len(wrong))
+    _refuse_broken_promise(checked.log, asset, how)
     document, blanked = redacted(document, how.variables)
     checked = examine(document)
     _refuse_second(store, checked.log, sidecar)
+    index.prepare(store)
     if earlier is not None and canonical(earlier) != canonical(checked.log):
         _supersede(store, sidecar, earlier, checked.log, how)
     if how.embed != "nothing":
@@ -177,6 +180,17 @@ def _refuse_outside(store: Store, asset: Path) -> None:
         )
 
 
+def _refuse_broken_promise(log: DeterminismLog, asset: Path, how: Sealing) -> None:
+    """Refuse to write into a file whose very bytes are promised: no rendering could come to them."""
+    promised = log.promise.grade if log.promise is not None else None
+    if how.embed != "nothing" and promised is Grade.BYTES:
+        raise StoreRefused(
+            f"{asset.name} is promised in bytes, and a log inside would change them.",
+            "Expected a promise of the payload, or a log beside the file alone.",
+            "Seal it without --embed, or: --set promise.grade=payload",
+        )
+
+
 def _refuse_second(store: Store, log: DeterminismLog, sidecar: Path) -> None:
     """Refuse a second log for one payload."""
     key, here = index.payload_key(log), store.named(sidecar)
@@ -204,8 +218,7 @@ def _supersede(
             "Expected a log that is new, or the next revision of that one.",
             "Supersede it: add --revise",
         )
-    kept = store.root / SUPERSEDED
-    kept.mkdir(exist_ok=True)
+    kept = make_folder(store.root / SUPERSEDED)
     write(
         kept / f"{earlier.log_id}.r{earlier.revision or 1}.{log_digest(earlier)[7:15]}.json",
         sidecar.read_bytes(),

@@ -20,6 +20,7 @@ from twice.assets.gate.rules import (
     measured,
     promises,
     recipes,
+    seeds,
     sets,
     versions,
 )
@@ -28,6 +29,7 @@ PER_ASSET: Final[tuple[Callable[[Facts], Iterator[Row]], ...]] = (
     integrity.judge,
     completeness.judge,
     promises.judge,
+    seeds.judge,
     evidence.judge,
     versions.judge,
     recipes.judge,
@@ -39,6 +41,7 @@ CHECKS: Final = {
     **integrity.CHECKS,
     **completeness.CHECKS,
     **promises.CHECKS,
+    **seeds.CHECKS,
     **evidence.CHECKS,
     **versions.CHECKS,
     **recipes.CHECKS,

@@ -45,6 +45,13 @@ def judge(facts: Facts) -> Iterator[Row]:
                 f"{at} is {each.level} and does not say {', '.join(lacking)}",
                 f"set {at}/{lacking[0]}",
             )
+        if facts.records.get(each.record or "") not in {None, each.sha256}:
+            at = f"/evidence/{escaped(pointer)}"
+            yield facts.red(
+                f"evidence-source:{at}",
+                f"{each.record} is another record than the one that was named",
+                "record it anew, or restore the record",
+            )
     if not facts.log.deterministic:
         return
     used: dict[str, Evidence] = {}

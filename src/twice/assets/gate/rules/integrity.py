@@ -17,6 +17,8 @@ CHECKS: Final = {
     "log-present": "The asset has a log.",
     "hash": "The file has the bytes that were sealed, or at least the payload.",
     "one-log": "No other log is about the same payload, or has the same id.",
+    "sealed": "The log is the text that was sealed, by the store's index.",
+    "revisions": "The revisions before it are kept, and each is the one that the next one names.",
     "checkpoint": "The work unit's checkpoint names this revision of the log.",
 }
 
@@ -37,7 +39,21 @@ def judge(facts: Facts) -> Iterator[Row]:
     if same:
         fix = "keep one, and revise it: twice asset seal ASSET --log DRAFT --revise"
         yield facts.red("one-log", f"also: {', '.join(same)}", fix)
+    yield from _text(facts)
     yield from _checkpoint(facts)
+
+
+def _text(facts: Facts) -> Iterator[Row]:
+    """Judge whether anybody wrote over the log, or over what came before it, by hand."""
+    if facts.indexed is not None and not facts.same_id and facts.indexed != facts.log_digest:
+        fix = "seal what it says now: twice asset seal ASSET --log LOG --revise; or restore it"
+        yield facts.yellow("sealed", "the log was edited since it was sealed", fix)
+    if facts.broken:
+        fix = "restore the earlier revision, or seal the asset under a new id: --id ID"
+        yield facts.red("revisions", facts.broken, fix)
+    elif facts.lost:
+        fix = "put it back from where the store is kept, or seal the asset under a new id: --id ID"
+        yield facts.yellow("revisions", f"{facts.lost} is not there", fix)
 
 
 def _hash(facts: Facts) -> Iterator[Row]:

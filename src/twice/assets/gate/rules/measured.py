@@ -14,6 +14,7 @@ from typing import Any, Final
 from twice.assets.gate.facts import Facts, faulty, value_of
 from twice.assets.gate.row import Row
 from twice.assets.gate.rules.evidence import nearest
+from twice.assets.measuring.loudness import SHORTEST_S
 from twice.assets.model.declaring import NotApplicable
 from twice.assets.model.identity import Measured
 from twice.assets.model.witness import Level
@@ -103,12 +104,26 @@ def _compared(
         yield facts.red(check, f"measured {found} {unit}, logged {asked} {unit}", fix)
 
 
+def _unheard(facts: Facts, target: Any, figures: Measured) -> Iterator[Row]:
+    """Judge a sound that has a target and no loudness: it is silent, or too short to have one."""
+    if target is None or not isinstance(figures.loudness_lufs, NotApplicable):
+        return
+    seen = f"{target} LUFS is logged, and it has none: {figures.loudness_lufs.reason}"
+    length = value_of(figures.duration_s)
+    if isinstance(figures.true_peak_dbtp, NotApplicable) or length is None or length >= SHORTEST_S:
+        yield facts.red("loudness-target", seen, f"export it at {target} LUFS")
+    else:
+        fix = 'set /audio/loudness/target_lufs to {"not_applicable": reason}'
+        yield facts.yellow("loudness-target", seen, fix)
+
+
 def _sound(facts: Facts, figures: Measured) -> Iterator[Row]:
     audio = facts.log.audio
     assert audio is not None, "asked of sounds"
     loudness, export = value_of(audio.loudness), value_of(audio.export)
     if loudness is not None:
         target = value_of(loudness.target_lufs)
+        yield from _unheard(facts, target, figures)
         yield from _compared(
             facts, "loudness-target", target, figures.loudness_lufs, "LUFS",
             slack=LOUDNESS_TOLERANCE_LU,

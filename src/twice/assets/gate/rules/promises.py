@@ -5,27 +5,41 @@ Invariant: a hosted service is never deterministic: nobody who asks it can pin w
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from twice.assets.gate.facts import Facts, faulty, value_of
+from twice.assets.gate.facts import Facts, faulty
 from twice.assets.gate.row import Row
+from twice.assets.likening.figures import PROFILES, too_loose
+from twice.assets.model.log import AssetKind
 from twice.assets.model.making import Endpoint
-from twice.assets.model.promise import Mode
-from twice.assets.model.witness import Outcome
+from twice.assets.model.promise import Grade, Mode, Promise
+from twice.assets.model.witness import Outcome, Verdict
 
 CHECKS: Final = {
     "mark": "An asset without a promise says why, and by which constraints it stays consistent.",
     "provider-ceiling": "The provider can keep the promise: a hosted service cannot.",
-    "seed-used": "The seed that was used is the one that was asked for, or its place in the batch.",
+    "tolerance": "The limits of a tolerance leave out something that can be heard or seen.",
     "re-rendered": "The last re-rendering that could be judged reproduced the asset.",
 }
 
 HOSTED: Final = (
-    "elevenlabs", "suno", "udio", "midjourney", "openai", "dall-e", "runway", "adobe firefly",
-    "ideogram", "leonardo.ai",
+    "elevenlabs", "suno", "udio", "midjourney", "openai", "dalle", "runway", "adobefirefly",
+    "ideogram", "leonardoai",
 )  # fmt: skip
-"""Services that nobody runs at home, whatever a log says of the endpoint."""
+"""Services that nobody runs at home, whatever a log says of the endpoint; by their letters alone."""
+_SHORT: Final = 6
+"""A name of fewer letters has to stand as a word: there is udio in audio."""
+
+
+def _named(service: str) -> str:
+    letters = r"[^a-z0-9]*".join(service)
+    return rf"(?<![a-z0-9]){letters}" + (r"(?![a-z0-9])" if len(service) < _SHORT else "")
+
+
+_HOSTED: Final = re.compile("|".join(f"(?P<{each}>{_named(each)})" for each in HOSTED))
 
 
 def judge(facts: Facts) -> Iterator[Row]:
@@ -38,8 +52,8 @@ def judge(facts: Facts) -> Iterator[Row]:
             constraints = "; ".join(promise.constraints or ())
             yield facts.green("mark", f"{promise.why_code}: {promise.why} Kept: {constraints}")
         return
-    named = (provider.name or "").casefold() if provider is not None else ""
-    known = next((each for each in HOSTED if each in named), None)
+    named = unicodedata.normalize("NFKC", (provider.name if provider else None) or "").casefold()
+    known = _HOSTED.search(named)
     if provider is not None and (provider.endpoint is Endpoint.HOSTED or known is not None):
         fix = (
             "mark it: promise.mode non-deterministic, with why, why_code hosted-provider and "
@@ -49,25 +63,30 @@ def judge(facts: Facts) -> Iterator[Row]:
         yield facts.red("provider-ceiling", seen, fix)
     elif provider is not None and provider.endpoint is Endpoint.LOCAL:
         yield facts.green("provider-ceiling", f"{provider.name} runs locally")
-    yield from _seed(facts)
-    yield from _verdict(facts)
+    yield from _tolerance(facts, promise)
+    yield from _verdict(facts, promise)
 
 
-def _seed(facts: Facts) -> Iterator[Row]:
-    seed = value_of(facts.log.seed)
-    asked = value_of(seed.requested) if seed is not None else None
-    used = value_of(seed.effective) if seed is not None else None
-    if asked is None or used is None:
+def _tolerance(facts: Facts, promise: Promise) -> Iterator[Row]:
+    """Judge whether the promise of tolerance can be broken at all."""
+    if promise.grade is not Grade.TOLERANCE or promise.profile is None:
         return
-    at = value_of(facts.log.art.batch_index) if facts.log.art is not None else None
-    if int(used) in {int(asked), int(asked) + (at or 0)}:
-        yield facts.green("seed-used", f"seed {used}")
+    limits = promise.profile.limits or PROFILES.get(promise.profile.name or "")
+    name = promise.profile.name
+    if limits is None:
+        fix = f"give it limits, or take one of {', '.join(PROFILES)}"
+        yield facts.red("tolerance", f"{name!r} is not known, and has no limits", fix)
         return
-    fix = f"ask for seed {used}, or say why in seed.requested"
-    yield facts.yellow("seed-used", f"seed {asked} was asked for and {used} was used", fix)
+    loose = too_loose(limits, sound=facts.log.kind is AssetKind.AUDIO)
+    if loose:
+        fix = "narrow the limits, or mark it: promise.mode non-deterministic"
+        yield facts.red("tolerance", f"{name}: {loose}", fix)
+    else:
+        told = ", ".join(f"{each} {limit:g}" for each, limit in limits.items())
+        yield facts.green("tolerance", f"{name}: {told}")
 
 
-def _verdict(facts: Facts) -> Iterator[Row]:
+def _verdict(facts: Facts, promise: Promise) -> Iterator[Row]:
     judged = [
         each
         for each in facts.log.verdicts or ()
@@ -76,9 +95,28 @@ def _verdict(facts: Facts) -> Iterator[Row]:
     if not judged:
         return
     last = max(judged, key=lambda each: each.when or "")
-    if last.outcome is Outcome.REPRODUCED:
-        yield facts.green("re-rendered", f"{last.grade or 'reproduced'}, {last.when}")
+    if last.outcome is not Outcome.REPRODUCED:
+        fix = "find what moved, or lower the promise: twice asset rerender LOG"
+        seen = f"{last.when}: {last.grade or 'it differs'}; {last.reason or ''}"
+        yield facts.red("re-rendered", seen.rstrip("; "), fix)
         return
-    fix = "find what moved, or lower the promise: twice asset rerender LOG"
-    seen = f"{last.when}: {last.grade or 'it differs'}; {last.reason or ''}"
-    yield facts.red("re-rendered", seen.rstrip("; "), fix)
+    short = _falls_short(facts, promise, last)
+    if short:
+        fix = "render it again: twice asset rerender LOG --write"
+        yield facts.yellow("re-rendered", f"{last.when}: {short}", fix)
+    else:
+        yield facts.green("re-rendered", f"{last.grade or 'reproduced'}, {last.when}")
+
+
+def _falls_short(facts: Facts, promise: Promise, last: Verdict) -> str:
+    """Say why a verdict is none on this promise and these bytes; "" where it is."""
+    order = [str(each) for each in Grade]
+    if promise.grade is None or last.grade not in order:
+        return "" if last.grade is None else f"it says reproduced, and {last.grade}"
+    if order.index(last.grade) > order.index(promise.grade):
+        return f"it reached {last.grade}, and {promise.grade} is promised"
+    asset = facts.log.asset
+    digest = f"sha256:{asset.file_sha256}" if asset is not None else ""
+    if last.grade == Grade.BYTES and last.artefacts and digest not in last.artefacts:
+        return "it reproduced other bytes than those that are logged"
+    return ""

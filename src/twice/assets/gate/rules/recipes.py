@@ -15,6 +15,7 @@ from twice.assets.model.witness import Outcome
 
 CHECKS: Final = {
     "recipe": "A promised asset has a command that renders it again, or was rendered again at least once.",
+    "recipe-reads": "The recipe makes the asset, and is not given it.",
     "stale": "What the recipe reads is what it was.",
 }
 
@@ -41,6 +42,11 @@ def judge(facts: Facts) -> Iterator[Row]:
 def _inputs(facts: Facts) -> Iterator[Row]:
     recipe = value_of(facts.log.recipe)
     inputs = value_of(recipe.inputs) or ()
+    own = facts.log.asset.file_sha256 if facts.log.asset is not None else None
+    given = next((each for each in inputs if own is not None and each.sha256 == own), None)
+    if given is not None:
+        fix = "record what makes it, or mark the asset: promise.mode non-deterministic"
+        yield facts.red("recipe-reads", f"its input {given.path} is the asset itself", fix)
     changed = [
         each.path for each in inputs if facts.inputs.get(each.path) not in {None, each.sha256}
     ]

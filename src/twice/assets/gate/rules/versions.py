@@ -18,15 +18,18 @@ CHECKS: Final = {
     "plugin-version": "Every plugin of the chain that is not bypassed has its version.",
 }
 _FLOATING: Final = re.compile(
-    r"(?:^|[^a-z0-9])(?:latest|newest|current|head|main|master|nightly|stable|rolling|edge)(?:$|[^a-z0-9])"
-    r"|[*^~<>]|^[=]?[0-9.]*x$|^v?[0.]+$|^(?:any|auto|default)$",
+    r"(?:^|[^a-z0-9])(?:latest|newest|current|recent|head|main|master|nightly|stable|rolling|edge|dev"
+    r"|devel|snapshot|tip|trunk|or (?:later|newer|above)|and up|up to date)(?:$|[^a-z0-9])"
+    r"|[*^<>≤≥]|^~|~=|[+]$|^[=]?[0-9.]*x$|^[^1-9a-z]*v?[0.]+(?:$|[^0-9.])|^[-\u2013\u2212]\s*[0-9]",
     re.IGNORECASE,
 )
+_DIGIT: Final = re.compile("[0-9]")
 
 
 def floats(version: str) -> bool:
-    """Whether a version names whatever is newest, a range, or nothing, as zeros do."""
-    return _FLOATING.search(version.strip()) is not None
+    """Whether a version names whatever is newest, a range, or nothing, as zeros and bare words do."""
+    said = version.strip()
+    return _DIGIT.search(said) is None or _FLOATING.search(said) is not None
 
 
 def judge(facts: Facts) -> Iterator[Row]:

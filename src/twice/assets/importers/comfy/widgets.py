@@ -8,6 +8,7 @@ Invariant: values that do not fit the names in number are not given names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ CONTROL: Final = "control_after_generate"
 _CONTROLS: Final = ("fixed", "randomize", "increment", "decrement")
 _SEEDS: Final = ("seed", "noise_seed", "value")
 _LATENT: Final = ("width", "height", "batch_size")
+_CHOICES: Final = re.compile(r"(?<!\\)\{[^{}]*[^{}\\]\|[^{}]*\}")
+"""Parts of a text of which the screen draws one when it is queued: a {red|blue} lamp."""
 WIDGETS: Final[Mapping[str, tuple[str, ...]]] = {
     "KSampler": ("seed", CONTROL, "steps", "cfg", "sampler_name", "scheduler", "denoise"),
     "KSamplerAdvanced": (
@@ -88,10 +91,13 @@ def _declared(node: Mapping[str, Any], values: list[Any]) -> tuple[str, ...] | N
 
 
 def _settled(values: dict[str, Any]) -> dict[str, Any]:
-    """Mark a seed that is drawn anew for every picture."""
+    """Mark a seed that is drawn anew for every picture, and a text of which a part is."""
     control = values.pop(CONTROL, "fixed")
     if control in ("randomize", "increment", "decrement"):
         for key in _SEEDS:
             if key in values:
                 values[key] = Unsettled(values[key], f"its control says {control}")
+    for key, value in values.items():
+        if isinstance(value, str) and _CHOICES.search(value):
+            values[key] = Unsettled(value, "of a text in braces one part was drawn")
     return values

@@ -85,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
     settled = result == "settled" or (options.merge and result != "nothing")
     written = merge is not None and merge.changed and settled
     if merge is not None and written:
+        _bind(merge.document, options)
         keep_revision(options.into, merge.document)
     if options.json:
         print_json(_document(result, imported, measured, merge, written=written))
@@ -141,6 +142,18 @@ def _refuse_other(log: Mapping[str, Any], options: argparse.Namespace) -> None:
             f"Expected the payload {said['method']} {said['digest']}.",
             "Name the log's own asset, or fill the log from this file all the same: --force",
         )
+
+
+def _bind(document: dict[str, Any], options: argparse.Namespace) -> None:
+    """Say in a draft which picture or sound filled it, so that it is sealed with that one alone."""
+    if "asset" in document or options.force:
+        return
+    try:
+        found = payload(options.file)
+    except PayloadRefused:
+        return
+    if found.method != NO_PAYLOAD:
+        document["asset"] = {"payload": {"method": found.method, "digest": found.digest}}
 
 
 def _measured(path: Path) -> dict[str, Any]:
@@ -235,7 +248,9 @@ def _merge_lines(options: argparse.Namespace, merge: Merged, *, written: bool) -
         )
         if which
     )  # fmt: skip
-    end = f"; revision {merge.document.get('revision')}" if written else "; nothing was written"
+    revision = merge.document.get("revision")
+    kept = "; it stays a draft" if revision is None else f"; revision {revision}"
+    end = kept if written else "; nothing was written"
     yield printable(f"{options.into}: {counts or 'nothing to fill'}{end}")
     yield from _table([
         (each.pointer, f"the log says {_short(each.log)}", f"the file says {_short(each.file)}")

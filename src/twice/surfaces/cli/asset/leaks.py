@@ -52,6 +52,9 @@ def arrange(parser: argparse.ArgumentParser) -> None:
         "--unpacked", type=int, default=_LIMITS.unpacked >> 20, metavar="MIB",
         help=f"how much one file may unpack to ({_LIMITS.unpacked >> 20})",
     )  # fmt: skip
+    parser.add_argument(
+        "--allow-empty", action="store_true", help="a folder may hold no file; it is an error else"
+    )
     parser.add_argument("--progress", action="store_true", help="say how fast it went")
     parser.add_argument("--format", choices=["text", "json", "sarif"], default="text")
     add_json(parser)
@@ -73,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
             options.paths,
             known=known,
             limits=limits,
+            empty=options.allow_empty,
             progress=lambda name, done, of: doing(f"{100 * done // max(of, 1)} % {name}"),
         )
     _say(leaks, known, time.perf_counter() - begun, fast=options.progress)

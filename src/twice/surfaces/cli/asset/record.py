@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from twice.assets.making.command import SEED, rewritten
 from twice.assets.making.drafting import Saying
@@ -99,6 +99,8 @@ def run(options: argparse.Namespace) -> int:
         print(printable(f"draft: {each.draft}, recorded in {each.record}"))
         if not each.own:
             print("note: the state folder cannot be written; a re-rendering will need --trust")
+        for path in each.unnamed:
+            print(printable(f"note: it read {path} by itself; to have it in the recipe: --input"))
         print(printable(f"next: twice asset seal {each.asset} --log {each.draft}"))
     return 0
 
@@ -106,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
 def _row(done: Recorded) -> dict[str, object]:
     return {
         "asset": str(done.asset), "draft": str(done.draft), "record": str(done.record),
-        "own": done.own,
+        "own": done.own, "unnamed": [str(each) for each in done.unnamed],
     }  # fmt: skip
 
 
@@ -184,25 +186,50 @@ def _nobody(missing: list[Problem]) -> None:
 
 def _asking(saying: Saying) -> Callable[[list[Problem]], Saying]:
     """Ask on the terminal for each missing value, once."""
+    said = saying
 
     def ask(missing: list[Problem]) -> Saying:
-        said = saying
+        nonlocal said
         sys.stderr.write("\nAn empty line leaves a value open; na: REASON says that it has none.\n")
         for each in missing:
-            sys.stderr.write(printable(f"{each.pointer} ({each.words}; {each.expected}): "))
+            expected = _WORDS.get(each.pointer, each.expected)
+            sys.stderr.write(printable(f"{each.pointer} ({each.words}; {expected}): "))
             sys.stderr.flush()
             answer = sys.stdin.readline().strip()
             if answer and each.pointer == "/evidence//who":
                 said = replace(said, who=answer)
             elif answer:
                 path = each.pointer[1:].replace("/", ".")
-                said = replace(said, declared=joined(said.declared, _answer(path, answer)))
+                said = replace(said, declared=joined(said.declared, answered(path, answer)))
         return said
 
     return ask
 
 
-def _answer(path: str, answer: str) -> dict[str, Any]:
+_WORDS: Final = {
+    "/promise": "bytes, payload or tolerance; else why it cannot be promised",
+    "/producer": "a role such as illustrator",
+    "/promise/constraints": "what keeps it consistent all the same",
+}
+"""What is asked for where a block would be expected."""
+
+
+def answered(path: str, answer: str) -> dict[str, Any]:
+    """Read what was typed on the terminal for a value, as a part of a log.
+
+    Args:
+        path: of the value, with dots.
+        answer: a value, or ``na: REASON``; of a promise its grade or why there is none.
+    """
     if answer.startswith("na:"):
         answer = json.dumps({"not_applicable": answer.removeprefix("na:").strip()})
+    elif path == "promise" and not answer.startswith("{"):
+        grades = {str(each) for each in Grade}
+        if answer in grades:
+            return {"promise": {"mode": "deterministic", "grade": answer}}
+        return {"promise": {"mode": "non-deterministic", "why": answer, "why_code": "other"}}
+    elif path == "producer" and not answer.startswith("{"):
+        path = "producer.role"
+    elif path == "promise.constraints" and not answer.startswith("["):
+        answer = json.dumps([answer])
     return setting(f"{path}={answer}")

@@ -24,7 +24,7 @@ from twice.assets.model.log import SUFFIX
 from twice.assets.model.witness import Outcome
 from twice.assets.rerendering.rerendering import UNPROMISED, Rerendered, Trying, rerender
 from twice.assets.rerendering.verdicts import write_verdict
-from twice.errors import TwiceError
+from twice.errors import TwiceError, UsageError
 from twice.foundation.printable import printable
 from twice.surfaces.cli.asset.finding import logs_of
 from twice.surfaces.cli.showing import Doing, add_json, print_json
@@ -56,6 +56,12 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Render again, and print."""
+    if options.profile and options.write:
+        raise UsageError(
+            "--profile and --write were given together.",
+            "Expected verdicts in a log to be on its own promise.",
+            "Leave one of them out; limits of the log's own: twice asset calibrate LOG --write",
+        )
     how = Trying(
         runs=max(1, options.n), profile=options.profile, trust=options.trust,
         allow=options.allow, timeout_s=options.timeout,

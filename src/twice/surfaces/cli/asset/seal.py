@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     print(printable(f"sealed: {sealed.path}, revision {sealed.log.revision}"))
     for pointer in sealed.blanked:
         print(printable(f"blanked as a secret: {pointer}"))
-    for each in sealed.missing[:20]:
+    for each in sealed.missing:
         print(printable(f"still missing: {each.pointer} ({each.words})"))
     print(printable(f"next: twice asset gate {options.asset}"))
     return 0

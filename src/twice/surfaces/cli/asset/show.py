@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(document)
     else:
-        print("\n".join(map(printable, _told(document))))
+        print("\n".join(map(printable, _told(document, options.path))))
     return 0
 
 
@@ -75,12 +75,12 @@ def _document(facts: Facts, path: Path) -> dict[str, Any]:
     }
 
 
-def _told(document: dict[str, Any]) -> Iterator[str]:
+def _told(document: dict[str, Any], path: Path) -> Iterator[str]:
     log = document["log"]
     if log is None:
         yield "no determinism log is about this file"
         yield from aligned([_row(name, value) for name, value in document["asset"].items()])
-        yield "next: twice asset seal ASSET --log DRAFT"
+        yield f"next: twice asset seal {path} --log DRAFT"
         return
     promise = log.get("promise", {})
     grade = f", grade {promise['grade']}" if "grade" in promise else ""
@@ -89,7 +89,7 @@ def _told(document: dict[str, Any]) -> Iterator[str]:
     yield from aligned([_row(name, log[name]) for name in blocks if name in log])
     for pointer in document["missing"]:
         yield f"missing or wrong: {pointer}"
-    yield f"next: twice asset gate {document['log_path']}"
+    yield f"next: twice asset gate {path}"
 
 
 def _row(name: str, value: Any) -> tuple[str, str]:
