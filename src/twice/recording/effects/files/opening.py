@@ -115,11 +115,11 @@ def _early_names(real: Any, replacement: Any) -> list[Patch]:
         Patch(module, name, replacement)
         for module in list(sys.modules.values())
         if isinstance(module, ModuleType)  # type: ignore[redundant-expr]  # programs put others there
+        for name, value in list(vars(module).items())
+        if value is real  # first: where a file lies takes long to say, and few modules have it
         and not is_user_file(getattr(module, "__file__", None) or "<")
         and module.__name__ not in _SOURCES
         and not is_ours(getattr(module, "__file__", None) or "")
-        for name, value in list(vars(module).items())
-        if value is real
     ]
     openers = getattr(sys.modules.get("numpy.lib._datasource"), "_file_openers", None)
     kept = getattr(openers, "_file_openers", None)
