@@ -17,6 +17,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "examples/itself"))
 for _name in ("TWICE_SESSION", "TWICE_SEED"):
     os.environ.pop(_name, None)
 
+# Thousands of processes import twice from this checkout. Where the caller's shell forbids bytecode files,
+# as images of containers do, each would compile all of it anew: half of what the whole suite takes.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # How long an example takes is the machine's business.
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]

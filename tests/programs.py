@@ -78,7 +78,7 @@ def cli(
         text=True,
         cwd=cwd,
         env=environ(env),
-        timeout=120,
+        timeout=600,  # for what hangs; the gate of a system takes minutes where others hold the cores
         check=False,
         **options,
     )

@@ -110,7 +110,7 @@ def test_a_race_is_steadied_by_holding_the_turns_of_threads(tmp_path: Path) -> N
             for tick in run.ticks(1):
                 written = []
                 def write(who):
-                    for _ in range(300):
+                    for _ in range(4000):  # longer than a processor is taken away for
                         sum(range(300))
                         written.append(who)
                 threads = [threading.Thread(target=write, args=(who,)) for who in "abc"]

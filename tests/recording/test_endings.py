@@ -329,6 +329,30 @@ def test_a_child_that_the_program_forks_does_not_touch_the_record(
         assert [tick for tick, name in names(record) if name == "tick"] == list(range(300))
 
 
+def test_a_forked_child_ends_by_a_signal_though_it_waits_in_c(tmp_path: Path) -> None:
+    # A handler of Python's is not run there; with one, a pool that stops its workers waits for ever.
+    with recorded(
+        tmp_path,
+        """
+        import os, signal
+
+        def main(run):
+            reads, writes = os.pipe()
+            child = os.fork()
+            if not child:
+                held = open("/proc/self/status").read().partition("SigCgt:")[2].split()[0]
+                os.write(writes, held.encode())
+                os._exit(0)
+            os.waitpid(child, 0)
+            held = int(os.read(reads, 100), 16)
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                print(number.name, held >> (number - 1) & 1)
+        """,
+        allow=("process.fork",),
+    ) as record:
+        assert record.printed()[0].decode() == "SIGTERM 0\nSIGHUP 0\n"
+
+
 def test_multiprocessing_workers_do_not_touch_the_record(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,11 @@ def _require(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_two_runs_part_where_the_table_says(case: Case, tmp_path: Path) -> None:
+def test_the_two_runs_part_where_the_table_says(
+    case: Case, recorded: Callable[[Case], tuple[Path, Path]], tmp_path: Path
+) -> None:
     _require(case)
-    a = case.record_a(tmp_path)
-    b = case.record_b(tmp_path, a)
+    a, b = recorded(case)
     with twice.open(a) as record_a, twice.open(b) as record_b:
         found = first_difference(record_a, record_b)
         judged = parting(record_a, record_b)

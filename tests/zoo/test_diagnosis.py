@@ -7,7 +7,7 @@ read what the others wrote down, and diagnose only what no other has got to yet.
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ import pytest
 
 from cases import CASES, PRECONDITIONS, Case
 from twice.diagnosing.diagnosing import diagnose
+
+Recorded = Callable[[Case], tuple[Path, Path]]
 
 LINES_RIGHT_MIN = 0.9  # 18 of 20
 CHANNELS_RIGHT_MIN = 0.9
@@ -69,28 +71,17 @@ class Scored:
         )
 
 
-@pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of this test run; the same one in all its processes."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "zoo"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
 def _lacks(case: Case) -> list[str]:
     return [need for need in case.needs if not PRECONDITIONS[need]()]
 
 
-def _score(case: Case, shared: Path, folder: Path) -> Scored:
-    """Record both runs and diagnose them, or read what another test has written down."""
+def _score(case: Case, shared: Path, recorded: Recorded, folder: Path) -> Scored:
+    """Diagnose both runs, or read what another test has written down."""
     known = shared / f"{case.name}.json"
     if not known.exists():
         folder.mkdir(exist_ok=True)
-        a = case.record_a(folder)
-        b = case.record_b(folder, a)
         fresh = folder / "divergence.json"
-        fresh.write_text(json.dumps(diagnose(a, b).to_json()), encoding="utf-8")
+        fresh.write_text(json.dumps(diagnose(*recorded(case)).to_json()), encoding="utf-8")
         fresh.replace(known)
     return Scored(case, json.loads(known.read_text(encoding="utf-8")))
 
@@ -110,10 +101,12 @@ def _judged(case: Case) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [_judged(case) for case in CASES])
-def test_the_case_is_diagnosed(case: Case, shared: Path, tmp_path: Path) -> None:
+def test_the_case_is_diagnosed(
+    case: Case, shared: Path, recorded: Recorded, tmp_path: Path
+) -> None:
     if _lacks(case):
         pytest.skip(f"{case.name} needs {_lacks(case)}, which this machine does not have")
-    scored = _score(case, shared, tmp_path)
+    scored = _score(case, shared, recorded, tmp_path)
     assert scored.has_right_result, scored.told()
     if scored.case.channel is None:
         assert scored.line is None, scored.told()
@@ -124,9 +117,11 @@ def test_the_case_is_diagnosed(case: Case, shared: Path, tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_nine_of_ten_lines_and_channels_are_right_and_no_canary_is_blamed(
-    shared: Path, tmp_path: Path
+    shared: Path, recorded: Recorded, tmp_path: Path
 ) -> None:
-    scored = [_score(case, shared, tmp_path / case.name) for case in CASES if not _lacks(case)]
+    scored = [
+        _score(case, shared, recorded, tmp_path / case.name) for case in CASES if not _lacks(case)
+    ]
     to_locate = [one for one in scored if one.case.channel is not None]
     wrong_lines = [one.told() for one in to_locate if not one.has_right_line]
     wrong_channels = [one.told() for one in to_locate if not one.has_right_channel]

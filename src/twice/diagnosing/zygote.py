@@ -17,6 +17,7 @@ forks before it.
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import socket
@@ -30,11 +31,22 @@ from typing import Any
 
 from twice.errors import ProgramFailed
 from twice.foundation.closing import Closing
+from twice.recording.effects.files.opening import look_through_modules
 from twice.recording.launch import ChildProcess, append_only, revived
 from twice.recording.serving import Handler, serve
 from twice.recording.wire import Channel, pair
 
 ACTION = "zygote"
+_LOADED = (
+    "encodings.utf_16_be",
+    "twice.recording.effects.network.listening",
+    "twice.recording.effects.network.resolving",
+    "twice.recording.effects.network.sockets",
+    "xxhash",
+    "zstandard",
+)
+"""What every session loads when it begins or writes."""
+_WITH_NUMPY = ("numpy.random", "twice.recording.streams.numpy_governed")
 _HANDED_OVER = 3  # the line to the parent, standard output, standard error
 
 
@@ -220,18 +232,22 @@ def _running(forks: list[int]) -> list[int]:
 
 
 def _load() -> None:
-    """Load numpy's generators, as every session does, unless that starts threads here."""
+    """Load what every session does, numpy's generators too unless that starts threads here."""
     trial = os.fork()
     if trial == 0:
         code = 1
         try:
-            import numpy.random
+            import numpy.random  # noqa: F401
 
             code = int(_threads() != 1)
         finally:
             os._exit(code)
+    loaded = list(_LOADED)
     if os.waitstatus_to_exitcode(os.waitpid(trial, 0)[1]) == 0:
-        import numpy.random  # noqa: F401
+        loaded += _WITH_NUMPY
+    for name in loaded:
+        importlib.import_module(name)
+    look_through_modules()
 
 
 def _threads() -> int:

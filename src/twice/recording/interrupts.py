@@ -16,17 +16,17 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import weakref
 from collections import defaultdict
 from collections.abc import Callable
 from time import perf_counter  # The real one: bound before anything is patched.
 from types import FrameType
 from typing import Any
 
-_getpid, _kill = os.getpid, os.kill  # the real ones, like it
 _SAME_KEYSTROKE_S = 1.0
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 _left_to_the_parent: list[bool] = []
-_held: list[bool] = []
+_leaving: list[weakref.WeakMethod[Callable[[], object]]] = []
 _TWICE_SENT = frozenset({signal.SIGINT, *_ENDING})
 
 
@@ -92,7 +92,6 @@ class Interrupts:
         self._undo: list[Callable[[], object]] = []
         self._real_handler = signal.getsignal
         self._real_set = signal.signal
-        self._process = _getpid()
 
     def install(self, *, ends: bool = False) -> None:
         """Handle signals from here on, up to ``remove``.
@@ -109,7 +108,7 @@ class Interrupts:
         for number in self._ends:
             signal.signal(number, self._terminate)
         if self._ends:
-            _hold_while_forking()
+            _hold_while_forking(self._leave_to_child)
         self._replace(signal, "signal", self._setting(signal.signal))
         self._replace(signal, "getsignal", self._getting(signal.getsignal))
         self._replace(signal, "raise_signal", self._raising(signal.raise_signal))
@@ -152,12 +151,19 @@ class Interrupts:
 
     def _terminate(self, number: int, frame: FrameType | None) -> None:
         del frame
-        if _getpid() != self._process:  # a forked child has no record to close, and ends as ever
-            self._real_set(number, signal.SIG_DFL)
-            _kill(_getpid(), number)
-            return
         if self._counts(number):
             raise Terminated(number)
+
+    def _leave_to_child(self) -> None:
+        """In a forked child: it has no record to close, and ends by these signals as ever.
+
+        A handler in the child would not do: Python runs one when it comes back from C, and a signal that
+        strikes right before it waits there is not seen until the waiting is over.
+        """
+        for number in self._ends:
+            if self._real_handler(number) == self._terminate:
+                self._real_set(number, signal.SIG_DFL)
+        self._ends = ()
 
     def _shown(self, number: int, handler: Any) -> Any:
         """A handler as the program may see it."""
@@ -232,14 +238,15 @@ class Interrupts:
             raise KeyboardInterrupt
 
 
-def _hold_while_forking() -> None:
+def _hold_while_forking(leave: Callable[[], object]) -> None:
     """Let a signal that ends programs wait while a child is forked: Python forgets those that come in between.
 
-    Without a handler it would end the child at once, as the system does.
+    Without a handler it would end the child at once, as the system does; ``leave`` takes ours away in the
+    child before the signal is let through.
     """
-    if _held:
+    _leaving.append(weakref.WeakMethod(leave))
+    if len(_leaving) > 1:
         return
-    _held.append(True)
     masks: dict[int, set[int]] = {}
 
     def hold() -> None:
@@ -250,7 +257,13 @@ def _hold_while_forking() -> None:
         if mask is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
-    os.register_at_fork(before=hold, after_in_parent=release, after_in_child=release)
+    def release_child() -> None:
+        for each in _leaving:
+            if (call := each()) is not None:
+                call()
+        release()
+
+    os.register_at_fork(before=hold, after_in_parent=release, after_in_child=release_child)
 
 
 def ignore() -> None:

@@ -15,6 +15,7 @@ import importlib
 import importlib.util
 import inspect
 import os
+import stat
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Mapping
@@ -285,12 +286,27 @@ def is_user_file(path: str) -> bool:
 @functools.cache
 def _is_user_path(path: str) -> bool:
     """The same for an absolute path; asked several times for every loaded module."""
-    real = os.path.realpath(path)
+    folder, name = os.path.split(path)
+    plain = name not in {"", ".", ".."} and not _is_link(path)
+    real = (
+        f"{_real_folder(folder).rstrip(os.sep)}{os.sep}{name}" if plain else os.path.realpath(path)
+    )
     return real.startswith(_SHIPPED) or (
         not real.startswith(_FOREIGN)
         and not real.startswith(_OURS)
         and f"{os.sep}site-packages{os.sep}" not in real
     )
+
+
+def _is_link(path: str, status: Callable[[str], os.stat_result] = os.lstat) -> bool:
+    try:
+        return stat.S_ISLNK(status(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+_real_folder = functools.cache(os.path.realpath)
+"""Hundreds of modules lie in a few folders, and each part of a path is a question to the system."""
 
 
 def is_ours(path: str) -> bool:

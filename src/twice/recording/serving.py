@@ -6,6 +6,7 @@ traceback, because it is a fault of ours or of the program.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ Handler = Callable[[Mapping[str, Any], Channel], None]
 
 def serve(handle: Handler) -> None:
     """Receive one job, handle it, report a refusal as data, and leave."""
+    gc.freeze()  # What was loaded for this stays: no collection of the program's goes through it.
     channel = inherited(int(sys.argv[1]))
     code = 0
     try:

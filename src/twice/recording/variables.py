@@ -10,7 +10,8 @@ stranger cannot bring code in by one.
 from __future__ import annotations
 
 import re
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import cache
 from typing import Final
 
 from twice.foundation.fingerprint.differences import NUMERIC_VARIABLES
@@ -76,4 +77,10 @@ def is_secret(name: str) -> bool:
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+    return _expression(patterns).match(name) is not None
+
+
+@cache
+def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """All patterns as one: every variable of every process is held against dozens of them."""
+    return re.compile("|".join(map(translate, patterns)))

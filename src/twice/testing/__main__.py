@@ -8,7 +8,6 @@ Invariant: what it does is decided by the one job that it receives.
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,9 +23,6 @@ from twice.recording.writing import record_here
 from twice.replaying.session_child import branch_here, replay_here
 from twice.testing.executing import hold
 
-_LOADED = ("twice.recording.effects.network.sockets",)
-"""What every session loads when it begins."""
-
 
 @functools.cache
 def _measured() -> Fingerprint:
@@ -34,10 +30,8 @@ def _measured() -> Fingerprint:
 
 
 def _zygote(job: Mapping[str, Any], channel: Channel) -> None:
-    """Load and measure what every execution needs, then fork for every job that follows."""
+    """Measure what every execution needs, then fork for every job that follows."""
     del job
-    for name in _LOADED:
-        importlib.import_module(name)
     _measured()
     user_modules()  # asks of every loaded file whose it is, and remembers
     zygote.serve_forks(channel, handle)

@@ -36,8 +36,15 @@ def _pack(values: Iterable[float]) -> bytes:
     return struct.pack(f"<{len(packed)}d", *packed)
 
 
+@cache
+def _spread(low: float, high: float) -> tuple[float, ...]:
+    """The fractions laid over a range: several functions are asked over the same one."""
+    span = high - low
+    return tuple(low + span * x for x in _fractions(POINTS, 1))
+
+
 def _mapped(function: Callable[[float], float], low: float, high: float) -> bytes:
-    return _pack(function(low + (high - low) * x) for x in _fractions(POINTS, 1))
+    return _pack(map(function, _spread(low, high)))
 
 
 def _power() -> bytes:

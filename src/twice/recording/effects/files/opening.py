@@ -109,18 +109,43 @@ def patches(files: Files) -> list[Patch]:
     ]
 
 
+_looked_through: dict[str, tuple[ModuleType, tuple[str, ...]]] = {}
+"""Modules that were looked through before this process was forked, and their names for ``open``."""
+
+
+def look_through_modules() -> None:
+    """Look now for names that were bound early, for the sessions of this process's forks.
+
+    A fork that goes through every name of every module copies most of the memory that it shares.
+    """
+    for name, module in _modules():
+        _looked_through[name] = (module, tuple(_names_of(module, builtins.open)))
+
+
+def _modules() -> list[tuple[str, ModuleType]]:
+    """What is loaded, by name; programs put other things there, too."""
+    found: list[tuple[str, object]] = list(sys.modules.items())
+    return [(name, each) for name, each in found if isinstance(each, ModuleType)]
+
+
+def _names_of(module: ModuleType, real: Any) -> list[str]:
+    return [name for name, value in list(vars(module).items()) if value is real]
+
+
 def _early_names(real: Any, replacement: Any) -> list[Patch]:
     """Other modules' names for ``open`` that were bound before this session."""
-    rows = [
-        Patch(module, name, replacement)
-        for module in list(sys.modules.values())
-        if isinstance(module, ModuleType)  # type: ignore[redundant-expr]  # programs put others there
-        and not is_user_file(getattr(module, "__file__", None) or "<")
-        and module.__name__ not in _SOURCES
-        and not is_ours(getattr(module, "__file__", None) or "")
-        for name, value in list(vars(module).items())
-        if value is real
-    ]
+    rows = []
+    for place, module in _modules():
+        looked, names = _looked_through.get(place, (None, ()))
+        found = _names_of(module, real) if looked is not module else names
+        path = getattr(module, "__file__", None)
+        # Where a file lies takes long to say, and few modules have such a name.
+        if found and not is_user_file(path or "<") and not is_ours(path or ""):
+            rows += [
+                Patch(module, name, replacement)
+                for name in found
+                if module.__name__ not in _SOURCES and vars(module).get(name) is real
+            ]
     openers = getattr(sys.modules.get("numpy.lib._datasource"), "_file_openers", None)
     kept = getattr(openers, "_file_openers", None)
     if isinstance(kept, dict) and kept.get(None) is real:  # numpy's loadtxt and genfromtxt
