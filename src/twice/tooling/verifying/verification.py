@@ -163,6 +163,7 @@ class Verification:
         backend: kind of backend.
         profile: its versions.
         environment: fingerprint of the environment, as JSON.
+        sources: digests of the user's own files that were loaded with the registry.
         tools: each with its verdict.
         said: about certificates that count as nothing.
         starts: processes that were started.
@@ -174,6 +175,7 @@ class Verification:
     backend: str
     profile: Mapping[str, str]
     environment: Mapping[str, Any]
+    sources: Mapping[str, str]
     tools: Sequence[ToolVerification]
     said: Sequence[str] = ()
     starts: int = 0
@@ -196,6 +198,7 @@ class Verification:
             "backend": self.backend,
             "profile": dict(self.profile),
             "environment": dict(self.environment),
+            "sources": dict(self.sources),
             "processes": {"started": self.starts, "seconds": round(self.starting_s, 3)},
             "tools": [each.to_json() for each in (self.tools if tools is None else tools)],
         }
