@@ -82,7 +82,7 @@ def verify_tools(
         told = made.describe()
         every = [Described.from_json(each) for each in told["tools"]]
         chosen = [each for each in every if tool in (None, each.name)]
-        if not chosen:
+        if tool is not None and not chosen:
             raise _no_tool(tool, registry, [each.name for each in every])
         given = {} if cases is None else read_cases(cases, [each.name for each in every])
         examinations = {each.name: _examinations(each, given, made) for each in chosen}
@@ -291,9 +291,9 @@ def _there(folder: Path | None) -> tuple[list[Certificate], list[str]]:
     return ([], []) if folder is None or not folder.exists() else read_certificates(folder)
 
 
-def _no_tool(tool: str | None, registry: str, names: Sequence[str]) -> UsageError:
+def _no_tool(tool: str, registry: str, names: Sequence[str]) -> UsageError:
     return UsageError(
-        f"The registry {registry} has no tool {tool!r:.80}." if tool else f"{registry} is empty.",
-        f"Expected one of: {', '.join(names[:20]) or '(none)'}.",
+        f"The registry {registry} has no tool {tool!r:.80}.",
+        f"Expected one of: {', '.join(names[:20])}.",
         f"List them: twice tools list {registry}",
     )
