@@ -184,9 +184,7 @@ def read_certificates(folder: Path) -> tuple[list[Certificate], list[str]]:
     return found, said
 
 
-def levels(
-    certificates: Iterable[Certificate], there: There
-) -> tuple[dict[str, Level], list[str]]:
+def levels(certificates: Iterable[Certificate], there: There) -> tuple[dict[str, Level], list[str]]:
     """How far the tools of a session were tried, by their fingerprints, and what counts as nothing.
 
     Args:
