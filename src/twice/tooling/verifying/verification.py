@@ -203,8 +203,17 @@ class Verification:
             "tools": [each.to_json() for each in (self.tools if tools is None else tools)],
         }
 
+    def _counted(self) -> str:
+        """How many tools have which verdict; those that it could not be told of by name."""
+        counts = [(sum(t.verdict is each for t in self.tools), each) for each in Verdict]
+        said = ", ".join(f"{count} {verdict.value}" for count, verdict in counts if count)
+        untold = [each.name for each in self.tools if each.verdict is Verdict.COULD_NOT_TELL]
+        names = f" ({', '.join(untold[:5])}{', …' if len(untold) > 5 else ''})" if untold else ""
+        return f"{self.registry}: {said}{names}"
+
     def lines(self) -> Iterator[str]:
         """For people."""
+        yield self._counted()
         for tool in self.tools:
             yield from tool.lines()
         not_tried: dict[str, str] = {}
