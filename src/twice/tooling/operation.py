@@ -219,7 +219,9 @@ class Operation:
         except BaseException as error:
             _go_back(backend, checkpoint)
             if isinstance(error, CallRefused):
-                error.fields.pop("partial_effects", None)  # A part's could not go back; this one's did.
+                error.fields.pop(
+                    "partial_effects", None
+                )  # A part's could not go back; this one's did.
             raise
 
     # -- what the context asks for -------------------------------------------------------------

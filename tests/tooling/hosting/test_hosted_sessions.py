@@ -198,7 +198,7 @@ def test_a_registry_that_ends_its_process_leaves_nothing(tmp_path: Path, line: s
     module = tmp_path / "ending.py"
     module.write_text(f"{line}\n")
 
-    with pytest.raises(RegistryRefused, match="ending.py"):
+    with pytest.raises(RegistryRefused, match=r"ending\.py"):
         HostedSession(f"{module}:registry", tmp_path / "a.twice")
 
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["ending.py"]
