@@ -4,7 +4,7 @@ Usage: python benchmarks/tools_verifying.py [--rounds N] [--small] [--output FIL
 
 The registries are the one of tables, and that of the tests' lying and honest tools. Seconds of wall clock
 for each tool's own trials; the processes that they are forked from are counted beside, for they serve every
-tool. CPU seconds of all children together. An honest tool is tried in 5 to 7 runs; one that is
+tool. CPU seconds of all children together. An honest tool is tried in 5 to 8 runs; one that is
 exposed by a factor in one more for every factor, each tried by itself.
 """
 

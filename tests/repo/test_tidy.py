@@ -61,6 +61,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recording/effects/", "recording/interception.py", "recording/launch.py",
             "recording/wire.py", "recording/serving.py", "diagnosing/zygote.py",
+            "tooling/serving/transports.py",
         ),
         "recording.wire for child processes, run.effects.net for programs",
     ),

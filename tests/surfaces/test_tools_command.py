@@ -168,3 +168,54 @@ def test_wrong_use_is_one_error_and_exits_2(own: Path, arguments: tuple[str, ...
     assert done.stdout == ""
     assert done.stderr.startswith("E-")
     assert "Traceback" not in done.stderr
+
+
+def test_what_a_module_or_a_tool_prints_is_no_part_of_the_answer(own: Path) -> None:
+    (own / "loud.py").write_text(
+        OWN.replace("return ctx", "print('loud')\n    return ctx") + "print('hello')\n"
+    )
+    code, found = called(
+        "loud.py:registry", "scatter.points", "--args", '{"n": 1}', "--seed", "4", cwd=own
+    )
+    listed = cli("tools", "list", "loud.py:registry", "--json", cwd=own)
+
+    assert (code, found["ok"]) == (0, True)
+    assert len(json.loads(listed.stdout)["tools"]) == 2
+    assert listed.stderr == "hello\n"
+
+
+@pytest.mark.parametrize("action", ["list", "call", "verify", "serve"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
+        ("from twice.tooling import Registry\nregistry = Registry([])\n", "has no tools"),
+        ("registry = 3\n", "of type int"),
+    ],
+)
+def test_a_module_without_tools_is_refused_by_every_action(
+    own: Path, action: str, text: str, words: str
+) -> None:
+    (own / "empty.py").write_text(text)
+    more = {"call": ["guess"], "serve": ["-o", "a.twice"]}.get(action, [])
+    done = cli("tools", action, "empty.py:registry", *more, cwd=own)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("E-TOOL-002")
+    assert words in done.stderr
+    assert not (own / "a.twice").exists()
+
+
+def test_a_file_without_a_name_is_told_how_to_write_it(own: Path) -> None:
+    done = cli("tools", "list", "points.py", cwd=own)
+
+    assert done.returncode == 2
+    assert "twice tools list points.py:registry" in done.stderr
+
+
+def test_every_place_outside_of_a_contract_is_told(own: Path) -> None:
+    offer = '{"bogus": 1, "session_seed": -1, "limits": {"calls": 0}}'
+    done = cli("tools", "call", "points.py:registry", "guess", "--contract", offer, cwd=own)
+
+    assert done.returncode == 1
+    assert all(word in done.stdout for word in ("session_seed: a seed", "limits.calls", "bogus"))

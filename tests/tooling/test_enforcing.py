@@ -46,7 +46,13 @@ def through_a_library() -> str:
     return str(uuid.uuid4())
 
 
+def unprofiled() -> float:
+    sys.setprofile(None)
+    return time.time()
+
+
 LIES: dict[str, tuple[str, Callable[[], object]]] = {
+    "watch taken down": ("environment", unprofiled),
     "clock": ("clock", lambda: time.time()),
     "clock, bound early": ("clock", lambda: bound_early()),
     "monotonic": ("clock", lambda: time.monotonic_ns()),

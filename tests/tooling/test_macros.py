@@ -115,6 +115,8 @@ def test_flags_and_tolerances_are_computed() -> None:
     assert macro("m", [Step(names)]).reads_only
     assert not filled().reads_only
     assert macro("m", [Step(drop)]).destructive
+    undone = macro("m", [Step(names, undo=Step(drop))])
+    assert (undone.reads_only, undone.idempotent, undone.destructive) == (False, False, True)
     assert macro("m", [Step(near)]).tolerance == Abs(0.1)
     with pytest.raises(ToolRefused):
         macro("m", [Step(near), Step(nearer)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Mapping
@@ -407,3 +408,69 @@ def test_every_code_is_documented() -> None:
         "invalid_arguments not_found conflict capability_missing contract_violation"
         " nondeterministic_refused seed_required timeout execution_failed internal_error".split()
     )
+
+
+@tool("work.cancels", determinism="deterministic")
+def cancels(ctx: Context) -> int:
+    """Change something, then raise what is no ``Exception``."""
+    ctx.call("table.create", name="left behind", columns=["x"])
+    raise asyncio.CancelledError
+
+
+def test_what_is_raised_and_no_exception_is_an_outcome_too() -> None:
+    backend = Tables()
+    found = Session(Registry([cancels, *tables]), backend).call("work.cancels")
+
+    assert found["error"]["code"] == "execution_failed"
+    assert "CancelledError" in found["error"]["message"]
+    assert backend.state() == {}
+
+
+@tool("work.reads", determinism="deterministic", reads_only=True)
+def reads(ctx: Context) -> int:
+    """Say that it reads, let a part write, and fail."""
+    ctx.call("table.create", name="left behind", columns=["x"])
+    raise ValueError
+
+
+def test_what_reads_only_has_no_part_that_writes() -> None:
+    backend = Tables()
+    found = Session(Registry([reads, *tables]), backend).call("work.reads")
+
+    assert found["error"]["code"] == "execution_failed"
+    assert "table.create, which may write" in found["error"]["message"]
+    assert backend.state() == {}
+
+
+@tool("work.around", determinism="deterministic")
+def around(ctx: Context) -> float:
+    """Declare no tolerance, and give what a part gave within one."""
+    return float(ctx.call("work.near"))
+
+
+@tool("work.further", determinism="deterministic")
+def further(ctx: Context) -> float:
+    """Lie around that."""
+    return float(ctx.call("work.around"))
+
+
+@pytest.mark.parametrize("name", ["work.around", "work.further"])
+def test_equality_is_not_claimed_around_a_part_with_a_tolerance(name: str) -> None:
+    found = Session(Registry([near, around, further])).call(name)
+
+    assert (found["ok"], found["fingerprint"]) == (True, None)
+
+
+class _Stuck(Tables):
+    """Tables that cannot go back."""
+
+    def rollback(self, checkpoint: Any) -> None:
+        """Fail."""
+        raise OSError(f"no way back to {checkpoint}")
+
+
+def test_a_backend_that_does_not_go_back_is_told_of() -> None:
+    found = Session(Registry([fails, *tables]), _Stuck()).call("work.fails")
+
+    assert found["error"]["code"] == "internal_error"
+    assert found["error"]["details"]["partial_effects"] is True

@@ -96,9 +96,10 @@ def allowed(operation: Operation) -> None:
     """Hold class, needs and level of a tool against caller, contract and backend.
 
     Raises:
-        CallRefused: ``nondeterministic_refused`` or ``capability_missing``.
+        CallRefused: ``nondeterministic_refused``, ``capability_missing`` or ``execution_failed``.
     """
     tool, contract = operation.tool, operation.session.contract
+    _writing_is_declared(operation)
     _class_is_enough(operation)
     _needs_are_met(operation)
     if (
@@ -121,6 +122,20 @@ def allowed(operation: Operation) -> None:
             level=level.value,
             required_level=operation.require.level.value,
         )
+
+
+def _writing_is_declared(operation: Operation) -> None:
+    """Refuse a part that may write inside of a tool that reads only: no way back is kept for that one."""
+    tool, outer = operation.tool, operation.outer
+    if outer is None or tool.reads_only or not outer.tool.reads_only:
+        return
+    raise CallRefused(
+        "execution_failed",
+        f"{outer.tool.name} is declared to read only, and calls {tool.name}, which may write.",
+        "Expected its parts to read only as well.",
+        "This is a mistake in the tool: tell its author.",
+        path=list(operation.path),
+    )
 
 
 def _class_is_enough(operation: Operation) -> None:

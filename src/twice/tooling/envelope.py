@@ -38,8 +38,18 @@ def success(
     determinism: Determinism,
     seeded: Seeded | None,
     tolerance: Equivalence | None,
+    *,
+    exact: bool = True,
 ) -> Envelope:
-    """The envelope of a result; one within a tolerance has no fingerprint, which claims equality."""
+    """The envelope of a result; one within a tolerance has no fingerprint, which claims equality.
+
+    Args:
+        result: as plain JSON.
+        determinism: class of the tool.
+        seeded: its seed, where it has one.
+        tolerance: that the tool declares.
+        exact: whether none of its parts gave a result within a tolerance.
+    """
     return {
         "ok": True,
         "result": result,
@@ -50,7 +60,7 @@ def success(
             "call_key": None if seeded is None else seeded.call_key,
             "tolerance": None if tolerance is None else tolerance.to_json(),
         },
-        "fingerprint": None if tolerance is not None else fingerprint(result),
+        "fingerprint": fingerprint(result) if exact and tolerance is None else None,
     }
 
 

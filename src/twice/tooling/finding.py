@@ -35,18 +35,24 @@ def find_registry(text: str) -> Registry:
     place, colon, name = BUILT_IN.get(text, text).rpartition(":")
     if not colon or not place or not name:
         raise RegistryRefused(
-            f"{text!r} names no registry.",
-            f"Expected one of {', '.join(sorted(BUILT_IN))}, or module:name.",
-            "For example: twice tools list tables",
+            f"{text!r:.200} names no registry.",
+            f"Expected one of {', '.join(sorted(BUILT_IN))}, module:name or file.py:name.",
+            f"For example: twice tools list {text if text.endswith('.py') else 'my/tools.py'}:registry",
         )
     module = _from_file(Path(place)) if place.endswith(".py") else _imported(place, text)
     found = getattr(module, name, None)
     if not isinstance(found, Registry):
         there = sorted(key for key, each in vars(module).items() if isinstance(each, Registry))
-        said = "nothing" if found is None else f"a {type(found).__name__}"
+        said = "not there" if found is None else f"of type {type(found).__name__}"
         raise RegistryRefused(
             f"{name} in {place} is {said}.",
             f"Expected a registry{f'; there is {there[0]}' if there else ''}.",
+            f"Write there: {name} = Registry([your, tools])",
+        )
+    if not len(found):
+        raise RegistryRefused(
+            f"The registry {name} in {place} has no tools.",
+            "Expected one at least.",
             f"Write there: {name} = Registry([your, tools])",
         )
     return found
@@ -66,7 +72,7 @@ def _imported(dotted: str, text: str) -> ModuleType:
             "Expected a module that Python finds from here.",
             "Run it from the project's folder, or give the file: path/to/file.py:name",
         ) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _broken(dotted, error) from error
 
 
@@ -85,12 +91,12 @@ def _from_file(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except TwiceError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _broken(str(path), error) from error
     return module
 
 
-def _broken(place: str, error: Exception) -> RegistryRefused:
+def _broken(place: str, error: BaseException) -> RegistryRefused:
     return RegistryRefused(
         f"{place} cannot be loaded: {type(error).__name__}: {error}.",
         "Expected a module that is imported without an error.",

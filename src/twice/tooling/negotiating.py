@@ -31,6 +31,7 @@ from twice.tooling.registry import Registry
 from twice.tooling.seeding import read_seed
 
 _PERMISSIONS: Final = ("network", "ui", "nondeterministic")
+_TOLD_MAX: Final = 3
 
 
 def negotiate(
@@ -71,10 +72,10 @@ def negotiate(
     if parts["limits"].until is not None and parts["time"] is None:
         reading.outside.append(_outside("limits.until", "there is no contract time to hold it to"))
     if reading.outside:
-        first = reading.outside[0]
+        told = "; ".join(f"{each['what']}: {each['why']}" for each in reading.outside[:_TOLD_MAX])
         raise CallRefused(
             "contract_violation",
-            f"The offer lies outside in {_places(len(reading.outside))}: {first['what']} {first['why']}.",
+            f"The offer lies outside in {_places(len(reading.outside))}: {told}.",
             "Expected what this registry and backend offer, exactly.",
             "Leave out what you do not depend on, or offer what details.outside says is there.",
             outside=reading.outside,

@@ -19,6 +19,7 @@ import pydantic
 import pydantic_core
 
 from twice.errors import CallRefused
+from twice.recording.interrupts import Terminated
 from twice.tooling import checking, envelope
 from twice.tooling.backend import Revertible
 from twice.tooling.context import Context
@@ -84,6 +85,7 @@ class Operation:
         self.seeded: Seeded | None = None
         self.deadline: Deadline | None = None
         self.steps_taken: set[str] = set()
+        self.inexact = False
         self._asked = asked
         self._given = given
         self._host = host
@@ -135,7 +137,10 @@ class Operation:
             self._begin("verify")
             result = self._verified(result)
             self._begin("return")
-            return envelope.success(result, self.tool.determinism, self.seeded, self.tool.tolerance)
+            tool = self.tool
+            return envelope.success(
+                result, tool.determinism, self.seeded, tool.tolerance, exact=not self.inexact
+            )
 
     def _begin(self, phase: str) -> None:
         self.note.phases.append(phase)
@@ -164,9 +169,9 @@ class Operation:
             with self.deadline.held(), self._watch():
                 result = self.tool.body(context, self.arguments)
             self.deadline.check()
-        except (CallRefused, OutOfTime):
+        except (CallRefused, OutOfTime, KeyboardInterrupt, Terminated):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # a tool may raise what asyncio cancels with, and worse
             raise _broke(self.tool, error) from error
         return result
 
@@ -211,8 +216,12 @@ class Operation:
         checkpoint = backend.checkpoint()
         try:
             yield
-        except BaseException:
-            backend.rollback(checkpoint)
+        except BaseException as error:
+            _go_back(backend, checkpoint)
+            if isinstance(error, CallRefused):
+                error.fields.pop(
+                    "partial_effects", None
+                )  # A part's could not go back; this one's did.
             raise
 
     # -- what the context asks for -------------------------------------------------------------
@@ -234,6 +243,7 @@ class Operation:
         if self.deadline is not None:
             self.deadline.check()
         if found["ok"]:
+            self.inexact |= part.inexact or part.tool.tolerance is not None
             return found["result"]
         error = found["error"]
         raise CallRefused(error["code"], error["message"], "", "", **error["details"])
@@ -268,6 +278,20 @@ class Operation:
             if self.session.contract.limits.seconds is None
             else float(self.session.contract.limits.seconds),
         )
+
+
+def _go_back(backend: Revertible, checkpoint: Any) -> None:
+    try:
+        backend.rollback(checkpoint)
+    except Exception as error:
+        raise CallRefused(
+            "internal_error",
+            f"The backend did not go back to the state before the call: {type(error).__name__}.",
+            "Expected nothing to remain of a call that failed.",
+            "Open another session: what this one's state is, nobody knows.",
+            error=type(error).__name__,
+            partial_effects=True,
+        ) from error
 
 
 def promised(tool: Tool) -> Determinism | None:

@@ -165,3 +165,40 @@ def test_what_is_no_plain_data_is_answered_by_an_envelope(tmp_path: Path) -> Non
         assert results(session, ("add", {"n": 1})) == [1]
 
     assert found["error"]["code"] == "invalid_arguments"
+
+
+def test_a_call_that_was_given_up_is_given_up_again_when_a_worker_is_replaced(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "a.twice"
+    with hosted(out) as session:
+        session.call("steps", {"count": 3}, progress=lambda fraction, _: fraction > 0.2)
+        given = results(session, ("add", {"n": 1}), ("die", {}), ("add", {"n": 1}))
+
+    assert given == [1, "execution_failed", 2]
+    assert verify(out).result == "PASS"
+
+
+def test_who_is_told_of_progress_may_fail_and_the_session_goes_on(tmp_path: Path) -> None:
+    def gone(fraction: float, text: str) -> bool:
+        raise ConnectionError(f"nobody hears {text} at {fraction}")
+
+    with hosted(tmp_path / "a.twice") as session:
+        with pytest.raises(ConnectionError, match="step 0"):
+            session.call("steps", {"count": 3}, progress=gone)
+        assert results(session, ("add", {"n": 1}), ("die", {}), ("add", {"n": 1})) == [
+            1,
+            "execution_failed",
+            2,
+        ]
+
+
+@pytest.mark.parametrize("line", ["import os; os._exit(4)", "raise SystemExit(0)"])
+def test_a_registry_that_ends_its_process_leaves_nothing(tmp_path: Path, line: str) -> None:
+    module = tmp_path / "ending.py"
+    module.write_text(f"{line}\n")
+
+    with pytest.raises(RegistryRefused, match=r"ending\.py"):
+        HostedSession(f"{module}:registry", tmp_path / "a.twice")
+
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["ending.py"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import random
 import struct
@@ -245,3 +246,17 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Any) -> None:
     for name in ("nothing", "folder"):
         with pytest.raises(SceneArgumentRefused):
             read_state(tmp_path / name)
+
+
+def test_the_collector_rests_while_a_tree_is_made_and_goes_on_after_it() -> None:
+    things = [Block("EMPTY", f"thing {at}", "", {"at": [[at]]}) for at in range(3000)]
+    made = scene_state({}, {"objects": things})
+    looked: list[str] = []
+    gc.collect()
+    gc.callbacks.append(lambda phase, _: looked.append(phase))
+    try:
+        assert len(made.tree.blocks["objects"]) == 3000
+    finally:
+        gc.callbacks.pop()
+    assert looked.count("start") <= 1, "at most once, when all is done"
+    assert gc.isenabled()

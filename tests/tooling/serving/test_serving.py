@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -212,3 +213,43 @@ def test_strangers_are_kept_out_before_anything_starts(tmp_path: Path) -> None:
         require_token("127.0.0.1", "short")
     assert [is_this_machine(each) for each in ("localhost", "127.0.0.1", "::1")] == [True] * 3
     assert [is_this_machine(each) for each in ("", "0.0.0.0", "::", "example.org")] == [False] * 4
+
+
+def test_a_port_that_is_taken_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = cli("tools", "serve", COUNTING, "--http", place, "-o", "a.twice", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("E-USE-001")
+    assert "cannot be listened at" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_large_arguments_get_an_envelope_over_http_too() -> None:
+    async def session(url: str) -> list[Any]:
+        async with Client(url) as client:
+            text = "x" * (5 << 20)
+            return await called(client, ("add", {"n": text}), ("add", {"n": 4 * text}))
+
+    with served("--http", "127.0.0.1:0") as url:
+        assert anyio.run(lambda: session(url)) == ["invalid_arguments", "contract_violation"]
+
+
+def test_a_served_session_takes_its_levels_from_certificates(tmp_path: Path) -> None:
+    made = cli("tools", "verify", COUNTING, "add", "--certificates", "there", cwd=tmp_path)
+    strict = ("--certificates", str(tmp_path / "there"), "--contract", '{"level": "perturbed"}')
+    without = strict[2:]
+
+    async def session(out: Path, *options: str) -> list[Any]:
+        async with Client(server(out, "--session-seed", "7", *options)) as client:
+            return await called(client, ("add", {"n": 1}), ("draw", {}))
+
+    out = tmp_path / "a.twice"
+    assert made.returncode == 0
+    assert anyio.run(lambda: session(out, *strict)) == [1, "nondeterministic_refused"]
+    assert (
+        anyio.run(lambda: session(tmp_path / "b.twice", *without))
+        == ["nondeterministic_refused"] * 2
+    )
+    assert verify(out).result == "PASS"

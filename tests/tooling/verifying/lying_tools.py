@@ -207,6 +207,31 @@ def swallowed() -> float:
         return 0.0
 
 
+_kept: dict[str, float] = {}
+
+
+@tool("lie.kept_draw", determinism="seeded")
+def kept_draw(context: Context) -> float:
+    """Keeps the first draw for good, whatever the seed is later."""
+    return _kept.setdefault("draw", float(context.rng("draw").random()))
+
+
+@tool(
+    "lie.kept_answer",
+    determinism="deterministic",
+    cases=[Case({"name": "a", "rows": 1}), Case({"name": "a", "rows": 2})],
+)
+def kept_answer(name: str, rows: int) -> float:
+    """Keeps answers under a key in which one of the arguments is missing."""
+    return _kept.setdefault(name, float(rows))
+
+
+@tool("lie.odd_seed", determinism="seeded", cases=[Case({}, seed_matters=False)])
+def odd_seed(seed: int) -> int:
+    """Gives an address where the seed is none of the usual ones."""
+    return seed if seed == 20_260_101 else hash(object())
+
+
 LIES = {
     "lie.global_random": {"enforcement", "rerun"},
     "lie.seconds": {"enforcement", "rerun"},
@@ -233,6 +258,9 @@ LIES = {
     "lie.reads_only": {"reads only"},
     "lie.idempotent": {"idempotent"},
     "lie.needs": {"enforcement"},
+    "lie.kept_draw": {"earlier calls"},
+    "lie.kept_answer": {"earlier calls"},
+    "lie.odd_seed": {"rerun"},
 }
 """By which factors or laws each may be exposed, and by no other."""
 
@@ -293,7 +321,7 @@ registry = Registry(
         global_random, seconds, c_clock, date, mapped_date, set_order, object_hash, identity,
         counter_name, link_order, active, session_id, listing, processors, local_time, home, folder,
         network, ignored_seed, ignoring_part, part, in_locale, file_mode, reads_only, idempotent,
-        swallowed, *HONEST,
+        swallowed, kept_draw, kept_answer, odd_seed, *HONEST,
     ],
     "lying",
     backend=Tables,

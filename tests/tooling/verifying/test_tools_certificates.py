@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,25 @@ from twice.tooling import Registry, Session, negotiate
 from twice.tooling.adapters.tables import Tables, registry
 from twice.tooling.determinism import Level
 from twice.tooling.plain import fingerprint
-from twice.tooling.verifying.certificates import levels, read_certificates, write_certificates
+from twice.tooling.verifying.certificates import (
+    There,
+    levels,
+    read_certificates,
+    write_certificates,
+)
 from twice.tooling.verifying.verification import ToolVerification, Tried, Verdict, Verification
 
 TOOLS = {each.name: each.fingerprint for each in registry}
 PROFILE = {"version": "1"}
 DROP = '{"table": "t"}'
-ENVIRONMENT = {"os": {"system": "Linux"}, "cpu": {"arch": "x86_64"}}
+ENVIRONMENT = {
+    "os": {"system": "Linux"},
+    "cpu": {"arch": "x86_64"},
+    "python": {"version": "3.11.7"},
+    "libraries": {"numpy": "2.4.6"},
+}
+SOURCES = {"tools.py": "sha256:tools", "drawing/lots.py": "sha256:lots"}
+HERE = There(TOOLS, "tables", PROFILE, SOURCES, {"python": "3.11.7", "numpy": "2.4.6"})
 
 
 def verification(level: Level = Level.PERTURBED, **changed: Any) -> Verification:
@@ -40,6 +53,7 @@ def verification(level: Level = Level.PERTURBED, **changed: Any) -> Verification
         "backend": "tables",
         "profile": PROFILE,
         "environment": ENVIRONMENT,
+        "sources": SOURCES,
         "tools": [tool],
         **changed,
     }
@@ -48,7 +62,7 @@ def verification(level: Level = Level.PERTURBED, **changed: Any) -> Verification
 
 def counted(folder: Path) -> tuple[dict[str, Level], list[str]]:
     found, said = read_certificates(folder)
-    given_, more = levels(found, TOOLS, "tables", PROFILE)
+    given_, more = levels(found, HERE)
     return given_, [*said, *more]
 
 
@@ -78,7 +92,7 @@ def test_one_of_another_fingerprint_counts_as_nothing(tmp_path: Path) -> None:
     write_certificates(tmp_path, verification())
     found, _ = read_certificates(tmp_path)
 
-    given_, said = levels(found, {**TOOLS, "table.list": "sha256:new"}, "tables", PROFILE)
+    given_, said = levels(found, replace(HERE, tools={**TOOLS, "table.list": "sha256:new"}))
 
     assert given_ == {}
     assert "another fingerprint here" in said[0]
@@ -94,9 +108,50 @@ def test_one_of_another_backend_counts_as_nothing(tmp_path: Path, changed: dict[
     assert "it was made on" in said[0]
 
 
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"sources": {**SOURCES, "drawing/lots.py": "sha256:new"}}, "drawing/lots.py was changed"),
+        ({"sources": {"tools.py": "sha256:tools"}}, "drawing/lots.py was changed"),
+        ({"versions": {"python": "3.13.1", "numpy": "2.4.6"}}, "python was 3.11.7 then"),
+        ({"versions": {"python": "3.11.7"}}, "numpy was 2.4.6 then, and is missing here"),
+    ],
+)
+def test_one_of_other_code_counts_as_nothing(
+    tmp_path: Path, changed: dict[str, Any], words: str
+) -> None:
+    write_certificates(tmp_path, verification())
+    found, _ = read_certificates(tmp_path)
+
+    given_, said = levels(found, replace(HERE, **changed))
+
+    assert given_ == {}
+    assert words in said[0]
+
+
+def test_a_certificate_does_not_outlive_a_helper_of_the_tool(tmp_path: Path) -> None:
+    (tmp_path / "helping.py").write_text("def helped() -> int:\n    return 1\n")
+    (tmp_path / "helped.py").write_text(
+        "from helping import helped\nfrom twice.tooling import Registry, tool\n\n"
+        "@tool('help', determinism='deterministic')\n"
+        "def help_() -> int:\n    return helped()\n\n"
+        "registry = Registry([help_])\n"
+    )
+    strict = ("--contract", '{"level": "perturbed"}', "--certificates", "there")
+    call = ("tools", "call", "helped.py:registry", "help", *strict)
+    cli("tools", "verify", "helped.py:registry", "--certificates", "there", cwd=tmp_path)
+    before = cli(*call, cwd=tmp_path)
+    (tmp_path / "helping.py").write_text("import os\n\ndef helped() -> int:\n    return 2\n")
+    after = cli(*call, cwd=tmp_path)
+
+    assert (before.returncode, after.returncode) == (0, 1)
+    assert "helping.py was changed since" in after.stderr
+    assert "nondeterministic_refused" in after.stdout
+
+
 def test_an_exposed_tool_has_no_level_whatever_others_say(tmp_path: Path) -> None:
     write_certificates(tmp_path, verification())
-    other = {"os": {"system": "Other"}, "cpu": {}}
+    other = {**ENVIRONMENT, "os": {"system": "Other"}}
     write_certificates(
         tmp_path,
         verification(Level.DECLARED, verdict=Verdict.EXPOSED, environment=other),

@@ -126,6 +126,7 @@ def test_a_tool_without_a_case_that_works_cannot_be_told(tmp_path: Path) -> None
 
     assert done.returncode == 2
     assert "stuck  could not tell" in done.stdout
+    assert done.stdout.splitlines()[0] == "stuck.py:registry: 1 could-not-tell (stuck)"
     assert "ValueError: never" in done.stdout
 
 
@@ -193,3 +194,15 @@ def test_cases_of_a_file_stand_before_those_of_the_declaration(tmp_path: Path) -
 def test_a_tool_that_is_not_there_is_refused() -> None:
     with pytest.raises(UsageError, match="has no tool"):
         verify_tools("tables", "table.no")
+
+
+def test_one_tool_that_cannot_be_tried_hides_no_other(tmp_path: Path) -> None:
+    done = cli("tools", "verify", "memory", "--json", cwd=tmp_path)
+    tools = {each["name"]: each for each in json.loads(done.stdout)["tools"]}
+    untold = tools.pop("mesh.boolean")
+
+    assert done.returncode == 2
+    assert untold["verdict"] == "could-not-tell"
+    assert "capability_missing" in untold["cases"][0]["failure"]
+    assert {each["verdict"] for each in tools.values()} == {"no-difference"}
+    assert len(tools) == 23

@@ -212,7 +212,7 @@ EVENTS: Final[dict[str, Callable[[tuple[Any, ...]], Read | None]]] = {
     **{name: _one("listing", name) for name in ("os.listdir", "os.scandir")},
     **{
         name: _one("environment", name)
-        for name in ("socket.gethostname", "os.putenv", "os.unsetenv", "os.chdir")
+        for name in ("socket.gethostname", "os.putenv", "os.unsetenv", "os.chdir", "sys.setprofile")
     },
 }  # fmt: skip
 """Audit events that are worth a look, with what their arguments say."""

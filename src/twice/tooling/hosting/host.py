@@ -17,13 +17,15 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from twice.errors import (
     CallRefused,
     EncodingRefused,
+    ProgramFailed,
+    RegistryRefused,
     SessionMisuse,
     ToolSessionLost,
     TwiceError,
@@ -85,7 +87,7 @@ class HostedSession(Closing):
             {"registry": registry, "offer": dict(offer or {}), "levels": dict(levels or {})},
         )
         self._python = python
-        self._answered: list[tuple[Mapping[str, Any], envelope.Envelope]] = []
+        self._answered: list[_Answered] = []
         self._busy = threading.Lock()
         self._worker: _Worker | None = None
         self._open()
@@ -106,7 +108,8 @@ class HostedSession(Closing):
             arguments: by name, as JSON.
             require: the weakest class that will do.
             time: what the time is from here on, under a contract with one.
-            progress: told how far the call is; gives whether it is given up.
+            progress: told how far the call is; gives whether it is given up. What it raises gives the
+                call up, and is raised once the call has been undone.
 
         Raises:
             SessionMisuse: E-REPLAY-002, after ``close``.
@@ -115,14 +118,17 @@ class HostedSession(Closing):
         message = {"tool": tool, "arguments": arguments, "require": require, "time": time}
         with self._busy:
             worker = self._alive()
+            listener = _Listener(progress)
             try:
-                found = worker.ask(message, self._limit_s(tool), progress)
+                found = worker.ask(message, self._limit_s(tool), listener)
             except EncodingRefused as error:
                 return envelope.failure(_unwritable(error))
             if isinstance(found, str):
                 message = {**message, "lost": found}
                 found = self._replace(message)
-            self._answered.append((message, found))
+            self._answered.append(_Answered(message, listener.replies, found))
+            if listener.failure is not None:
+                raise listener.failure
             return found
 
     def close(self) -> Path:
@@ -138,9 +144,26 @@ class HostedSession(Closing):
         hello = worker.receive(_START_S)
         if hello is None or "refused" in hello:
             self._worker = None
-            worker.end()
-            raise AssertionError("a worker that does not begin says why")
+            raise self._not_begun(worker)
         self.contract, self.tools = hello["contract"], hello["tools"]
+
+    def _not_begun(self, worker: _Worker) -> TwiceError:
+        """Why a worker said nothing, or refused the offer; what it recorded is removed."""
+        registry = self._setup.config["registry"]
+        try:
+            worker.end()
+        except ProgramFailed as error:
+            why = error.happened
+        except TwiceError as error:
+            return error
+        else:
+            why = "it ended by itself"
+        self.out.unlink(missing_ok=True)
+        return RegistryRefused(
+            f"The process that loads the registry {registry} ended before it was ready: {why}",
+            "Expected a module that is imported, and a backend that is made, without an end.",
+            f"See what it says: twice tools list {registry}",
+        )
 
     def _replace(self, lost: Mapping[str, Any]) -> envelope.Envelope:
         """A new worker that stands where the old one stood, and its answer to the lost call."""
@@ -153,11 +176,11 @@ class HostedSession(Closing):
             self.out.rename(self._beside())
         self._open()
         worker = self._alive()
-        for message, told in self._answered:
-            found = worker.ask(message, None, None)
-            if found != told:
-                raise self._parted(worker, lost, message, found)
-        found = worker.ask(lost, None, None)
+        for each in self._answered:
+            found = worker.ask(each.message, None, _Listener(_again(each.replies)))
+            if found != each.told:
+                raise self._parted(worker, lost, each.message, found)
+        found = worker.ask(lost, None, _Listener(None))
         if isinstance(found, str):
             raise self._parted(worker, lost, lost, found)
         return found
@@ -200,6 +223,44 @@ class HostedSession(Closing):
         return min((each for each in limits if each is not None), default=None)
 
 
+class _Answered(NamedTuple):
+    """A call that was answered: what was sent, what its progress was answered, what came of it."""
+
+    message: Mapping[str, Any]
+    replies: Sequence[bool]
+    told: envelope.Envelope
+
+
+class _Listener:
+    """Hears how far a call is, and remembers every reply: a successor has to be given the same.
+
+    Args:
+        progress: who is told; None when nobody is.
+    """
+
+    def __init__(self, progress: Callable[..., bool] | None) -> None:
+        self.replies: list[bool] = []
+        self.failure: Exception | None = None
+        self._progress = progress
+
+    def reply(self, fraction: float, text: str) -> bool:
+        """Whether the call is given up; it is when whoever is told fails."""
+        given_up = self.failure is not None
+        if self._progress is not None and not given_up:
+            try:
+                given_up = bool(self._progress(fraction, text))
+            except Exception as error:  # noqa: BLE001  (raised again when the line is free)
+                self.failure, given_up = error, True
+        self.replies.append(given_up)
+        return given_up
+
+
+def _again(replies: Sequence[bool]) -> Progress:
+    """Gives the replies of an earlier execution; one that tells more often is not given up."""
+    left = iter(replies)
+    return lambda *_: next(left, False)
+
+
 class _Worker:
     """One worker's process, recorded by a thread of this one."""
 
@@ -228,7 +289,7 @@ class _Worker:
         self._thread.start()
 
     def ask(
-        self, message: Mapping[str, Any], limit_s: float | None, progress: Progress | None
+        self, message: Mapping[str, Any], limit_s: float | None, listener: _Listener
     ) -> envelope.Envelope | str:
         """Send a call; its envelope, or how the worker was lost: ``died`` or ``timeout``."""
         self._line.send(message)
@@ -241,8 +302,7 @@ class _Worker:
             if found is None:
                 return "died"
             if "progress" in found:
-                given_up = progress is not None and progress(*found["progress"])
-                self._line.send({"cancelled": given_up})
+                self._line.send({"cancelled": listener.reply(*found["progress"])})
                 continue
             answer: envelope.Envelope = found["envelope"]
             return answer

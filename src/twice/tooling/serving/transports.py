@@ -14,6 +14,7 @@ import ipaddress
 import os
 import select
 import signal
+import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from typing import Any, Final, TextIO
@@ -28,6 +29,8 @@ from twice.foundation.digests import Algorithm, digest_bytes
 
 PATH: Final = "/mcp"
 TOKEN_BYTES_MIN: Final = 16
+_AROUND_BYTES: Final = 1 << 20
+"""Of a request besides a call's arguments; these may take twice their canonical length as they are sent."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -75,21 +78,60 @@ def _until_told_to_stop() -> Iterator[TextIO]:
         os.close(tell)
 
 
+@contextlib.contextmanager
+def bound(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket that is bound to an address, before anything is opened that would be served there.
+
+    Args:
+        host: address to be bound to.
+        port: 0 for any that is free.
+
+    Raises:
+        UsageError: E-USE-001, when it cannot be bound to.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        made = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise _not_bound(host, port, error) from error
+    with made:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind(address)
+        except OSError as error:
+            raise _not_bound(host, port, error) from error
+        yield made
+
+
+def _not_bound(host: str, port: int, error: OSError) -> UsageError:
+    return UsageError(
+        f"{host} port {port} cannot be listened at: {error.strerror or error}.",
+        "Expected an address of this machine and a port that nobody listens at.",
+        "Choose another port, or 0 for any that is free: --http 127.0.0.1:0",
+    )
+
+
 def serve_http(
     server: Server[Any],
     host: str,
-    port: int,
+    place: socket.socket,
     token: str | None,
     ready: Callable[[int], None],
+    *,
+    payload_bytes: int,
 ) -> None:
     """Serve over HTTP until this process is told to stop.
 
     Args:
         server: of one session; all clients share its state.
-        host: address to be bound to.
-        port: 0 for any that is free.
+        host: address that the socket is bound to, as it was given.
+        place: the socket.
         token: asked of every request; None on this machine alone.
         ready: told the port, once requests are taken.
+        payload_bytes: of arguments at most, as the contract says; a request may be somewhat larger, and
+            one that is larger still is answered with status 413 before it is read.
 
     Raises:
         UsageError: E-USE-001, for another machine's address without a token, or a short one.
@@ -97,16 +139,16 @@ def serve_http(
     import uvicorn
 
     require_token(host, token)
-    application = application_of(server, host, token)
+    application = application_of(server, host, token, payload_bytes)
 
     class Announcing(uvicorn.Server):
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
             if self.servers:
-                ready(int(self.servers[0].sockets[0].getsockname()[1]))
+                ready(int(place.getsockname()[1]))
 
-    config = uvicorn.Config(application, host=host, port=port, log_level="warning", lifespan="on")
-    Announcing(config).run()
+    config = uvicorn.Config(application, log_level="warning", lifespan="on")
+    Announcing(config).run(sockets=[place])
 
 
 def require_token(host: str, token: str | None) -> None:
@@ -139,7 +181,9 @@ def is_this_machine(host: str) -> bool:
         return False
 
 
-def application_of(server: Server[Any], host: str, token: str | None) -> Application:
+def application_of(
+    server: Server[Any], host: str, token: str | None, payload_bytes: int
+) -> Application:
     """The ASGI application: the SDK's, behind the token where there is one."""
     # Elsewhere any name may be the server's: there the token is what keeps strangers away.
     security = (
@@ -148,7 +192,10 @@ def application_of(server: Server[Any], host: str, token: str | None) -> Applica
         else TransportSecuritySettings(enable_dns_rebinding_protection=False)
     )
     application: Application = server.streamable_http_app(
-        streamable_http_path=PATH, host=host, transport_security=security
+        streamable_http_path=PATH,
+        host=host,
+        transport_security=security,
+        max_request_body_size=2 * payload_bytes + _AROUND_BYTES,
     )
     return application if token is None else _guarded(application, token)
 

@@ -29,6 +29,7 @@ class Attempt:
         watched: whether enforcement is on.
         inside: factors that the process applies to itself: see ``factors.INSIDE``.
         steps: calls that are made in place of the tool: its parts, one by one.
+        others: further cases of the tool, for the past of a process.
     """
 
     tool: str
@@ -37,6 +38,7 @@ class Attempt:
     watched: bool = False
     inside: tuple[str, ...] = ()
     steps: tuple[Mapping[str, Any], ...] = ()
+    others: tuple[Case, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -47,6 +49,7 @@ class Attempt:
             "watched": self.watched,
             "inside": list(self.inside),
             "steps": [dict(each) for each in self.steps],
+            "others": [each.to_json() for each in self.others],
         }
 
     @classmethod
@@ -59,6 +62,7 @@ class Attempt:
             job["watched"],
             tuple(job["inside"]),
             tuple(job["steps"]),
+            tuple(Case.from_json(each) for each in job["others"]),
         )
 
     def with_seed(self, seed: int) -> Attempt:

@@ -1,11 +1,11 @@
 """Certificates: what verification found of one tool, kept as a file, and read by sessions.
 
-A certificate is bound to the tool's fingerprint and the backend's profile, and carries a digest of
-itself. The digest finds what was edited by mistake; it is no signature, and whoever may write into
+A certificate is bound to the tool's fingerprint, the backend's profile, the user's own files that were
+loaded with the tool, Python and libraries, and carries a digest of itself. The digest finds what was edited by mistake; it is no signature, and whoever may write into
 the folder may write any certificate there.
 
-Invariant: a certificate that cannot be read, was edited, or is of another tool, backend or profile gives no
-level, and that is said.
+Invariant: a certificate that cannot be read, was edited, or is of another tool, backend, profile, code or
+version of a library gives no level, and that is said.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from twice.errors import UsageError
 from twice.tooling.contract import read_level
@@ -36,6 +36,36 @@ _UNPLAIN: Final = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 @dataclass(frozen=True)
+class There:
+    """What certificates are held against: a registry as it is loaded now.
+
+    Attributes:
+        tools: fingerprint by name.
+        backend: kind of backend.
+        profile: its versions.
+        sources: digests of the user's own files that were loaded with it.
+        versions: of Python and of libraries.
+    """
+
+    tools: Mapping[str, str]
+    backend: str
+    profile: Mapping[str, str]
+    sources: Mapping[str, str]
+    versions: Mapping[str, str]
+
+    @classmethod
+    def told(cls, told: Mapping[str, Any]) -> Self:
+        """As the laboratory describes a registry."""
+        return cls(
+            {each["name"]: each["fingerprint"] for each in told["tools"]},
+            told["backend"],
+            told["profile"],
+            told["sources"],
+            versions_of(told["environment"]),
+        )
+
+
+@dataclass(frozen=True)
 class Certificate:
     """One certificate that was read whole.
 
@@ -46,6 +76,8 @@ class Certificate:
         level: how far it was tried.
         backend: kind of backend.
         profile: its versions.
+        sources: digests of the user's own files that were loaded with it.
+        versions: of Python and of libraries.
         host: digest of the machine that it was made on.
         verdict: what was found.
         outcomes: by case, what came of it: fingerprints of result and state.
@@ -57,26 +89,45 @@ class Certificate:
     level: Level
     backend: str
     profile: Mapping[str, str]
+    sources: Mapping[str, str]
+    versions: Mapping[str, str]
     host: str
     verdict: str
     outcomes: Mapping[str, tuple[str, str]]
 
-    def counts_as_nothing(
-        self, tools: Mapping[str, str], backend: str, profile: Mapping[str, str]
-    ) -> str:
+    def counts_as_nothing(self, there: There) -> str:
         """Why it does not count here; empty when it does."""
-        if self.name not in tools:
+        if self.name not in there.tools:
             return f"this registry has no tool {self.name}"
-        if tools[self.name] != self.fingerprint:
+        if there.tools[self.name] != self.fingerprint:
             return f"{self.name} has another fingerprint here: it was changed since"
-        if (self.backend, dict(self.profile)) != (backend, dict(profile)):
-            return f"it was made on {_named(self.backend, self.profile)}, and this is {_named(backend, profile)}"
+        if (self.backend, dict(self.profile)) != (there.backend, dict(there.profile)):
+            return f"it was made on {_named(self.backend, self.profile)}, and this is {_named(there.backend, there.profile)}"
+        changed = _first_changed(self.sources, there.sources)
+        if changed:
+            return f"{changed} was changed since"
+        other = _first_changed(self.versions, there.versions)
+        if other:
+            was, now = (each.get(other, "missing") for each in (self.versions, there.versions))
+            return f"{other} was {was} then, and is {now} here"
         return ""
 
 
 def host_of(environment: Mapping[str, Any]) -> str:
     """The digest of a machine: system and processor; machines of one make and system look alike."""
     return fingerprint(plain([environment.get("os"), environment.get("cpu")]))
+
+
+def versions_of(environment: Mapping[str, Any]) -> dict[str, str]:
+    """Versions of Python and of the libraries that an environment names."""
+    python = environment.get("python") or {}
+    libraries = environment.get("libraries") or {}
+    return {"python": str(python.get("version")), **{k: str(v) for k, v in libraries.items()}}
+
+
+def _first_changed(one: Mapping[str, str], other: Mapping[str, str]) -> str:
+    """The first key under which two maps differ; empty when none does."""
+    return next((key for key in sorted({*one, *other}) if one.get(key) != other.get(key)), "")
 
 
 def write_certificates(folder: Path, verification: Verification) -> list[Path]:
@@ -133,30 +184,23 @@ def read_certificates(folder: Path) -> tuple[list[Certificate], list[str]]:
     return found, said
 
 
-def levels(
-    certificates: Iterable[Certificate],
-    tools: Mapping[str, str],
-    backend: str,
-    profile: Mapping[str, str],
-) -> tuple[dict[str, Level], list[str]]:
+def levels(certificates: Iterable[Certificate], there: There) -> tuple[dict[str, Level], list[str]]:
     """How far the tools of a session were tried, by their fingerprints, and what counts as nothing.
 
     Args:
         certificates: that were read.
-        tools: fingerprint by name.
-        backend: kind of backend of the session.
-        profile: its versions.
+        there: the registry of the session.
     """
     order = list(Level)
     found: dict[str, Level] = {}
     said = []
     for each in certificates:
-        why = each.counts_as_nothing(tools, backend, profile)
+        why = each.counts_as_nothing(there)
         if why:
             said.append(f"{each.path.name} counts as nothing: {why}")
             continue
-        there = found.get(each.fingerprint, Level.DECLARED)
-        found[each.fingerprint] = max(there, each.level, key=order.index)
+        level = found.get(each.fingerprint, Level.DECLARED)
+        found[each.fingerprint] = max(level, each.level, key=order.index)
     exposed = {e.fingerprint: e for e in certificates if e.verdict == Verdict.EXPOSED}
     for key, certificate in exposed.items():
         if found.pop(key, None) is not None:
@@ -185,6 +229,8 @@ def _read(path: Path) -> Certificate:
         read_level(tool["level"]),
         document["backend"],
         document["profile"],
+        dict(document["sources"]),
+        versions_of(document["environment"]),
         host_of(document["environment"]),
         tool["verdict"],
         {

@@ -6,12 +6,15 @@ Invariant: what is told is plain data.
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from twice.foundation.equivalence import Equivalence
 from twice.foundation.equivalence.measures import equivalence_from_json
+from twice.recording.program import is_user_file, source_digests, user_modules
 from twice.tooling.cases import Case
 from twice.tooling.determinism import Determinism
 from twice.tooling.registry import Registry
@@ -71,8 +74,21 @@ def described(registry: Registry) -> dict[str, Any]:
         "fingerprint": registry.fingerprint,
         "backend": "" if backend is None else backend.name,
         "profile": {} if backend is None else {k: str(v) for k, v in backend.profile().items()},
+        "sources": sources(registry),
         "tools": [_tool(each) for each in registry],
     }
+
+
+def sources(registry: Registry) -> dict[str, str]:
+    """Digests of the user's own files that were loaded with a registry, by path below their folder.
+
+    A module that a tool imports only when it is called is not among them.
+    """
+    named = [Path(found[0]).resolve() for each in registry if (found := _source(each))]
+    files = sorted({*user_modules(), *(path for path in named if is_user_file(str(path)))})
+    if not files:
+        return {}
+    return source_digests(files, Path(os.path.commonpath([path.parent for path in files])))
 
 
 def _tool(tool: Tool) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from twice.diagnosing.halving import Group, guilty
@@ -146,7 +147,7 @@ class Examination:
         """What the declaration says besides its class."""
         if not self._goes_on or not self.first.ok or any(e.by == RERUN for e in self.exposures):
             return
-        laws = Laws(self.tool, self.attempt, self.first, self._run)
+        laws = Laws(self.tool, self.attempt, self.first, self._run, partial(self._run, process=1))
         self.exposures += laws.exposures()
         self.laws = laws.tried
         self.not_tried.update(laws.not_tried)

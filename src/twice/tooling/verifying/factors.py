@@ -21,7 +21,7 @@ RESTORED_START: Final = "restored start"
 NETWORK_DENIED: Final = "network denied"
 
 INSIDE: Final[dict[str, str]] = {
-    EARLIER_CALLS: "the same call was made before in this process, and the backend reset",
+    EARLIER_CALLS: "the tool was called before in this process, with this case, others and another seed; then a reset",
     CREATION_ORDER: "the start was made in the opposite order",
     NETWORK_DENIED: "connections and names of hosts are refused",
 }

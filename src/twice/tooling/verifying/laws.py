@@ -15,7 +15,7 @@ from twice.tooling.determinism import Determinism
 from twice.tooling.verifying.attempts import SEED, Attempt, Outcome
 from twice.tooling.verifying.comparing import difference, first_difference
 from twice.tooling.verifying.describing import Described
-from twice.tooling.verifying.exposure import Exposure
+from twice.tooling.verifying.exposure import RERUN, Exposure
 from twice.tooling.verifying.factors import RESTORED_START
 
 ANOTHER_SEED: Final = "another seed"
@@ -35,17 +35,20 @@ class Laws:
         attempt: the case.
         first: what came of it.
         run: makes more trials.
+        run_elsewhere: makes one in another process, of other addresses.
 
     Attributes:
         tried: names of the laws that were tried.
         not_tried: those that could not be, and why.
     """
 
-    def __init__(self, tool: Described, attempt: Attempt, first: Outcome, run: Run) -> None:
+    def __init__(
+        self, tool: Described, attempt: Attempt, first: Outcome, run: Run, run_elsewhere: Run
+    ) -> None:
         self.tried: list[str] = []
         self.not_tried: dict[str, str] = {}
         self._tool, self._attempt, self._first = tool, attempt, first
-        self._run = run
+        self._run, self._run_elsewhere = run, run_elsewhere
 
     def exposures(self) -> Iterator[Exposure]:
         """Each law that does not hold."""
@@ -53,8 +56,8 @@ class Laws:
         yield from self._restored()
         if self._tool.is_macro:
             yield from self._step_by_step()
-        if self._tool.determinism is Determinism.SEEDED and self._attempt.case.seed_matters:
-            yield from self._another_seed()
+        if self._tool.determinism is Determinism.SEEDED:
+            yield from self._under_another_seed()
 
     def _second_call(self) -> Iterator[Exposure]:
         first, tool = self._first, self._tool
@@ -97,12 +100,22 @@ class Laws:
         if found.after != self._first.after:
             yield Exposure(STEP_BY_STEP, "its steps one by one leave another state")
 
-    def _another_seed(self) -> Iterator[Exposure]:
+    def _under_another_seed(self) -> Iterator[Exposure]:
+        """What holds under the session's seed alone is no promise kept: twice under another one."""
+        attempt = self._attempt.with_seed(_OTHER_SEEDS[0])
+        found = self._run(attempt)
+        differs = difference(self._tool, found, self._run_elsewhere(attempt))
+        if differs:
+            yield Exposure(RERUN, f"under another seed, {differs}")
+        elif self._attempt.case.seed_matters:
+            yield from self._another_seed(found)
+
+    def _another_seed(self, other: Outcome) -> Iterator[Exposure]:
         """One seed that gives something else is enough: two of them may draw alike by chance."""
         self.tried.append(ANOTHER_SEED)
         same, ignored = True, {part.path for part in self._first.parts if part.seeded}
         for seed in _OTHER_SEEDS:
-            found = self._run(self._attempt.with_seed(seed))
+            found = other if seed == _OTHER_SEEDS[0] else self._run(self._attempt.with_seed(seed))
             same = same and found.ok and not difference(self._tool, self._first, found)
             ignored &= _ignored(self._first, found)
             if not same and not ignored:

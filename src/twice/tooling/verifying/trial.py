@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from twice.errors import CallRefused
@@ -22,7 +23,7 @@ from twice.tooling.observing import Note
 from twice.tooling.registry import Registry
 from twice.tooling.seeding import shown
 from twice.tooling.session import Session
-from twice.tooling.verifying.attempts import TIME, Attempt
+from twice.tooling.verifying.attempts import SEED, TIME, Attempt
 from twice.tooling.verifying.factors import (
     CREATION_ORDER,
     EARLIER_CALLS,
@@ -31,6 +32,7 @@ from twice.tooling.verifying.factors import (
 )
 
 _STATE_BYTES_MAX: Final = 1 << 16
+_PAST_SEED: Final = SEED + 4
 _OTHER_STARTS: Final = (CREATION_ORDER, RESTORED_START)
 _INTERNET: Final = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr")
 
@@ -144,16 +146,21 @@ def _backwards(value: Any) -> Any:
 def _earlier(
     registry: Registry, backend: Backend | None, attempt: Attempt, unable: dict[str, str]
 ) -> None:
-    """Let the process have a past: the same call, made once and forgotten by the backend."""
+    """Let the process have a past that the backend forgets: other cases, another seed, this call.
+
+    Other cases stand on both sides, for some tools keep what came first, and some what came last.
+    """
     empty = _fingerprint(backend)
-    session = _session(registry, backend, attempt, _Parts(None))
-    for each in attempt.case.start:
-        session.call(each.tool, each.arguments)
-    session.call(attempt.tool, attempt.case.arguments)
-    if backend is not None:
-        backend.reset()
-        if backend.fingerprint() != empty:
-            unable[EARLIER_CALLS] = "the backend's reset does not lead back to its empty state"
+    others = [replace(attempt, case=each) for each in attempt.others]
+    for past in (*others, attempt.with_seed(_PAST_SEED), attempt, *others):
+        session = _session(registry, backend, past, _Parts(None))
+        for each in past.case.start:
+            session.call(each.tool, each.arguments)
+        session.call(past.tool, past.case.arguments)
+        if backend is not None:
+            backend.reset()
+    if _fingerprint(backend) != empty:
+        unable[EARLIER_CALLS] = "the backend's reset does not lead back to its empty state"
 
 
 # -- state -------------------------------------------------------------------------------------

@@ -163,6 +163,7 @@ class Verification:
         backend: kind of backend.
         profile: its versions.
         environment: fingerprint of the environment, as JSON.
+        sources: digests of the user's own files that were loaded with the registry.
         tools: each with its verdict.
         said: about certificates that count as nothing.
         starts: processes that were started.
@@ -174,6 +175,7 @@ class Verification:
     backend: str
     profile: Mapping[str, str]
     environment: Mapping[str, Any]
+    sources: Mapping[str, str]
     tools: Sequence[ToolVerification]
     said: Sequence[str] = ()
     starts: int = 0
@@ -196,12 +198,22 @@ class Verification:
             "backend": self.backend,
             "profile": dict(self.profile),
             "environment": dict(self.environment),
+            "sources": dict(self.sources),
             "processes": {"started": self.starts, "seconds": round(self.starting_s, 3)},
             "tools": [each.to_json() for each in (self.tools if tools is None else tools)],
         }
 
+    def _counted(self) -> str:
+        """How many tools have which verdict; those that it could not be told of by name."""
+        counts = [(sum(t.verdict is each for t in self.tools), each) for each in Verdict]
+        said = ", ".join(f"{count} {verdict.value}" for count, verdict in counts if count)
+        untold = [each.name for each in self.tools if each.verdict is Verdict.COULD_NOT_TELL]
+        names = f" ({', '.join(untold[:5])}{', …' if len(untold) > 5 else ''})" if untold else ""
+        return f"{self.registry}: {said}{names}"
+
     def lines(self) -> Iterator[str]:
         """For people."""
+        yield self._counted()
         for tool in self.tools:
             yield from tool.lines()
         not_tried: dict[str, str] = {}

@@ -17,10 +17,16 @@ from typing import Any, Final
 
 from twice.errors import UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
+from twice.tooling.cases import Case
 from twice.tooling.determinism import Determinism, Level
 from twice.tooling.finding import BUILT_IN
 from twice.tooling.verifying.attempts import Attempt
-from twice.tooling.verifying.certificates import Certificate, host_of, read_certificates
+from twice.tooling.verifying.certificates import (
+    Certificate,
+    There,
+    host_of,
+    read_certificates,
+)
 from twice.tooling.verifying.choosing import cases_for, read_cases
 from twice.tooling.verifying.describing import Described
 from twice.tooling.verifying.examining import Examination
@@ -37,6 +43,7 @@ from twice.tooling.verifying.verification import (
 )
 
 LIMIT_S: Final = 60.0
+_OTHERS_MAX: Final = 3
 Checker = Callable[[str, str, int, int], Sequence[Suspicion]]
 """Finds suspicious places in a file: its path and text, and the first and last line that count."""
 
@@ -75,18 +82,13 @@ def verify_tools(
         told = made.describe()
         every = [Described.from_json(each) for each in told["tools"]]
         chosen = [each for each in every if tool in (None, each.name)]
-        if not chosen:
+        if tool is not None and not chosen:
             raise _no_tool(tool, registry, [each.name for each in every])
         given = {} if cases is None else read_cases(cases, [each.name for each in every])
         examinations = {each.name: _examinations(each, given, made) for each in chosen}
         _examine([each for several in examinations.values() for each in several], doing)
-        counted = [
-            each
-            for each in there
-            if not each.counts_as_nothing(
-                {one.name: one.fingerprint for one in every}, told["backend"], told["profile"]
-            )
-        ]
+        here = There.told(told)
+        counted = [each for each in there if not each.counts_as_nothing(here)]
         concluding = _Concluding(counted, host_of(told["environment"]), made.skipped, checker)
         return Verification(
             registry,
@@ -94,6 +96,7 @@ def verify_tools(
             told["backend"],
             told["profile"],
             told["environment"],
+            told["sources"],
             [concluding.tool(each, examinations[each.name], given) for each in chosen],
             said,
             made.starts,
@@ -114,8 +117,7 @@ def session_levels(
     found, said = read_certificates(folder)
     with Laboratory(_absolute(registry), python=python, limit_s=LIMIT_S, progress=_silent) as made:
         told = made.describe()
-    tools = {each["name"]: each["fingerprint"] for each in told["tools"]}
-    given, more = levels(found, tools, told["backend"], told["profile"])
+    given, more = levels(found, There.told(told))
     return given, [*said, *more]
 
 
@@ -130,8 +132,16 @@ def _examinations(
         return []
     origin, cases, _ = cases_for(tool, given)
     return [
-        Examination(tool, Attempt(tool.name, each), origin, laboratory, NAMES) for each in cases
+        Examination(
+            tool, Attempt(tool.name, each, others=_others(cases, at)), origin, laboratory, NAMES
+        )
+        for at, each in enumerate(cases)
     ]
+
+
+def _others(cases: Sequence[Case], at: int) -> tuple[Case, ...]:
+    """A few cases beside one, for the past that a process is given."""
+    return (*cases[at + 1 :], *cases[:at])[:_OTHERS_MAX]
 
 
 def _examine(examinations: Sequence[Examination], doing: Progress) -> None:
@@ -281,9 +291,9 @@ def _there(folder: Path | None) -> tuple[list[Certificate], list[str]]:
     return ([], []) if folder is None or not folder.exists() else read_certificates(folder)
 
 
-def _no_tool(tool: str | None, registry: str, names: Sequence[str]) -> UsageError:
+def _no_tool(tool: str, registry: str, names: Sequence[str]) -> UsageError:
     return UsageError(
-        f"The registry {registry} has no tool {tool!r:.80}." if tool else f"{registry} is empty.",
-        f"Expected one of: {', '.join(names[:20]) or '(none)'}.",
+        f"The registry {registry} has no tool {tool!r:.80}.",
+        f"Expected one of: {', '.join(names[:20])}.",
         f"List them: twice tools list {registry}",
     )

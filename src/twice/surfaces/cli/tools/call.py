@@ -12,6 +12,7 @@ refused or failed, 2 wrong use.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -55,16 +56,17 @@ def run(options: argparse.Namespace) -> int:
     from twice.tooling.envelope import failure
     from twice.tooling.finding import find_registry
 
-    registry = find_registry(options.registry)
-    backend = registry.open_backend()
-    arguments, levels = _arguments(options), levels_of(options)
-    try:
-        contract = negotiate(offer_of(options), registry, backend)
-    except CallRefused as refusal:
-        envelope = failure(refusal)
-    else:
-        session = Session(registry, backend, contract, observer=_Traces(), levels=levels)
-        envelope = session.call(options.tool, arguments, require=options.require)
+    arguments, offer = _arguments(options), offer_of(options)
+    with contextlib.redirect_stdout(sys.stderr):  # What a module or a tool prints is no result.
+        registry = find_registry(options.registry)
+        backend, levels = registry.open_backend(), levels_of(options)
+        try:
+            contract = negotiate(offer, registry, backend)
+        except CallRefused as refusal:
+            envelope = failure(refusal)
+        else:
+            session = Session(registry, backend, contract, observer=_Traces(), levels=levels)
+            envelope = session.call(options.tool, arguments, require=options.require)
     if options.json:
         print_json(envelope)
     else:

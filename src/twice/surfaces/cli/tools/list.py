@@ -9,6 +9,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import sys
 
 from twice.foundation.printable import printable
 from twice.surfaces.cli.showing import add_json, aligned, print_json
@@ -24,7 +26,8 @@ def run(options: argparse.Namespace) -> int:
     """Find the registry and print what it offers."""
     from twice.tooling.finding import find_registry
 
-    registry = find_registry(options.registry)
+    with contextlib.redirect_stdout(sys.stderr):  # What a module prints is no part of the list.
+        registry = find_registry(options.registry)
     if options.json:
         print_json(
             {

@@ -58,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
         transports.require_token(place[0], token)
     levels = {key: str(level) for key, level in levels_of(options, options.python).items()}
     with contextlib.ExitStack() as stack:
+        listening = None if place is None else stack.enter_context(transports.bound(*place))
         out = options.out
         if out is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="twice-tools-"))
@@ -74,10 +75,17 @@ def run(options: argparse.Namespace) -> int:
         )
         server = server_of(session, options.registry)
         with _until_told_to_stop():
-            if place is None:
+            if place is None or listening is None:
                 transports.serve_stdio(server)
             else:
-                transports.serve_http(server, *place, token, lambda port: _ready(place[0], port))
+                transports.serve_http(
+                    server,
+                    place[0],
+                    listening,
+                    token,
+                    lambda port: _ready(place[0], port),
+                    payload_bytes=session.contract["limits"]["payload_bytes"],
+                )
     if options.out is not None:
         sys.stderr.write(f"recorded {options.out}\nnext: twice verify {options.out}\n")
     return 0

@@ -12,7 +12,9 @@ Invariant: neither depends on the order in which blocks were made, found or hand
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import gc
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -70,11 +72,12 @@ class SceneState:
     def tree(self) -> Tree:
         """The tree over everything."""
         marks: dict[int, str] = {}
-        blocks = {
-            name: tuple(_digest(block, marks) for block in section)
-            for name, section in self.sections.items()
-        }
-        return _tree(self.sections, blocks, {"kind": "full", "profile": dict(self.profile)})
+        with uncollected():
+            blocks = {
+                name: tuple(_digest(block, marks) for block in section)
+                for name, section in self.sections.items()
+            }
+            return _tree(self.sections, blocks, {"kind": "full", "profile": dict(self.profile)})
 
     @cached_property
     def core_tree(self) -> Tree:
@@ -102,6 +105,18 @@ class SceneState:
             if block.name == name and not block.id:
                 return block
         return None
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keeps the garbage collector from looking again and again at values that all stay."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def scene_state(profile: Mapping[str, str], sections: Mapping[str, Iterable[Block]]) -> SceneState:

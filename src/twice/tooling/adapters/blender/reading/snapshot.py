@@ -8,15 +8,13 @@ Invariant: the scene is brought up to date first, and is not changed by being re
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 
 from twice.tooling.adapters.blender.reading.exclusions import exclusions
 from twice.tooling.adapters.blender.reading.geometry import attributes, mesh_value, weights
 from twice.tooling.adapters.blender.reading.structs import Structs
-from twice.tooling.adapters.scene.state import Block, SceneState, scene_state
+from twice.tooling.adapters.scene.state import Block, SceneState, scene_state, uncollected
 from twice.tooling.adapters.scene.values import Value, array, float32, floats32
 
 _ROTATIONS: Final = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
@@ -48,24 +46,12 @@ def snapshot(bpy: Any, profile: dict[str, str], *, evaluated: bool) -> SceneStat
     """
     bpy.context.view_layer.update()
     reading = _Reading(bpy)
-    with _uncollected():
+    with uncollected():
         sections = {name: list(reading.blocks(name)) for name in reading.sections}
         sections["collections"] += reading.scene_collections()
         if evaluated:
             sections["evaluated"] = list(reading.evaluated())
         return scene_state(profile, sections)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keeps the garbage collector from looking again and again at values that all stay."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 class _Reading:
