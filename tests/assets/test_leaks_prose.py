@@ -7,11 +7,15 @@ import ast
 import itertools
 import sys
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
+
+from PIL import Image
 
 from twice.assets.containers.source import Source
 from twice.assets.leaks.findings import Finding
 from twice.assets.leaks.scanning import Scan
+from twice.foundation.severity import Severity
 
 WHO = (
     "The reaper",
@@ -95,3 +99,23 @@ def test_sentences_that_give_technique_away_are() -> None:
         "log TU-2025-11-05-AP01", "tideland_v2.safetensors", "cfg_scale: 7", "Negative prompt: text",
     ):  # fmt: skip
         assert accused(text), text
+
+
+def test_a_number_that_somebody_says_is_no_seed_of_a_generator() -> None:
+    for said in ("“Seed: 41,” it said.", "'Seed: 41.'", "Seed: 41. Model: the old one."):
+        assert not accused(said), said
+    for said in ("Seed: 41, Size: 512x512", "Seed: 41", '{"seed": 41}', "Seed: 2218840917."):
+        assert accused(said), said
+
+
+def test_a_camera_that_names_itself_is_not_a_generator() -> None:
+    picture, file = Image.new("RGB", (8, 8)), BytesIO()
+    exif = Image.Exif()
+    exif[0x010F], exif[0x0110] = "NIKON CORPORATION", "NIKON D750"
+    picture.save(file, "JPEG", exif=exif)
+
+    found = Scan().file(Source.of_bytes(file.getvalue()), "a.jpg")
+
+    assert not [
+        each for each in found if isinstance(each, Finding) and each.severity >= Severity.HIGH
+    ]

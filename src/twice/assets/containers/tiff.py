@@ -19,7 +19,7 @@ _SIZES: Final = {
 }  # fmt: skip
 ORIENTATION: Final = 274
 _NAMES: Final = {
-    270: "ImageDescription", 271: "Make", 272: "Model", 285: "PageName", 305: "Software", 306: "DateTime",
+    270: "ImageDescription", 271: "Make", 272: "CameraModel", 285: "PageName", 305: "Software", 306: "DateTime",
     315: "Artist", 316: "HostComputer", 700: "XMP", 33432: "Copyright", 33723: "IPTC", 34377: "Photoshop",
     34675: "ICC", 37510: "UserComment", 37500: "MakerNote", 40091: "XPTitle", 40092: "XPComment",
     40093: "XPAuthor", 40094: "XPKeywords", 40095: "XPSubject", 42016: "ImageUniqueID", 42036: "LensModel",

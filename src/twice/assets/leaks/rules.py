@@ -137,6 +137,8 @@ _TOOLS: Final = (
     rb"garageband|adobe audition|pov-ray|photoshop|krita|fluidsynth"
     rb"|espeak(?:-ng)?|flux\.1|pixart"
 )
+# What follows a number that somebody in a story says: the end of a sentence, or of what is said.
+_SPOKEN: Final = rb"\d|[.!?]\s|[.,!?](?:[\"']|&|\xe2\x80[\x99\x9d]|\xc2\xbb)"
 _PLUGINS: Final = (
     rb"|reaeq|reacomp|realimit|reaverb(?:ate)?|fabfilter|omnisphere|"
     rb"valhalla ?(?:room|vintage|delay|super|shimmer|plate)\w*|izotope|soundtoys|vst3?i?|audio unit"
@@ -200,7 +202,7 @@ RULES: Final = (
     _rule(104, "a seed", Severity.HIGH, "seed",
           rb"(?<![a-z])(?!(?<=, )seed=\d{4,20}\))"
           rb"(?:(?:noise|random|master|rng)_?|variation |detlog )?seed(?:s|_num|_value|_used)?" + _Q
-          + rb"\s{0,4}(?::\s{0,4}" + _Q + rb"-?\d{2,20}|=\s{0,4}" + _Q + rb"-?\d{4,20})\b"
+          + rb"\s{0,4}(?::\s{0,4}" + _Q + rb"-?(?:\d{4,20}|\d{2,3}(?!" + _SPOKEN + rb"))|=\s{0,4}" + _Q + rb"-?\d{4,20})\b"
           rb"|(?<![a-z])seed[ #\t]{1,2}\d{4,20}\b|(?<![a-z])seed" + _IS + rb"0x[0-9a-f]{4,16}\b|\bseeded (?:with|by) \d{3,20}\b"
           rb"|--seed[ =]\d{4,20}\b|\bseeds" + _Q + rb"\s{0,4}:\s{0,4}\[\s{0,40}" + _Q + rb"\d{4,20}\b"
           rb"|<(?:\w{1,20}:)?seed>\s{0,40}\d{2,20}\s{0,40}</"
