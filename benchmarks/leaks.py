@@ -21,7 +21,14 @@ from pathlib import Path
 
 import measuring
 
-from programs import further_leaks, hidden_leaks, later_leaks, public_leaks, shipped_leaks
+from programs import (
+    blind_leaks,
+    further_leaks,
+    hidden_leaks,
+    later_leaks,
+    public_leaks,
+    shipped_leaks,
+)
 from twice.assets.leaks.looking import look
 
 TELLING = re.compile(
@@ -31,7 +38,7 @@ TELLING = re.compile(
 )
 SETS = {
     "hidden": hidden_leaks, "later": later_leaks, "shipped": shipped_leaks, "public": public_leaks,
-    "further": further_leaks,
+    "further": further_leaks, "blind": blind_leaks,
 }  # fmt: skip
 PEERS = {"exiftool": ["exiftool", "-ee3", "-a", "-u"], "mat2": ["mat2", "--show"]}
 

@@ -22,12 +22,16 @@ import zstandard
 from programs.leak_pictures import png
 
 
-def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """Return a zip of files by their names."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as archive:
+def zipped(
+    files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED, before: bytes = b""
+) -> bytes:
+    """Return a zip of files by their names, perhaps behind a program; all are of 1980, and a ``mimetype`` is never packed."""
+    out = io.BytesIO(before)
+    with zipfile.ZipFile(out, "a" if before else "w") as archive:
         for name, body in files.items():
-            archive.writestr(name, body)
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_STORED if name == "mimetype" else method
+            archive.writestr(entry, body)
     return out.getvalue()
 
 
@@ -169,11 +173,7 @@ def program(more: bytes) -> bytes:
 
 def fused(files: dict[str, bytes]) -> bytes:
     """Return a game as LÖVE fuses it: the player and a zip behind it."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, body in files.items():
-            archive.writestr(name, body)
-    return program(out.getvalue())
+    return program(zipped(files))
 
 
 def installer(text: str) -> bytes:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("PIL")
+pytest.importorskip("soundfile")
 
 from twice.assets.leaks.looking import look
 
@@ -19,7 +20,8 @@ PACKED_BY_BROTLI = {"main.js.br", "title.woff2", "splash.jxl"}
 
 
 @pytest.mark.parametrize(
-    ("name", "leaking", "clean"), [("shipped", 24, 8), ("public", 20, 6), ("further", 20, 6)]
+    ("name", "leaking", "clean"),
+    [("shipped", 24, 8), ("public", 20, 6), ("further", 20, 6), ("blind", 20, 6)],
 )
 def test_a_set_is_found_and_its_clean_files_are_not_accused(
     tmp_path: Path, name: str, leaking: int, clean: int
