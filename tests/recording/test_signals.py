@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,15 @@ def test_a_forked_child_and_a_daemon_leave_the_record_alone_and_are_a_caveat(
     assert any("the program forked" in caveat for caveat in statement.caveats)
 
 
+@pytest.fixture
+def hangups() -> Iterator[None]:
+    """Heard, also where nohup had them ignored: children take that over."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangups")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 @pytest.mark.parametrize("sends", ["os.kill(os.getpid(), {0})", "signal.raise_signal({0})"])
 def test_a_signal_that_a_program_ends_itself_by_replays(

@@ -116,7 +116,7 @@ def test_an_export_is_written_whole_or_not_at_all(project: Path) -> None:
     assert (first.returncode, second.returncode) == (0, 2)
     assert len(json.loads((project / "gate.json").read_text())["bars"]) == 8
     assert manifest.returncode == 2
-    assert "the prompt of cover.png" in manifest.stderr
+    assert "cover.png has no prompt" in manifest.stderr
     assert not (project / "art.json").exists()
 
 
