@@ -45,6 +45,7 @@ from programs.leak_releases import (
     tables,
     web_font,
 )
+from programs.leak_sets import written
 
 HOME = "/home/mara/work"
 
@@ -322,14 +323,7 @@ def leaking() -> dict[str, bytes]:
 
 def build(folder: Path) -> list[Path]:
     """Write both kinds below a folder and return the files."""
-    written = []
-    for kind, files in (("leaking", leaking()), ("clean", clean())):
-        for name, body in files.items():
-            path = folder / kind / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(body)
-            written.append(path)
-    return written
+    return written(folder, leaking(), clean())
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ Invariant: no text makes it fail; one that cannot be parsed is a finding.
 from __future__ import annotations
 
 import ast
-import gc
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from twice.checking.registry import Index
 from twice.checking.rule import Rule
 from twice.checking.syntax.module import Module, Site
 from twice.checking.syntax.survey import Scope
+from twice.foundation.collecting import uncollected
 
 _DEPTH_MAX: Final = 5000  # Frames; well below what 8 MB of stack hold.
 
@@ -42,18 +42,6 @@ def look_at(
     """
     with uncollected(), _deep():
         return _looked(path, text, package, index, catalogue, follows=follows)
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Keep the cycle collector from walking trees that are let go of as a whole, without it."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import Any, Final
 from twice.checking import packing
 from twice.checking.findings import Found
 from twice.checking.housekeeping import BANNED_NAME, HOUSEKEEPING
-from twice.checking.local import look_at, uncollected
+from twice.checking.local import look_at
 from twice.checking.looked import Looked, unreadable
 from twice.checking.reader import Reader
 from twice.checking.reading import decoded, read
@@ -23,6 +23,7 @@ from twice.checking.registry import Index, every_rule
 from twice.checking.rule import RuleFacts
 from twice.checking.rules import streams
 from twice.checking.sharing import can_share, share
+from twice.foundation.collecting import uncollected
 
 _FEW_BYTES: Final = 300_000  # Below, starting a process costs more than it saves.
 _PIECES_PER_JOB: Final = 8

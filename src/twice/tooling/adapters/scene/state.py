@@ -12,13 +12,12 @@ Invariant: neither depends on the order in which blocks were made, found or hand
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from twice.foundation.collecting import uncollected
 from twice.foundation.digests import Algorithm, Digest, digest_value
 from twice.tooling.adapters.scene.corelist import CORE
 from twice.tooling.adapters.scene.values import Value
@@ -105,18 +104,6 @@ class SceneState:
             if block.name == name and not block.id:
                 return block
         return None
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Keeps the garbage collector from looking again and again at values that all stay."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def scene_state(profile: Mapping[str, str], sections: Mapping[str, Iterable[Block]]) -> SceneState:

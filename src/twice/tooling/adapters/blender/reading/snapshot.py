@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from twice.foundation.collecting import uncollected
 from twice.tooling.adapters.blender.reading.exclusions import exclusions
 from twice.tooling.adapters.blender.reading.geometry import attributes, mesh_value, weights
 from twice.tooling.adapters.blender.reading.structs import Structs
-from twice.tooling.adapters.scene.state import Block, SceneState, scene_state, uncollected
+from twice.tooling.adapters.scene.state import Block, SceneState, scene_state
 from twice.tooling.adapters.scene.values import Value, array, float32, floats32
 
 _ROTATIONS: Final = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
