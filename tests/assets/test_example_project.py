@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import pytest
 
+from blenders import interpreter
 from completelogs import holder, leaves
 from twice.assets.gate.facts import Facts
 from twice.assets.gate.gate import judged, run_gate
@@ -76,8 +77,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
         if not said.exists():
             command = [sys.executable, str(EXAMPLE / "build.py"), str(place / "out")]
             done = subprocess.run(
-                command, capture_output=True, text=True, check=False, env=around(place)
-            )
+                command, capture_output=True, text=True, check=False,
+                env={**around(place), "TWICE_BLENDER_PYTHON": interpreter()[0]},
+            )  # fmt: skip
             assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
             said.write_text(done.stdout)
         return Built(place / "out", said.read_text())
