@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import pytest
 
-from blenders import interpreter
+import environments
 from completelogs import holder, leaves
 from twice.assets.gate.facts import Facts
 from twice.assets.gate.gate import judged, run_gate
@@ -78,7 +78,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
             command = [sys.executable, str(EXAMPLE / "build.py"), str(place / "out")]
             done = subprocess.run(
                 command, capture_output=True, text=True, check=False,
-                env={**around(place), "TWICE_BLENDER_PYTHON": interpreter()[0]},
+                env={**around(place), "TWICE_BLENDER_PYTHON": environments.blender()[0], "TWICE_PEDALBOARD_PYTHON": environments.effects()[0]},
             )  # fmt: skip
             assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
             said.write_text(done.stdout)

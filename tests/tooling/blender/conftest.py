@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from blenders import interpreter
+from environments import blender
 
 SOURCE = Path(__file__).parents[3] / "src"
 PROGRAMS = Path(__file__).with_name("programs")
@@ -22,7 +22,7 @@ Ask = Callable[..., Any]
 @pytest.fixture(scope="session")
 def blender_python() -> str:
     """The interpreter."""
-    python, why = interpreter()
+    python, why = blender()
     if not python:
         pytest.skip(why)
     return python
