@@ -186,9 +186,8 @@ class Scan:
         window = texts.Window.of(text)
         for found in self._ruled(window, replace(place, key=_NAME), 0):
             if isinstance(found, Finding) and found.rule in _IN_NAMES:
-                is_mere = (
-                    found.rule == "L111"
-                )  # What a file is called says nothing of what it holds.
+                # What a file is called says nothing of what it holds.
+                is_mere = found.rule == "L111"
                 yield replace(found, severity=Severity.LOW) if is_mere else found
 
     def _pixels(self, source: Source, place: _Place) -> Iterator[Found]:

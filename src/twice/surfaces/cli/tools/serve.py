@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
             )
         )
         server = server_of(session, options.registry)
-        with _until_told_to_stop():
+        with _ended_by_signals():
             if place is None or listening is None:
                 transports.serve_stdio(server)
             else:
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 @contextlib.contextmanager
-def _until_told_to_stop() -> Iterator[None]:
+def _ended_by_signals() -> Iterator[None]:
     """Take SIGTERM and SIGHUP as a terminal's interrupt; once it is over they wait for the record."""
 
     def stopped(_number: int, _frame: FrameType | None) -> None:
