@@ -18,7 +18,7 @@ DRIFTING = """
 
     class Level:
         def __init__(self):
-            self.drift = (int(__import__("posix").readlink("/proc/self")) % 1000 + 1) * 1e-12
+            self.drift = (int.from_bytes(__import__("posix").urandom(4)) % 1000 + 1) * 1e-12
 
         def state(self):
             return {{"level": 1.0 + self.drift}}

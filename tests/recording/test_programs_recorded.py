@@ -233,15 +233,15 @@ def test_a_function_sees_no_arguments_of_the_process_that_executes_it(tmp_path: 
 @pytest.mark.parametrize(
     "source",
     [
-        "import atexit\natexit.register(lambda: print('late', LATER))\n",
+        "import atexit\natexit.register(lambda: print('late', THERE))\n",
         (
             "import threading, time\n"
-            "def wait():\n    time.sleep(0.05)\n    print('late', LATER)\n"
+            "def wait():\n    time.sleep(0.05)\n    print('late', THERE)\n"
             "threading.Thread(target=wait).start()\n"
         ),
         (
             "import concurrent.futures as futures\n"
-            "futures.ThreadPoolExecutor(1).submit(lambda: print('late', LATER))\n"
+            "futures.ThreadPoolExecutor(1).submit(lambda: print('late', THERE))\n"
         ),
     ],
 )
@@ -250,12 +250,13 @@ def test_what_a_script_prints_while_it_ends_is_its_output(
     tmp_path: Path, source: str, leaving: str
 ) -> None:
     script = tmp_path / "script.py"
-    exists = "from pathlib import Path\nLATER = __import__('posix').access(Path(__file__).parent / 'later', 0)\n"
+    exists = "from pathlib import Path\nTHERE = __import__('posix').access(Path(__file__).parent / 'there', 0)\n"
     script.write_text(exists + source + leaving)
+    (tmp_path / "there").touch()
     with twice.record(str(script), seed=1, out=tmp_path / "a.twice") as record:
-        assert record.printed()[0] == b"late False\n"
+        assert record.printed()[0] == b"late True\n"
         assert verify(record.path).result == "PASS"
-        (tmp_path / "later").touch()
+        (tmp_path / "there").unlink()  # nobody opened it, so nobody can say what it held
         assert verify(record.path).result == "FAIL"
 
 

@@ -39,7 +39,8 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recording/effects/", "recording/interception.py", "recording/session.py",
             "recording/interrupts.py", "recording/sealing/descriptors.py",
-            "recording/record/", "recording/launch.py", "testing/planting.py", "surfaces/",
+            "recording/record/", "recording/launch.py", "recording/kernel/", "testing/planting.py",
+            "surfaces/",
             "assets/rendering/child.py",
         ),
         "run.effects.clock",
@@ -60,7 +61,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "socket": (
         (
             "recording/effects/", "recording/interception.py", "recording/launch.py",
-            "recording/wire.py", "recording/serving.py", "diagnosing/zygote.py",
+            "recording/wire.py", "recording/serving.py", "recording/kernel/", "diagnosing/zygote.py",
             "tooling/serving/transports.py",
         ),
         "recording.wire for child processes, run.effects.net for programs",

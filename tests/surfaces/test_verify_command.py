@@ -30,16 +30,12 @@ FORGETFUL = """
             tally.add(tick)
 """
 COUNTING = """
-    import posix  # behind the back of what governs files
-    from pathlib import Path
+    import posix  # behind the back of what governs entropy
     class Count:
         def __init__(self):
             self.runs = 0
         def look(self):
-            place = Path(__file__).with_name("runs")
-            file = posix.open(place, posix.O_RDWR | posix.O_CREAT, 0o600)
-            self.runs = posix.fstat(file).st_size
-            posix.pwrite(file, b"x" * (self.runs + 1), 0)
+            self.runs = int.from_bytes(posix.urandom(4))
         def state(self):
             return {"runs": self.runs}
     def main(run):

@@ -32,6 +32,7 @@ from typing import Any
 from twice.errors import ProgramFailed
 from twice.foundation.closing import Closing
 from twice.recording.effects.files.opening import look_through_modules
+from twice.recording.kernel.tiers import KEPT
 from twice.recording.launch import ChildProcess, append_only, revived
 from twice.recording.serving import Handler, serve
 from twice.recording.wire import Channel, pair
@@ -59,6 +60,7 @@ class Fork(Closing):
 
     def __init__(self, control: socket.socket) -> None:
         self.channel, theirs = pair()
+        self._kept: Mapping[str, Any] | None = None
         self._files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]  # noqa: SIM115
         for file in self._files:
             append_only(file)
@@ -96,11 +98,22 @@ class Fork(Closing):
             )
         return message
 
+    def read_keeper_report(self) -> Mapping[str, Any]:
+        """Return what the keeper found once the program had ended; empty without a keeper."""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            while self._kept is None and (message := self.channel.receive()) is not None:
+                if message.get("kind") == KEPT:
+                    self._kept = message
+        return self._kept or {}
+
     def receive(self) -> dict[str, Any] | None:
         """The next message, or None when there is no more; raises the error that it reports."""
         message = self.channel.receive()
         if message is not None and message.get("kind") == "error":
             raise revived(message)
+        if message is not None and message.get("kind") == KEPT:
+            self._kept = message  # the program ended without an answer
+            return None
         return message
 
     def errors_tail(self, size: int = 2000) -> str:

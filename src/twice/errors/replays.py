@@ -78,3 +78,9 @@ class TraceRefused(TwiceError):
     """A trace file cannot be read, or belongs to another run."""
 
     id = "E-TRACE-001"
+
+
+class FilesUnprotected(TwiceError):
+    """Nothing here would keep the run's code from changing the user's files again."""
+
+    id = "E-FILE-002"

@@ -28,12 +28,15 @@ from twice.recording.effects.files.making import files_of_session
 from twice.recording.effects.ops import CALL
 from twice.recording.interception import Interception
 from twice.recording.interrupts import Interrupts, Terminated
+from twice.recording.kernel.confinement import current
 from twice.recording.launch import NESTED as SCRATCH
 from twice.recording.mainprogram import is_ours, run_main, show_exception
+from twice.recording.native_files import write_native_files
 from twice.recording.placing import Placing
 from twice.recording.program import Program, is_user_file, load
 from twice.recording.run import Run
 from twice.recording.sealing import watching
+from twice.recording.sealing.coverage import covered_sources
 from twice.recording.sealing.watching import Watch
 from twice.recording.session import Session
 
@@ -60,6 +63,7 @@ def governed(session: Session) -> Iterator[Run]:
         contents=session.wiring.contents,
         scratch=os.environ.get(SCRATCH, ""),
         resumed=session.wiring.resume is not None,
+        was_supervised=session.wiring.was_supervised,
     )
     interception = Interception(layer, session.setup.clock, lambda: session.tick, files)
     _disown_on_fork(session, interception)
@@ -68,6 +72,9 @@ def governed(session: Session) -> Iterator[Run]:
         session.setup.program,
         session.wiring.refuse,
         layer.owned_descriptors,
+        covered_sources(
+            is_recording=layer.live and layer.writes, was_supervised=session.wiring.was_supervised
+        ),
     )
     session.wiring.inventory.allowed = session.setup.allow
     if in_force.reads:
@@ -233,9 +240,11 @@ def finish(
     elif problem is not None:
         traceback.print_exception(problem)
         ending = failed("exception", problem, 1)
+    native = write_native_files(session, current().collect())
     redaction = session.wiring.layer.redaction
     session.caveats = redaction.value(session.caveats, "ending")
-    return session.close(redaction.value({**ending, **describe()}, "ending")), problem
+    whole = {**ending, **describe(), "native_files": native}
+    return session.close(redaction.value(whole, "ending")), problem
 
 
 def _leave_fork(code: int) -> NoReturn:

@@ -32,6 +32,7 @@ from twice.recording.effects import (
     passwords,
     process,
     spawning,
+    sqlite,
     stdin,
     usage,
 )
@@ -81,6 +82,7 @@ class Interception:
                 "getpass": lambda module: self._put(
                     [*environment.user_patches(layer, module), *passwords.patches(layer, module)]
                 ),
+                "sqlite3": lambda module: self._put(sqlite.patches(layer, module)),
                 "socket": self._patch_socket,
                 "ssl": self._patch_ssl,
                 "platform": lambda module: self._put(environment.platform_patches(layer, module)),

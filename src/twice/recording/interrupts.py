@@ -23,6 +23,8 @@ from time import perf_counter  # The real one: bound before anything is patched.
 from types import FrameType
 from typing import Any
 
+from twice.recording.kernel.confinement import current
+
 _SAME_KEYSTROKE_S = 1.0
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 _left_to_the_parent: list[bool] = []
@@ -140,6 +142,8 @@ class Interrupts:
         is_new = self._keystrokes[number].is_new()
         if self._ended or (number in _TWICE_SENT and not is_new):
             return False
+        if number == signal.SIGCHLD and current().covers_processes and not current().has_served:
+            return True  # a process of the run ended, as it will in a replay
         if self.first_at is None and not orderly:
             self.first_at = self._position()
         return True

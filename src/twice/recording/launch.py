@@ -22,10 +22,15 @@ from typing import IO, Any
 
 from twice.errors import ProgramFailed, TwiceError, UsageError
 from twice.foundation.closing import Closing
+from twice.recording.kernel.tiers import KEPT
 from twice.recording.wire import pair
 
 NESTED = "TWICE_SESSION"
 """Set for a session's process: the folder that is its own, made when it is needed, removed with it."""
+SUPERVISED = "supervised"
+"""Set in a job whose process is supervised: a recording, which learns of every file that is touched."""
+WORLD = "world"
+"""Set in a job whose process runs in a copy of the files: what else the keeper is told, by name."""
 _SHOW_EVERY_S = 0.05
 _ENDING_S = 10.0
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -76,6 +81,9 @@ class ChildProcess(Closing):
             cwd=cwd,
         )
         theirs.close()
+        self.program_pid = self._process.pid
+        """Id of the process that executes the program, once it has said so."""
+        self._kept: Mapping[str, Any] | None = None
         self._passing: dict[signal.Signals, Any] = {}
         if passes_interrupts and threading.current_thread() is threading.main_thread():
             self._pass_signals_on()
@@ -87,7 +95,7 @@ class ChildProcess(Closing):
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """Process id of what was started: it passes signals on to the program."""
         return self._process.pid
 
     def ask(self, message: Mapping[str, object], timeout_s: float | None = None) -> dict[str, Any]:
@@ -111,11 +119,21 @@ class ChildProcess(Closing):
                 # The child got the same signal: let it close its record, then go on.
                 self._interrupt()
                 continue
-            if message is None:
+            if message is None or message.get("kind") == KEPT:
+                self._kept = message
                 raise self._death()
             if message.get("kind") == "error":
                 raise revived(message)
+            if message.get("kind") == "started":
+                self.program_pid = int(message["pid"])
             return message
+
+    def read_keeper_report(self) -> Mapping[str, Any]:
+        """Return what the keeper found once the program had ended; empty without a keeper."""
+        while self._kept is None and (message := self.channel.receive()) is not None:
+            if message.get("kind") == KEPT:
+                self._kept = message
+        return self._kept or {}
 
     def wait(self) -> int:
         """Wait for the process to end; its exit code."""

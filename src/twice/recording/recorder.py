@@ -10,6 +10,7 @@ Invariant: an existing output is never touched unless ``force`` says so.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -24,10 +25,14 @@ from twice.recording.describing import describe_ending
 from twice.recording.environment import measure
 from twice.recording.executing import failed, finish, governed
 from twice.recording.identity import build_identity
-from twice.recording.launch import ChildProcess, refuse_nesting
+from twice.recording.kernel import confinement
+from twice.recording.kernel.confinement import Confinement
+from twice.recording.launch import SUPERVISED, WORLD, ChildProcess, refuse_nesting
 from twice.recording.naming import parse_program
+from twice.recording.native_files import roots_of
 from twice.recording.program import Program, program_of, require_runnable
 from twice.recording.record import RecordWriter, discard_hidden
+from twice.recording.record.sink import unwritable
 from twice.recording.redaction.documents import redacted_identity
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.run import Run
@@ -37,6 +42,7 @@ from twice.recording.sealing.inventory import in_words
 from twice.recording.session import Session
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
+from twice.recording.world_request import describe_copy
 from twice.recording.writing import recording_session
 
 _CHILD = "twice.recording"
@@ -88,6 +94,7 @@ def record(
     env: Mapping[str, str] | None = None,
     force: bool = False,
     show: bool = False,
+    in_copy: bool = False,
     **policies: Any,
 ) -> RunRecord:
     """Record one run of a program in a fresh process with pinned surroundings.
@@ -101,6 +108,7 @@ def record(
         env: environment variables of the run; part of its recorded surroundings.
         force: replace an existing output.
         show: pass the program's output on while it runs.
+        in_copy: let the program change a copy of the files, and none of the user's.
         **policies: fields of ``Setup``: predicate, algorithm, granularity, cadence, strategy,
             clock, compare_errors, strict_packages, redaction, allow.
 
@@ -120,7 +128,7 @@ def record(
         require_runnable(program, found.target)
         return _record_inline(program, setup, Path(out), force=force)
     surroundings = for_recording(os.environ, explicit=dict(env or {}))
-    record_program(setup, surroundings, Path(out), force=force, show=show)
+    record_program(setup, surroundings, Path(out), force=force, show=show, in_copy=in_copy)
     return RunRecord.open(out)
 
 
@@ -136,12 +144,14 @@ def record_program(
     progress: Progress | None = None,
     python: str = "",
     began: Callable[[int], None] | None = None,
+    in_copy: bool = False,
 ) -> dict[str, Any]:
     """Record a program in a fresh process; the message with which that process ended.
 
     Of a statistical run the sample is drawn first, so that it stands at the front of the record;
     ``progress`` is called with (members done, members). ``python`` is another interpreter's path, for
     runs that have no sample. ``began`` is called with the number of the process once it is there.
+    ``in_copy`` lets the program change a copy of the files, and none of the user's.
 
     Raises:
         TwiceError: what the process refused. ProgramFailed: E-PROGRAM-003, when it died.
@@ -153,7 +163,16 @@ def record_program(
     sample = (
         Sample(()) if summary is None else draw(setup, surroundings, summary, progress=progress)
     )
-    job = record_job(setup, surroundings, out, force=force, parent=parent, sample=sample)
+    aside = aside_folder(out) if in_copy else None
+    job = record_job(
+        setup,
+        surroundings,
+        out if aside is None else aside / out.name,
+        force=force,
+        parent=parent,
+        sample=sample,
+        in_copy=in_copy,
+    )
     environ = environ_for_child(os.environ, surroundings)
     with ChildProcess(
         _CHILD, environ, show=show, stdin=stdin, passes_interrupts=True, python=python
@@ -167,10 +186,28 @@ def record_program(
                 _warn(message)
                 message = child.answer()
             child.wait()
+            if aside is not None:
+                (aside / out.name).replace(out)
         finally:
             child.close()
-            discard_hidden(out, child.pid)
+            discard_hidden(out, child.program_pid)
+            if aside is not None:
+                shutil.rmtree(aside, ignore_errors=True)
     return message
+
+
+def aside_folder(out: Path) -> Path:
+    """Make a folder beside a path, for a process in a copy of the files: what it writes there is real.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002, when it cannot be made.
+    """
+    folder = out.absolute().with_name(f".twice-{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise unwritable(out, error) from error
+    return folder
 
 
 def record_job(
@@ -181,14 +218,19 @@ def record_job(
     force: bool = False,
     parent: Mapping[str, object] | None = None,
     sample: Sample | None = None,
+    in_copy: bool = False,
 ) -> dict[str, object]:
     """What a process that records one run is told."""
+    shared = [str(out.absolute().parent)]
+    world = {WORLD: describe_copy(setup.program, shared=shared, is_recorded=True)}
     return {
+        **(world if in_copy else {}),
         "setup": setup.to_json(),
         "surroundings": surroundings.to_json(),
         "out": str(out.absolute()),
         "force": force,
         "parent": parent,
+        SUPERVISED: True,
         "sample": [] if sample is None else [member.payload() for member in sample.members],
     }
 
@@ -262,6 +304,13 @@ def _inline_session(setup: Setup, out: Path, *, force: bool) -> Session:
     writer = RecordWriter.create(out, identity, algorithm=setup.algorithm, force=force)
     session = recording_session(setup, writer, identity, capture=False, redaction=redaction)
     session.wiring.inventory.tell = lambda row: _warn(row.to_json())
+    confinement.enter(Confinement(refused="code that runs where it is has no supervisor"))
+    confinement.current().begin(
+        own=[os.path.realpath(out)],
+        roots=roots_of(setup.program),
+        algorithm=setup.algorithm,
+        copy_limit=setup.copy_limit,
+    )
     return session
 
 

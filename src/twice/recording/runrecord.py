@@ -9,6 +9,7 @@ Invariant: opening a record from a stranger runs none of its code, and reading n
 from __future__ import annotations
 
 import os
+import tempfile
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,11 +21,15 @@ from twice.foundation.closing import Closing
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
 from twice.recording.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
-from twice.recording.effects.files.kept import CONTENT
+from twice.recording.effects.filenames import told
+from twice.recording.effects.files.kept import CONTENT, Kept
+from twice.recording.effects.ops import FILE_OPENED, FILES_LEFT
 from twice.recording.identity import check_identity
 from twice.recording.inputs import INPUT, InputEvent, read_input
+from twice.recording.native_files import NATIVE_FILES, RecordedFiles, read_native_files
 from twice.recording.ordering import PREFIX
 from twice.recording.output import ERRORS, OUTPUT
+from twice.recording.placing import Placing
 from twice.recording.record import RecordReader
 from twice.recording.redaction.redaction import REDACTION
 from twice.recording.session import LOOP, ROLLBACK
@@ -71,6 +76,8 @@ class RunRecord(Closing):
         setup = _setup_of(self.identity, self.path)
         self.setup = replace(setup, program=setup.program.near(self.path.parent))
         self.ending: dict[str, Any] | None = reader.ending
+        self._native_writes: list[str] | None = None
+        self._contents: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> RunRecord:
@@ -166,6 +173,61 @@ class RunRecord(Closing):
         """Pieces of the files that the record carries, in order."""
         for frame in self.reader.frames(kinds=[CONTENT]):
             yield frame.payload
+
+    @property
+    def was_supervised(self) -> bool:
+        """Whether the files of all processes of the run were seen while it was recorded."""
+        stated = (self.ending or {}).get("native_files") or {}
+        return stated.get("tier") == "supervisor"
+
+    def contents_folder(self) -> str:
+        """Return a folder with the files that the record carries, by digest; empty where it carries none.
+
+        It is private to this account, and goes when the record is closed.
+        """
+        if self._contents is None and next(iter(self.contents()), None) is not None:
+            self._contents = tempfile.TemporaryDirectory(prefix="twice-contents-")
+            Kept(self.contents, self._contents.name)
+        return "" if self._contents is None else self._contents.name
+
+    def native_writes(self) -> list[str]:
+        """Return the files that other code than Python of the run itself changed, at their paths here."""
+        if self._native_writes is None:
+            by_python: set[str] = set()
+            for number, value in self.lenient_reads():
+                fields: Any = value
+                if number == FILE_OPENED.number:
+                    by_python.add(fields[0])
+                elif number == FILES_LEFT.number:
+                    by_python.update(dict(fields[1] or ()))
+            placing = Placing(self.setup.program)
+            own = {os.path.normpath(placing.found(told(str(name)))) for name in by_python}
+            self._native_writes = [
+                history.path
+                for history in self.native_files().histories
+                if history.has_effect and not history.is_served and history.path not in own
+            ]
+        return self._native_writes
+
+    def reads_native_writes_back(self) -> bool:
+        """Return whether the run read a file that code other than Python had changed before.
+
+        A snapshot holds no files, and such code would not be refused one that is missing.
+        """
+        written = set(self.native_writes())
+        return any(
+            history.is_read_back and history.path in written
+            for history in self.native_files().histories
+        )
+
+    def native_files(self) -> RecordedFiles:
+        """What the run's processes did to files below Python, at the paths that they have here.
+
+        Raises:
+            RecordForeign: E-RECORD-002, for histories that no recording writes.
+        """
+        frames = (frame.payload for frame in self.reader.frames(kinds=[NATIVE_FILES]))
+        return read_native_files(self.ending, frames, Placing(self.setup.program))
 
     def actors(self) -> dict[str, int]:
         """Numbers of the actors other than the main program, by their keys."""
@@ -289,6 +351,8 @@ class RunRecord(Closing):
     def close(self) -> None:
         """Close the file."""
         self.reader.close()
+        if self._contents is not None:
+            self._contents.cleanup()
 
     def __repr__(self) -> str:
         return f"RunRecord({str(self.path)!r}, program={self.setup.program}, ticks={self.ticks})"

@@ -24,10 +24,11 @@ from twice.foundation.classes import DeterminismClass, Predicate, Summary
 from twice.foundation.encoding import decode, encode
 from twice.foundation.fingerprint import Fingerprint
 from twice.foundation.seeds import Seed, sweep_seed
-from twice.recording.launch import ChildProcess
+from twice.recording.launch import WORLD, ChildProcess
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child
+from twice.recording.world_request import describe_copy
 
 SAMPLE = "sample"
 Progress = Callable[[int, int], None]
@@ -149,7 +150,12 @@ def read_sample(record: RunRecord) -> Sample:
 def _job(setup: Setup, seed: Seed, summary: Summary, *, measured: bool) -> Mapping[str, object]:
     # Nobody looks at a member's compare-points, so it takes as few as can be.
     own = replace(setup, seed=seed, granularity="episode")
-    return {"setup": own.to_json(), "summary": summary.name, "measured": measured}
+    return {
+        "setup": own.to_json(),
+        "summary": summary.name,
+        "measured": measured,
+        WORLD: describe_copy(setup.program),
+    }
 
 
 def _finished(index: int, seed: Seed, child: ChildProcess) -> tuple[Member, Mapping[str, Any]]:

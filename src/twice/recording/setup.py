@@ -27,9 +27,12 @@ from twice.recording.config import negative_zeros, whole_floats, with_floats
 from twice.recording.effects.clock import TickClock, parse_clock
 from twice.recording.effects.files.policies import Policy as FilePolicy
 from twice.recording.effects.files.policies import parse_files
+from twice.recording.kernel.file_policies import PolicyRow, parse_file_policy
 from twice.recording.program import Program
 from twice.recording.redaction.policy import Policy
 from twice.recording.sealing.inventory import parse_allowed
+
+COPY_LIMIT_BYTES = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Setup:
         redaction: what is blanked in the record besides the defaults, and what is not.
         allow: sources of the world that may be used although they are not recorded.
         files: what is recorded of the contents of files: ``digest``, ``contents`` or ``none``.
+        copy_limit: bytes of the largest file that is copied before code of any language changes it.
+        file_policies: files that are compared less closely: ``(pattern, policy)`` each.
         auto_points: whether known libraries' steps are compared in a whole program.
         rule: seed derivation rule.
     """
@@ -69,6 +74,8 @@ class Setup:
     redaction: Policy = field(default_factory=Policy)
     allow: tuple[str, ...] = ()
     files: FilePolicy = "digest"
+    copy_limit: int = COPY_LIMIT_BYTES
+    file_policies: tuple[PolicyRow, ...] = ()
     auto_points: bool = True
     rule: int = RULE
 
@@ -93,6 +100,8 @@ class Setup:
                 "redaction": self.redaction.to_json(),
                 "allow": list(self.allow),
                 "files": self.files,
+                "copy_limit": self.copy_limit,
+                "file_policies": [f"{name}={policy}" for name, policy in self.file_policies],
             },
             "seed_rule": self.rule,
         }
@@ -122,6 +131,8 @@ class Setup:
             allow=parse_allowed(policies.get("allow", ())),
             # Records from before files were governed hold nothing about them.
             files=parse_files(policies.get("files", "none")),
+            copy_limit=int(policies.get("copy_limit", COPY_LIMIT_BYTES)),
+            file_policies=tuple(map(parse_file_policy, policies.get("file_policies", ()))),
             auto_points=bool(policies.get("auto_points", not program.whole)),
             rule=int(data["seed_rule"]),
         )

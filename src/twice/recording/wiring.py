@@ -118,4 +118,5 @@ class Wiring:
     inventory: Inventory = field(default_factory=Inventory)
     refuse: Refuse | None = None
     contents: Callable[[], Iterable[bytes]] = tuple
+    was_supervised: bool = False
     in_force: InForce = field(default_factory=InForce)

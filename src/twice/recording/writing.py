@@ -23,8 +23,11 @@ from twice.recording.environment import measure
 from twice.recording.executing import execute
 from twice.recording.identity import build_identity
 from twice.recording.inputs import LiveInputs
+from twice.recording.kernel.confinement import current
+from twice.recording.launch import NESTED
+from twice.recording.native_files import roots_of
 from twice.recording.output import OutputCapture
-from twice.recording.record import RecordWriter
+from twice.recording.record import RecordWriter, hidden_beside
 from twice.recording.redaction.documents import redacted_identity
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.sampling import SAMPLE
@@ -131,6 +134,7 @@ def record_here(
         force=job["force"],
         hold=True,
     )
+    out = os.path.realpath(job["out"])
     session = recording_session(setup, writer, identity, capture=True, redaction=redaction)
     session.wiring.control = _Publishing(writer)
     session.wiring.inventory.tell = lambda row: channel.send({"kind": "noticed", **row.to_json()})
@@ -142,6 +146,12 @@ def record_here(
                 writer.frame(SAMPLE, 0, payload, tick=-1)
             writer.flush()
         channel.send({"kind": "started", "run_id": writer.run_id.hex(), "pid": os.getpid()})
+        current().begin(
+            own=[out, str(hidden_beside(Path(out), os.getpid())), os.environ[NESTED]],
+            roots=roots_of(setup.program),
+            algorithm=setup.algorithm,
+            copy_limit=setup.copy_limit,
+        )
         ending = execute(
             session,
             lambda: describe_ending(session),

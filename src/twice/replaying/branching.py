@@ -10,18 +10,18 @@ Invariant: a branch that does not come to its end leaves no file behind.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from twice.errors import BranchLimit, OutputUnwritable, RecordOutOfRange, SessionMisuse, UsageError
+from twice.errors import BranchLimit, RecordOutOfRange, SessionMisuse, UsageError
 from twice.foundation.closing import Closing
 from twice.foundation.encoding import decode, encode
 from twice.recording.recorder import refuse_existing
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import may_talk
+from twice.replaying.branch_folder import BranchFolder, require_folder
 from twice.replaying.starting import (
     Executor,
     Start,
@@ -66,11 +66,12 @@ class BranchingSession(Closing):
                 f"Expected at most {BRANCHES_OPEN_MAX} at once: each is a process of its own.",
                 "Finish or close one first.",
             )
-        job = branch_job(record, fork, self.out, {}, onwards=False, force=force, sealed=sealed)
-        self._partial = Path(str(job["partial"]))
-        self._child = start(record)
-        BranchingSession.open_count += 1
+        require_branch(record, fork, self.out, force=force)
+        self._folder = BranchFolder(self.out, force=force)
         try:
+            job = branch_job(record, fork, self._folder, {}, onwards=False, sealed=sealed)
+            self._child = start(record)
+            BranchingSession.open_count += 1
             message = self._child.ask({**job, "until": fork})
         except BaseException:
             self.close()
@@ -106,6 +107,9 @@ class BranchingSession(Closing):
         if self._outcome is None:
             message = self._command(None, inputs, onwards=onwards)
             assert message["kind"] == "ended", "a branch that is told to finish ends"
+        if self._child is not None:
+            self._child.read_keeper_report()  # its files are copied when its process has ended
+            self._folder.publish()
         self.close()
         return RunRecord.open(self.out)
 
@@ -115,9 +119,7 @@ class BranchingSession(Closing):
             self._child.close()
             self._child = None
             BranchingSession.open_count -= 1
-        if self._outcome is None:
-            with contextlib.suppress(OSError):
-                self._partial.unlink()
+        self._folder.discard()
 
     def _command(
         self, until: int | None, inputs: Mapping[str, Any] | None, *, onwards: bool
@@ -177,13 +179,18 @@ def branch(
     with RunRecord.open(path) as record:
         record.reader.check()
         require_same_code(record, informational=informational)
-        job = branch_job(record, at, Path(out), given, onwards=onwards, force=force, sealed=sealed)
+        require_branch(record, at, Path(out), force=force)
+        folder = BranchFolder(Path(out), force=force)
         try:
+            job = branch_job(record, at, folder, given, onwards=onwards, sealed=sealed)
             with start_child(record, show=show) as child:
                 ended = child.ask({**job, "until": None})
+                child.read_keeper_report()  # its files are copied when its process has ended
+            # An input that nobody asked for is refused: what stood at the path before then stays.
+            if not ended["branch"]["unused"]:
+                folder.publish()
         finally:
-            with contextlib.suppress(OSError):  # Gone already when it came to an end.
-                Path(str(job["partial"])).unlink()
+            folder.discard()
     if ended["branch"]["unused"]:
         names = ", ".join(ended["branch"]["unused"])
         raise UsageError(
@@ -194,29 +201,15 @@ def branch(
     return RunRecord.open(out)
 
 
-def branch_job(
-    record: RunRecord,
-    fork: int,
-    out: Path,
-    inputs: Mapping[str, Any],
-    *,
-    onwards: bool,
-    force: bool,
-    sealed: bool,
-) -> dict[str, Any]:
-    """The job for a branching process, checked before anything starts.
+def require_branch(record: RunRecord, fork: int, out: Path, *, force: bool) -> None:
+    """Refuse what no branch can be made of, before anything starts.
 
     Raises:
         OutputExists: E-OUTPUT-001. RecordOutOfRange: E-RECORD-006. OutputUnwritable: E-OUTPUT-002.
     """
     require_rerunnable(record)
     refuse_existing(out, force=force)
-    if not out.absolute().parent.is_dir():
-        raise OutputUnwritable(
-            f"There is no folder {out.absolute().parent}.",
-            "Expected a folder that takes files.",
-            "Make it, or choose another with -o.",
-        )
+    require_folder(out)
     if not 0 <= fork < max(record.ticks, 1):
         raise RecordOutOfRange(
             f"Tick {fork} lies outside of {record.path}.",
@@ -231,20 +224,33 @@ def branch_job(
             f"Choose another tick: twice show {record.path}",
             tick=fork,
         )
+
+
+def branch_job(
+    record: RunRecord,
+    fork: int,
+    folder: BranchFolder,
+    inputs: Mapping[str, Any],
+    *,
+    onwards: bool,
+    sealed: bool,
+) -> dict[str, Any]:
+    """Return the job for a branching process."""
     return dict(
         job_for(
             record,
             "branch",
             snapshot=restorable_snapshot(record, fork),
             fork=fork,
-            out=str(out.absolute()),
-            partial=str(out.absolute().with_name(f".{out.name}.{os.getpid()}.partial")),
+            out=str(folder.record),
             inputs=encode(dict(inputs)),
             onwards=onwards,
             sealed=sealed,
             cut_off=sealed and not may_talk(record.setup.allow),
             surroundings=record.identity["surroundings"],
             parent=parent_of(record, fork),
+            shared=[str(folder.path)],
+            keep=str(folder.files),
         )
     )
 

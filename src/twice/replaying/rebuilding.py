@@ -86,6 +86,7 @@ def rebuilt_session(
             may_roll_back=journal_all or rolls_back(record),
             refuse=refuse,
             contents=record.contents,
+            was_supervised=record.was_supervised,
         ),
     )
     holder.append(session)

@@ -27,6 +27,7 @@ def rerun(
     informational: bool = False,
     show: bool = False,
     surroundings: Surroundings | None = None,
+    in_copy: bool = False,
 ) -> RunRecord:
     """Run a record's program afresh into a new record.
 
@@ -37,6 +38,7 @@ def rerun(
         informational: go on although the code differs.
         show: pass the program's output on.
         surroundings: instead of the recorded ones, for experiments.
+        in_copy: let the program change a copy of the files, and none of the user's.
 
     Raises:
         ProgramChanged: E-PROGRAM-004. OutputExists: E-OUTPUT-001.
@@ -49,7 +51,9 @@ def rerun(
         refuse_existing(Path(out), force=force)
         pinned = surroundings or Surroundings.from_json(record.identity["surroundings"])
         parent: Mapping[str, object] = {"run_id": record.run_id, "rerun_of": record.path.name}
-        record_program(record.setup, pinned, Path(out), force=force, show=show, parent=parent)
+        record_program(
+            record.setup, pinned, Path(out), force=force, show=show, parent=parent, in_copy=in_copy
+        )
     return RunRecord.open(out)
 
 

@@ -9,7 +9,6 @@ Invariant: while it waits, the program stands between two ticks.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -24,9 +23,10 @@ from twice.recording.environment import measure
 from twice.recording.executing import execute
 from twice.recording.identity import build_identity
 from twice.recording.inputs import BranchInputs
-from twice.recording.launch import error_message
+from twice.recording.kernel.confinement import current
+from twice.recording.launch import NESTED, error_message
+from twice.recording.native_files import roots_of
 from twice.recording.record import RecordWriter
-from twice.recording.record.sink import unwritable
 from twice.recording.redaction.documents import redacted_identity
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
@@ -121,7 +121,7 @@ def replay_here(job: Mapping[str, Any], channel: Channel) -> None:
 
 def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute a branch: the parent's prefix, then whatever the new inputs lead to."""
-    out, partial = Path(job["out"]), Path(job["partial"])
+    out = Path(job["out"])
     with RunRecord.open(job["record"]) as record:
         identity = redacted_identity(
             build_identity(
@@ -134,11 +134,11 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
             os.environ,
             parent=record.identity,
         )
-        writer = RecordWriter.create(partial, identity, algorithm=record.setup.algorithm)
+        writer = RecordWriter.create(out, identity, algorithm=record.setup.algorithm)
         session: Session | None = None
 
         def refuse(failure: Failure) -> NoReturn:
-            _refuse_prefix(channel, writer, partial, failure)
+            _refuse_prefix(channel, writer, failure)
 
         try:
             resume = None if job["snapshot"] is None else resume_at(record, job["snapshot"])
@@ -173,19 +173,16 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
             )
             session.wiring.marks = snapshot_marks(identity)
             held = session
+            current().begin(
+                own=[str(out.parent), os.environ[NESTED]],
+                roots=roots_of(record.setup.program),
+                algorithm=record.setup.algorithm,
+                copy_limit=record.setup.copy_limit,
+            )
             ending = execute(held, lambda: _ending_of(held, copied, inputs, source))
         except TwiceError as error:
-            with contextlib.suppress(OSError):
-                partial.unlink()
             channel.send(error_message(error))
             os._exit(2)
-        # An input that nobody asked for is refused: what stood at the path before then stays.
-        if job["until"] is not None or not ending["branch"]["unused"]:
-            try:
-                partial.replace(out)
-            except OSError as error:
-                channel.send(error_message(unwritable(out, error)))
-                os._exit(2)
         channel.send({"kind": "ended", **_outcome(ending, held)})
         os._exit(0)
 
@@ -235,20 +232,14 @@ def _sealing(
         if now is not None and now.tick >= job["fork"] and not job["sealed"]:
             return False
         writer.abandon()
-        with contextlib.suppress(OSError):
-            Path(job["partial"]).unlink()
         channel.send(error_message(error))
         os._exit(2)
 
     return refuse
 
 
-def _refuse_prefix(
-    channel: Channel, writer: RecordWriter, partial: Path, failure: Failure
-) -> NoReturn:
+def _refuse_prefix(channel: Channel, writer: RecordWriter, failure: Failure) -> NoReturn:
     writer.abandon()
-    with contextlib.suppress(OSError):
-        partial.unlink()
     error = ReplayRefused(
         f"The run does not replay up to the fork: {failure.name} of tick {failure.tick} differs "
         f"in {', '.join(failure.columns)}.",

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from twice.errors import ProgramChanged, ProgramNotRerunnable
-from twice.recording.launch import ChildProcess, refuse_nesting
+from twice.recording.launch import WORLD, ChildProcess, refuse_nesting
 from twice.recording.program import Program, source_digests
 from twice.recording.redaction.documents import recorded_placeholders
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import may_talk
 from twice.recording.surroundings import Surroundings, environ_for_child
+from twice.recording.world_request import describe_world
 
 _CHILD = "twice.replaying"
 
@@ -34,6 +35,10 @@ class Executor(Protocol):
 
     def answer(self) -> dict[str, Any]:
         """Wait for the next message."""
+        ...
+
+    def read_keeper_report(self) -> Mapping[str, Any]:
+        """Return what the keeper of a process in a world reported; empty without one."""
         ...
 
     def close(self) -> None:
@@ -141,11 +146,21 @@ def folder_of(record: RunRecord) -> str | None:
 
 
 def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
-    """A job for a replaying process."""
+    """A job for a replaying process, which runs in a copy of the files as they were."""
+    cut_off = fields.pop("cut_off", not may_talk(record.setup.allow))
+    world = describe_world(
+        record,
+        has_network=not cut_off,
+        compares=action == "verify",
+        keep=fields.pop("keep", None),
+        is_recorded=action == "branch",
+        shared=fields.pop("shared", ()),
+    )
     return {
         "action": action,
         "record": str(record.path.absolute()),
-        "cut_off": not may_talk(record.setup.allow),
+        "cut_off": cut_off,
+        WORLD: world,
         **fields,
     }
 
@@ -153,12 +168,12 @@ def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
 def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
     """The latest snapshot from which a tick can be reached, or None for the top.
 
-    None when a component cannot be put back. Where the run was rolled back, only snapshots before
+    None when a component cannot be put back, or the run reads back what C code wrote. Where the run was rolled back, only snapshots before
     the first rollback count: what decided on it (a governor's memory, say) cannot itself be rolled
     back, so it stands in no snapshot.
     """
     forms = (record.ending or {}).get("components", {})
-    if "state only" in forms.values():
+    if "state only" in forms.values() or record.reads_native_writes_back():
         return None
     backs = record.rollbacks()
     last = backs[0].point if backs else len(record.reader.points)

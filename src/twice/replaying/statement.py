@@ -19,6 +19,7 @@ from twice.errors import OutputUnwritable, RedactionNeeded
 from twice.foundation.classes import Predicate
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replaying.checking import Failure
+from twice.replaying.file_judgement import FileJudgement
 
 Result = Literal["PASS", "PARTIAL", "FAIL", "UNKNOWN"]
 FORMAT = "twice.verification/1"
@@ -71,6 +72,8 @@ class Verification:
     divergence: Mapping[str, Any] | None = None
     samples: Mapping[str, Any] | None = None
     inventory: Sequence[Mapping[str, object]] = ()
+    files: FileJudgement = field(default_factory=FileJudgement)
+    executed: str = ""
     next: Sequence[str] = field(default=())
 
     @property
@@ -153,7 +156,10 @@ class Verification:
                 "manifest_judged": self.manifest_matches is not None,
                 "seal": self.seal,
                 "inventory": [dict(row) for row in self.inventory],
+                "governed": self.files.list_governed(),
+                "files": self.files.to_json(),
             },
+            "executed": self.executed,
             "caveats": list(self.caveats),
             "next": self.commands(),
         }
@@ -205,6 +211,7 @@ class Verification:
         lines += [f"- environment: {len(self.environment)} differences from the recorded one"]
         lines += [f"    - {item.what}: {item.recorded} → {item.now}" for item in self.environment]
         lines += [f"- seal: {self.seal}"]
+        lines += [f"- file differs: {text}" for text in self.files.describe_differences()]
         lines += [f"- unsupported: {in_words(row)}" for row in unsupported_rows(self.inventory)]
         lines += [f"- caveat: {caveat}" for caveat in self.caveats]
         lines += ["", f"Run `{self.commands()[0]}` to see more.", ""]

@@ -15,16 +15,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
-from twice.errors import ClassRefused, ProgramFailed, RecordOutOfRange, UsageError
+from twice.errors import ClassRefused, OutputExists, ProgramFailed, RecordOutOfRange, UsageError
 from twice.foundation.classes import Predicate
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.inventory import unsupported_rows
 from twice.replaying.caveats import caveats_of
 from twice.replaying.checking import Failure
+from twice.replaying.file_judgement import FileJudgement, judge_files
 from twice.replaying.sampling import with_sample
 from twice.replaying.starting import (
     Start,
@@ -34,9 +35,19 @@ from twice.replaying.starting import (
     restorable_snapshot,
     start_child,
 )
-from twice.replaying.statement import SEAL, Result, Verification
-from twice.replaying.touched import RECORDED, not_shown, seal_of, touched_by
+from twice.replaying.statement import SEAL, Verification
+from twice.replaying.touched import NOT_EXECUTED, seal_of, touched_by
+from twice.replaying.verdict import (
+    describe_ending,
+    find_ending_difference,
+    find_file_difference,
+    find_missing_point,
+    judge_counts,
+    judgeable_points,
+    weigh_surroundings,
+)
 from twice.replaying.withholding import redaction_caveats, withheld
+from twice.writing import make_folder
 
 Progress = Callable[[int, int], None]
 _LINES_POINTS = 64
@@ -52,6 +63,7 @@ def verify(
     informational: bool = False,
     progress: Progress | None = None,
     start: Start = start_child,
+    keep: str | os.PathLike[str] | None = None,
 ) -> Verification:
     """Verify a record, whole or in part.
 
@@ -63,6 +75,7 @@ def verify(
         informational: go on although the code differs; the result is then never PASS.
         progress: called with (points judged, points in the record).
         start: gives a process to execute in; a fresh one of the record's surroundings by default.
+        keep: folder into which the files that the replay writes are copied; it is made, or is empty.
 
     Raises:
         ProgramChanged: E-PROGRAM-004. RecordCorrupt: E-RECORD-004. RecordOutOfRange: E-RECORD-006.
@@ -91,12 +104,13 @@ def verify(
             )
         if not len(record.reader.points):
             return _cannot_tell(record, judge, "the record holds no compare-point to judge")
+        kept_in = None if keep is None else _make_empty(Path(keep))
         changes = require_same_code(record, informational=informational)
         statement = with_sample(
             record,
             judge,
             _cannot_tell(record, judge),
-            lambda: _execute(record, judge, first, last, progress, start),
+            lambda: _execute(record, judge, first, last, progress, start, kept_in),
             progress,
         )
     if changes:
@@ -124,6 +138,22 @@ def require_known(predicate: Predicate, record: RunRecord) -> None:
             )
 
 
+def _make_empty(folder: Path) -> Path:
+    """Make a folder, or take one that is empty; return its absolute path.
+
+    Raises:
+        OutputExists: E-OUTPUT-001, when something is in it. OutputUnwritable: E-OUTPUT-002.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise OutputExists(
+            f"{folder} is there already, and is not an empty folder.",
+            "Expected a path that is free, or an empty folder.",
+            "Choose another folder to keep the replay's files in.",
+            path=str(folder),
+        )
+    return make_folder(folder).absolute()
+
+
 def _execute(
     record: RunRecord,
     predicate: Predicate,
@@ -131,12 +161,13 @@ def _execute(
     last: int | None,
     progress: Progress | None,
     start_process: Start,
+    keep: str | os.PathLike[str] | None,
 ) -> Verification:
     require_rerunnable(record)
     points = record.reader.points
     snapshot = None if first is None else restorable_snapshot(record, _in_range(record, first))
     last_index = None if last is None else _index_of(record, _in_range(record, last))
-    judgeable = _judgeable(record)
+    judgeable = judgeable_points(record)
     if judgeable < len(points) or not record.complete:
         last_index = judgeable - 1 if last_index is None else min(last_index, judgeable - 1)
     if last_index is not None and last_index < 0:
@@ -152,12 +183,13 @@ def _execute(
         last=last_index,
         capture=None,
         lines_from=None,
+        keep=None if keep is None else os.fspath(keep),
     )
-    message, now, held = _answer(record, job, progress, start_process)
+    message, now, held, kept = _answer(record, job, progress, start_process)
     if message.get("extra"):
         # Once more, to see which of several equal reads is the one too many.
         near = {**job, "lines_from": max(0, message["index"] - _LINES_POINTS)}
-        again, _, _ = _answer(record, near, None, start_process)
+        again, *_ = _answer(record, near, None, start_process)
         if again.get("extra") and again["index"] == message["index"]:
             message = again
     return _statement(
@@ -169,13 +201,19 @@ def _execute(
         last_index,
         held=held,
         segment=first is not None or last is not None,
+        files=judge_files(record, kept, whole=_is_whole(message) and snapshot is None),
     )
 
 
 def _answer(
     record: RunRecord, job: Mapping[str, Any], progress: Progress | None, start: Start
-) -> tuple[Mapping[str, Any], Fingerprint | None, bool]:
-    """Execute in a fresh process: its last message, the environment there, and whether it was held to one."""
+) -> tuple[Mapping[str, Any], Fingerprint | None, bool, Mapping[str, Any]]:
+    """Execute in a fresh process.
+
+    Returns:
+        Its last message, the environment there, whether it was cut off from the network, and what its
+        keeper reported.
+    """
     now: Fingerprint | None = None
     held = False
     message: Mapping[str, Any]
@@ -190,14 +228,8 @@ def _answer(
                 message = child.answer()
         except ProgramFailed as error:
             message = _died(record, error)
-    return message, now, held
-
-
-def _judgeable(record: RunRecord) -> int:
-    """How many points a replay can repeat: those before an interrupt from outside."""
-    interrupted_at = (record.ending or {}).get("interrupted_at_point")
-    total = len(record.reader.points)
-    return total if interrupted_at is None else min(total, int(interrupted_at))
+        kept = child.read_keeper_report()
+    return message, now, held, kept
 
 
 def _died(record: RunRecord, error: ProgramFailed) -> dict[str, Any]:
@@ -208,7 +240,7 @@ def _died(record: RunRecord, error: ProgramFailed) -> dict[str, Any]:
         -1,
         "ending",
         ("(ending)",),
-        _ending_text(record.ending),
+        describe_ending(record.ending),
         str(redaction.value(f"{error.happened} {error.expected}", "message")),
     )
     return {
@@ -231,41 +263,42 @@ def _statement(
     *,
     held: bool,
     segment: bool,
+    files: FileJudgement,
 ) -> Verification:
     failure = Failure.from_json(message) if message["kind"] == "failure" else None
     total = len(record.reader.points)
     wanted = (total if last_index is None else last_index + 1) - start
-    counts = {
-        "evaluated": message["evaluated"],
-        "passed": message["passed"],
-        "failed": message["failed"],
-        "within_tolerance": message["within"],
-    }
+    names = ("evaluated", "passed", "failed", "within")
+    counts = {name.replace("within", "within_tolerance"): message[name] for name in names}
     manifest_matches: bool | None = None
     absent = message.get("absent", [])
     caveats = [*caveats_of(record, predicate), *redaction_caveats(record, absent)]
     if start and "files.written" in (record.ending or {}).get("effects", {}).get("lenient", {}):
         caveats.append("files that were written are compared only in a run from its start")
+    judged = counts["evaluated"]
     if failure is None and message["how"] != "stopped":
-        failure = _ending_differs(record, message, start + message["evaluated"])
+        failure = find_ending_difference(record, message, start + judged)
         recorded = (record.ending or {}).get("effects", {}).get("strict")
         manifest_matches = recorded == message["effects"]["strict"] if start == 0 else None
-    if failure is None and counts["evaluated"] < wanted:
-        failure = _points_missing(record, start + counts["evaluated"])
-    judged = counts["evaluated"]
+    if failure is None and judged < wanted:
+        failure = find_missing_point(record, start + judged)
+    if failure is None:
+        failure = find_file_difference(record, files, start + max(0, judged - 1))
+    else:
+        caveats[:0] = files.describe_differences()
     if failure is not None and not counts["failed"]:
         # An input, an effect or the ending parted, and the point after it was never taken.
         counts = {**counts, "evaluated": judged + 1, "failed": 1}
     inventory = touched_by(record, message)
-    result = _judge(record, failure, counts, segment=segment, manifest=manifest_matches)
+    result = judge_counts(record, failure, counts, segment=segment, manifest=manifest_matches)
     if result == "FAIL" and (failure is None or failure.name != SEAL):
         until = total if failure is None or failure.index == 0 else failure.index
         if (why := withheld(record, until, absent)) is not None:
             result = "UNKNOWN"
             caveats.insert(0, f"{why.id} {why.happened} {why.expected} {why.remedy}")
-    if result in ("PASS", "PARTIAL") and (beside := unsupported_rows(inventory)):
-        result = "UNKNOWN"
-        caveats = [*map(not_shown, beside), *caveats]
+    result, reasons = weigh_surroundings(result, files, inventory)
+    caveats[:0] = reasons
+    caveats += [*files.passed_over, *(files.notes if failure is not None else ())]
     found = [] if now is None else environment_differences(record, now)
     matters = [difference for difference in found if difference.affects != "note"]
     return Verification(
@@ -281,66 +314,28 @@ def _statement(
         failure=failure,
         environment=found,
         manifest_matches=manifest_matches,
-        seal=seal_of(record, held=held),
+        seal=seal_of(record, files, held=held),
         caveats=caveats,
         inventory=inventory,
         segment=segment,
+        files=files,
+        executed=_executed(record),
     )
 
 
-def _judge(
-    record: RunRecord,
-    failure: Failure | None,
-    counts: Mapping[str, int],
-    *,
-    segment: bool,
-    manifest: bool | None,
-) -> Result:
-    if failure is not None or manifest is False:
-        return "FAIL"
-    if counts["evaluated"] == 0 or counts["evaluated"] == counts["failed"]:
-        return "UNKNOWN"
-    whole = record.complete and _judgeable(record) == len(record.reader.points)
-    return "PARTIAL" if segment or not whole else "PASS"
+def _is_whole(message: Mapping[str, Any]) -> bool:
+    """Whether the program ran to its end, so that what it left of files counts."""
+    return (message["kind"], message.get("how")) in {
+        ("ended", "completed"),
+        ("ended", "exit"),
+        ("ended", "exception"),
+    }
 
 
-def _ending_differs(
-    record: RunRecord, message: Mapping[str, Any], evaluated: int
-) -> Failure | None:
-    """Whether the program ended otherwise than it did; a torn record does not know how it did."""
-    recorded = record.ending
-    if recorded is None or recorded.get("how") == "torn" or "interrupted_at_point" in recorded:
-        return None
-    exception = recorded.get("exception")
-    was = (recorded["how"], recorded["exit_code"], exception["type"] if exception else None)
-    now = (message["how"], message["exit_code"], message["exception"])
-    if was == now:
-        return None
-    return Failure(
-        evaluated,
-        record.ticks - 1,
-        "ending",
-        ("(ending)",),
-        _ending_text(recorded),
-        " ".join(str(part) for part in now if part is not None),
-    )
-
-
-def _points_missing(record: RunRecord, index: int) -> Failure | None:
-    """The program ended while the record holds more points."""
-    if not record.complete and record.ending is None:
-        return None
-    point = record.reader.points.point(index)
-    was = f"{point.name} of tick {point.tick}"
-    return Failure(index, point.tick, point.name, ("(point)",), was, "the program had ended")
-
-
-def _ending_text(ending: Mapping[str, Any] | None) -> str:
-    if ending is None:
-        return "no ending (the record is torn)"
-    exception = ending.get("exception")
-    what = f", {exception['type']}" if exception else ""
-    return f"{ending['how']}, exit code {ending['exit_code']}{what}"
+def _executed(record: RunRecord) -> str:
+    """The path of the program that was executed, or the name of its module."""
+    program = record.setup.program
+    return str(program.path()) if program.kind in {"function", "script"} else program.target
 
 
 def _cannot_tell(record: RunRecord, predicate: Predicate, *why: str) -> Verification:
@@ -357,7 +352,7 @@ def _cannot_tell(record: RunRecord, predicate: Predicate, *why: str) -> Verifica
         failure=None,
         environment=[],
         manifest_matches=None,
-        seal=RECORDED,
+        seal=NOT_EXECUTED,
         caveats=[*why, *caveats_of(record, predicate)],
         segment=False,
     )

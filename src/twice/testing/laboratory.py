@@ -209,7 +209,10 @@ def record_into(
     try:
         with closing(process):
             message = process.ask(
-                {"action": "record", **record_job(setup, surroundings, out, force=True)}
+                {
+                    "action": "record",
+                    **record_job(setup, surroundings, out, force=True, in_copy=True),
+                }
             )
             while message["kind"] != "ended":
                 pid = int(message.get("pid", pid))

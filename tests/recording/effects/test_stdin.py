@@ -55,11 +55,12 @@ def test_the_end_of_the_input_is_the_end_in_replay(tmp_path: Path) -> None:
 def test_another_read_fails_at_its_call(tmp_path: Path) -> None:
     script = (
         "import sys\nfrom pathlib import Path\n"
-        "print(sys.stdin.readline(3 if __import__('posix').access('later', 0) else 4))\n"
+        "print(sys.stdin.readline(4 if __import__('posix').access('there', 0) else 3))\n"
     )
     (tmp_path / "script.py").write_text(script, encoding="utf-8")
+    (tmp_path / "there").touch()
     cli("record", "script.py", "--seed", 1, "--out", "a.twice", cwd=tmp_path, input=TEXT)
-    (tmp_path / "later").touch()
+    (tmp_path / "there").unlink()
     checked = cli("verify", "a.twice", cwd=tmp_path)
     assert checked.returncode == 1
     assert "stdin.read" in checked.stdout

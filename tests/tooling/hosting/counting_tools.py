@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import faulthandler
-import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -103,8 +102,8 @@ def hang(context: Context) -> int:
 
 @tool("lie", determinism="deterministic", version="1.0.0")
 def lie(context: Context) -> int:
-    """Give what nobody declared: a number that the system gave this process."""
-    number = threading.get_native_id()
+    """Give what nobody declared: where the system put something in memory."""
+    number = id(context)
     context.backend.n += number
     return int(context.backend.n)
 

@@ -122,7 +122,9 @@ class Experiment:
         able = tuple(name for name in group if name not in self.refused)
         surroundings = varied(self.base, Tried(self.variables(able)))
         try:
-            ended = record_program(self.setup, surroundings, out, python=self.python(able))
+            ended = record_program(
+                self.setup, surroundings, out, python=self.python(able), in_copy=True
+            )
         except SurroundingsRefused as error:
             culprit = self._refuses(able, str(error.fields.get("variable")))
             if culprit is None:

@@ -25,6 +25,7 @@ from twice.integrations.services.exchanging import Answer, Exchange
 from twice.integrations.services.messages import Request, Response
 from twice.recording.effects.actors import outside
 from twice.recording.interrupts import Orderly
+from twice.recording.kernel.confinement import current
 from twice.recording.run import Run
 
 _ENDING_S = 10.0
@@ -109,7 +110,7 @@ class Loop:
                 target=self._run_server, args=(start,), name=f"server of {self._name}", daemon=True
             )
             self._server.start()
-        taken = self._exchange.take(lambda: os.getppid() != self._parent)
+        taken = self._exchange.take(self._is_recorder_gone)
         if taken is None:
             if self._failure is not None:
                 raise self._failure
@@ -118,10 +119,14 @@ class Loop:
         self._redaction.stream().received(request.wire())
         return request.plain()
 
+    def _is_recorder_gone(self) -> bool:
+        return os.getppid() != self._parent or current().is_parent_gone()
+
     def _run_server(self, start: Callable[[], object]) -> None:
         """The server's thread; when it returns or fails, so does the service."""
         try:
-            start()
+            with current().inside_effect():
+                start()
         except BaseException as error:  # noqa: BLE001  (told to the main program, which raises it)
             self._failure = error
         finally:

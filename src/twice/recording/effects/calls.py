@@ -23,6 +23,7 @@ from twice.recording.effects import ops
 from twice.recording.effects.actors import outside
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.outcomes import RETURNED, given, outcome_of
+from twice.recording.kernel.confinement import current
 from twice.recording.ordering import orders_of, reordered
 from twice.recording.redaction.redaction import Redaction
 
@@ -47,13 +48,14 @@ def governed_call(
         # What it reads is part of its one result: in replay it does not run, so nobody would ask
         # for those reads again.
         looking = layer.descriptors
-        if looking is None:
-            return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
-        looking.look()
-        try:
-            return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
-        finally:
-            looking.adopt()
+        with current().inside_effect():
+            if looking is None:
+                return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
+            looking.look()
+            try:
+                return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
+            finally:
+                looking.adopt()
 
     outcome: Any = layer.read(actor, ops.CALL, live, arguments)
     if len(outcome) == 2:

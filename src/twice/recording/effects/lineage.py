@@ -13,6 +13,7 @@ from __future__ import annotations
 import _thread
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from sys import _getframe
 from typing import Any
 
@@ -20,6 +21,7 @@ from twice.recording.effects.actors import OUTSIDE, Actor, Outside, current, ent
 from twice.recording.effects.askers import asker_of, files_of
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
+from twice.recording.kernel.confinement import current as current_confinement
 
 _WRAPPERS = files_of(threading.Thread.start)
 _STARTERS = ("start_new_thread", "start_joinable_thread")
@@ -99,4 +101,6 @@ class _Begun:
         self._actor, self._function = actor, function
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        self._actor.run(self._function, *args, **kwargs)
+        is_effects = self._actor is OUTSIDE
+        with current_confinement().inside_effect() if is_effects else nullcontext():
+            self._actor.run(self._function, *args, **kwargs)

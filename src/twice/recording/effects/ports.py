@@ -30,6 +30,10 @@ class Part(Protocol):
         """The run is over."""
         ...
 
+    def has_written(self, path: str) -> bool:
+        """Return whether the run wrote this file through this source."""
+        ...
+
 
 class Descriptors(Protocol):
     """Looks for descriptors that appear."""

@@ -43,6 +43,7 @@ from twice.recording.effects.outcomes import Outcome, given, outcome_of
 from twice.recording.effects.patches import Patch
 from twice.recording.effects.sharing import Shared
 from twice.recording.effects.streams import BinaryReader, BinaryWriter, TextReader, TextWriter
+from twice.recording.kernel.confinement import current as current_confinement
 
 _REAL = subprocess.Popen
 _SIGNATURE = signature(_REAL)
@@ -100,6 +101,7 @@ class GovernedPopen(subprocess.Popen[Any]):
         def start() -> int:
             whole: Any = {**options, **_unwrapped(options)}
             self._real = _REAL(**self._shared.connected(whole))
+            current_confinement().note_served(self._real.pid)
             return self._real.pid
 
         self.pid = self._ask(ops.PROCESS_START, (self._key, *_question(layer, options)), start)
@@ -206,6 +208,8 @@ class GovernedPopen(subprocess.Popen[Any]):
             return (late, *both, real.returncode, printed)
 
         late, out, err, code, printed = self._ask(op, (self._key, *question), learn)
+        if code is not None and self.returncode is None:
+            _tell_of_end(self._layer, self._key, None if self._real is None else self._real.pid)
         self.returncode = code
         _print(printed)
         if late:
@@ -269,6 +273,12 @@ class GovernedPopen(subprocess.Popen[Any]):
                 getattr(self._real, name).close()
 
         return close
+
+
+def _tell_of_end(layer: EffectLayer, key: str, pid: int | None) -> None:
+    """Tell whoever keeps files that a process has ended; ``pid`` is None where it was served."""
+    for told in layer.process_ended:
+        told(key, pid)
 
 
 def _key(layer: EffectLayer, actor: Actor) -> str:
@@ -363,15 +373,20 @@ def _governed_system(layer: EffectLayer, real: Callable[[Any], int]) -> Callable
         def run() -> tuple[int, tuple[bytes, bytes]]:
             options = {"stdout": None, "stderr": None}
             shared = Shared(options)
-            shell = ["/bin/sh", "-c", command]
-            code = _REAL(shell, **shared.connected(options)).wait()
+            shell = _REAL(["/bin/sh", "-c", command], **shared.connected(options))
+            started.append(shell.pid)
+            current_confinement().note_served(shell.pid)
+            code = shell.wait()
             return (code << 8 if code >= 0 else -code), shared.taken(ended=True)
 
         def live() -> Outcome:
             return outside(outcome_of, run)  # type: ignore[no-any-return]
 
+        started: list[int] = []
+        key = _key(layer, actor)
         question = (layer.redaction.command(_word(command)),)
         status, printed = given(layer.read(actor, ops.PROCESS_SYSTEM, live, question))
+        _tell_of_end(layer, key, started[0] if started else None)
         _print(printed)
         return int(status)
 

@@ -17,6 +17,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from twice.recording.launch import NESTED
+
 _NUMBERS = count()
 
 
@@ -71,7 +73,10 @@ def _descriptor(target: Any, own: int) -> int | None:
 def _file() -> int:
     """An open file without a name, written at its end whoever writes; no random name is drawn."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
-    folder = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108  (it has no name a moment later)
+    session = os.environ.get(NESTED)
+    if session:
+        Path(session).mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = session or os.environ.get("TMPDIR") or "/tmp"  # noqa: S108  (it has no name a moment later)
     path = Path(folder, f"twice-{os.getpid()}-{next(_NUMBERS)}")
     file = os.open(path, flags, 0o600)
     path.unlink()

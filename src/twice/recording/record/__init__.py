@@ -13,7 +13,7 @@ from twice.recording.record.payloads import SnapshotEntry
 from twice.recording.record.points import Point, PointLog
 from twice.recording.record.reader import RecordReader
 from twice.recording.record.scan import Tear
-from twice.recording.record.sink import discard_hidden
+from twice.recording.record.sink import discard_hidden, hidden_beside
 from twice.recording.record.writer import RecordWriter
 
 __all__ = [
@@ -26,5 +26,6 @@ __all__ = [
     "Tear",
     "discard_hidden",
     "first_difference",
+    "hidden_beside",
     "migrate",
 ]

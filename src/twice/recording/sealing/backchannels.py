@@ -121,15 +121,20 @@ def short(value: object) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
 
 
+LISTEN, ACCEPT, CONNECT = "network.listen", "network.accept", "network.connect"
 _RESOLVERS = ("getaddrinfo", "gethostbyname", "gethostbyaddr", "getnameinfo")
 _ENTRIES: list[tuple[dict[str, Words], BackChannel]] = [
     (
         {"socket.connect": _network("connect")},
-        BackChannel("network.connect", _NETWORK, _EFFECT),
+        BackChannel(CONNECT, _NETWORK, _EFFECT),
     ),
     (
         {"socket.bind": _network("bind"), "twice.listen": _network("listen")},
-        BackChannel("network.listen", "who connects to the program is not recorded", _SERVICE),
+        BackChannel(LISTEN, "who connects to the program is not recorded", _SERVICE),
+    ),
+    (
+        {"twice.accept": _network("accept")},
+        BackChannel(ACCEPT, "somebody outside of the run connected to it", _SERVICE),
     ),
     (
         {"socket.sendto": _addressed("sendto"), "socket.sendmsg": _addressed("sendmsg")},

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from time import sleep as _sleep  # the real one: bound before anything is patched
 from typing import Any
 
+from twice.recording.effects.network.within_run import is_own_peer, may_listen
+
 # The real ones: bound before anything is patched.
 _dup, _close, _listdir, _readlink = os.dup, os.close, os.listdir, os.readlink
 _FOLDER = "/proc/self/fd"
@@ -138,8 +140,14 @@ def _reaching(descriptor: int, copy: Any) -> Found | None:
     except OSError:
         peer = None
     if copy.family == AF_UNIX:
+        if peer and is_own_peer(copy, peer):
+            return None
         return Found(descriptor, f"a socket connected to {peer!r}") if peer else None
     if peer is not None:
+        if is_own_peer(copy, peer):
+            return None
         return Found(descriptor, f"a socket connected to {peer!r}")
     own = copy.getsockname()
+    if may_listen(copy, own):
+        return None
     return Found(descriptor, f"a socket bound to {own!r}") if own[1] else None

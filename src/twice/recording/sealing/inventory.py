@@ -1,7 +1,7 @@
-"""Every source of the world that a run touched, in four classes.
+"""Every source of the world that a run touched, in five classes.
 
 *Eliminated*: pinned, so that it cannot differ. *Recorded*: read through the effects layer and served
-in replay. *Assumed*: read beside the layer and taken to be the same elsewhere. *Unsupported*: reached
+in replay. *Repeated*: processes that run again in a replay. *Assumed*: read beside the layer and taken to be the same elsewhere. *Unsupported*: reached
 beside the layer, so that a replay cannot show what would have come of it; such a run does not pass,
 unless the user allowed the source by name.
 
@@ -19,7 +19,7 @@ from typing import Literal
 from twice.errors import UsageError
 from twice.recording.sealing.names import FAMILIES, NETWORKED, SOURCES
 
-Class = Literal["eliminated", "recorded", "assumed", "unsupported"]
+Class = Literal["eliminated", "recorded", "repeated", "assumed", "unsupported"]
 
 
 @dataclass
@@ -85,11 +85,16 @@ class Inventory:
 
     def assumed(self, source: str, place: str, why: str) -> None:
         """Count a read beside the layer that is taken to be the same elsewhere."""
+        self.count(source, "assumed", place, why)
+
+    def count(self, source: str, kind: Class, place: str, why: str) -> None:
+        """Count an operation of some class."""
         row = self._rows.get(source)
         if row is None:
-            self._rows[source] = Row(source, "assumed", 1, place, why)
+            self._rows[source] = Row(source, kind, 1, place, why)
         else:
             row.count += 1
+            row.first = row.first or place
 
     def has(self, source: str) -> bool:
         """Whether a source was met."""

@@ -12,10 +12,12 @@ SOURCES = (
     "files.change",
     "files.device",
     "files.mmap",
+    "files.native",
     "files.open",
     "files.sqlite3",
     "files.write",
     "native.load",
+    "network.accept",
     "network.connect",
     "network.descriptor",
     "network.listen",
@@ -30,7 +32,7 @@ SOURCES = (
     "threads.unowned",
 )
 NETWORKED = (
-    "library", "native.load", "network.connect", "network.descriptor", "network.listen",
+    "library", "native.load", "network.accept", "network.connect", "network.descriptor", "network.listen",
     "network.resolve", "network.send", "process.exec", "process.fork", "process.spawn",
     "process.start",
 )  # fmt: skip

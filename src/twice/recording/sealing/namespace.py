@@ -17,6 +17,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from twice.recording.kernel.confinement import current
+
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 _SELF = Path("/proc/self")
 
@@ -32,6 +34,8 @@ def cut_off() -> bool:
 
     Called before the process has started any thread: those that exist would stay in the network.
     """
+    if current().is_cut_off:
+        return True
     if not sys.platform.startswith("linux") or not _alone():
         return False
     with suppress(OSError):

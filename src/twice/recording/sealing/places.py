@@ -32,6 +32,7 @@ _CARRYING = tuple(
         "recording/effects/lineage.py",
         "recording/effects/network/listening.py",
         "recording/effects/spawning.py",
+        "recording/effects/sqlite.py",
         "recording/executing.py",
         "recording/imports.py",
         "recording/interrupts.py",

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import sys
 from _socket import socket as _PlainSocket  # noqa: N812  (a class, under the name that says so)
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from sys import _getframe
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any
 
 from twice.errors import ProgramNotFound, SealBroken
@@ -29,6 +29,8 @@ from twice.recording.program import Program, user_modules
 from twice.recording.sealing.backchannels import (
     BACK_CHANNELS,
     CHANGED_BESIDE,
+    CONNECT,
+    LISTEN,
     OPENED_BESIDE,
     BackChannel,
     Words,
@@ -37,6 +39,7 @@ from twice.recording.sealing.backchannels import (
     said_to_open,
 )
 from twice.recording.sealing.clientlibraries import loaded_clients, mapped_clients
+from twice.recording.sealing.coverage import KINDS, SIGNAL, WITHIN_RUN, is_own_process
 from twice.recording.sealing.descriptors import Descriptors
 from twice.recording.sealing.inventory import Inventory
 from twice.recording.sealing.places import is_users, user_line, whose
@@ -55,6 +58,7 @@ class Watch:
         program: what is executed; places beside it are named from there.
         refuse: told of a refusal before it is raised; None where operations are only counted.
         owned: descriptors that governed sources hold.
+        covered: sources that need not be refused, and why: ``coverage.covered_sources``.
     """
 
     def __init__(
@@ -63,7 +67,9 @@ class Watch:
         program: Program,
         refuse: Refuse | None = None,
         owned: Collection[int] = (),
+        covered: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        self._covered = covered
         self.inventory = inventory
         self._program = program
         root = program.folder().resolve()
@@ -95,9 +101,26 @@ class Watch:
         who, where = whose(frame)
         if who == "session" or (channel.users_only and who != "user"):
             return
+        is_signal = channel.source == SIGNAL and args[0] > 0
+        if is_signal and SIGNAL in self._covered and not is_own_process(args[0]):
+            self._refuse_or_count(channel, words, where)
+            return
         if args and isinstance(args[0], _PlainSocket):
             self._descriptors.named.add(args[0].fileno())
+        if channel.source in {LISTEN, CONNECT} and self._is_within_run(channel.source, args):
+            self.inventory.count(channel.source, "repeated", self.place(where), WITHIN_RUN)
+            return
         self.tell(channel, words, where)
+
+    @staticmethod
+    def _is_within_run(source: str, args: tuple[Any, ...]) -> bool:
+        """Whether a socket listens, or connects, where only processes of the run are."""
+        from twice.recording.effects.network.within_run import is_within_run, may_listen
+
+        sock, address = args[0], args[1]
+        return (
+            may_listen(sock, address) if source == LISTEN else is_within_run(sock.family, address)
+        )
 
     def ungoverned(self, op: Op) -> None:
         """A governed source was asked by nobody, or started for a library what is never served.
@@ -164,6 +187,13 @@ class Watch:
         Raises:
             SealBroken: E-SEAL-001, in a sealed replay.
         """
+        why = self._covered.get(channel.source)
+        if why is None:
+            self._refuse_or_count(channel, words, where)
+            return
+        self.inventory.count(channel.source, KINDS.get(why, "recorded"), self.place(where), why)
+
+    def _refuse_or_count(self, channel: BackChannel, words: str, where: str) -> None:
         place = self.place(where)
         row = self.inventory.unsupported(channel.source, place, channel.why, channel.remedy)
         if self._refuse is None or row.allowed:

@@ -6,6 +6,7 @@ Invariant: a command that takes these makes the run that ``twice record`` makes 
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any
 
 from twice.errors import UsageError
@@ -13,8 +14,10 @@ from twice.foundation.digests import Algorithm
 from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
 from twice.recording.effects.clock import parse_clock
 from twice.recording.effects.files.policies import parse_files
+from twice.recording.kernel.file_policies import parse_file_policy
 from twice.recording.redaction.policy import RULES, Policy
 from twice.recording.sealing.inventory import parse_allowed
+from twice.recording.setup import COPY_LIMIT_BYTES
 
 
 def add_policies(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +40,15 @@ def add_policies(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--files", default="digest",
         help="contents of files that are read: digest (default), contents (carried whole) or none",
+    )  # fmt: skip
+    parser.add_argument(
+        "--copy-limit", default=f"{COPY_LIMIT_BYTES >> 20}M", metavar="SIZE",
+        help="largest file that is copied before the run changes it: bytes, or with K, M or G",
+    )  # fmt: skip
+    parser.add_argument(
+        "--file-policy", action="append", default=[], metavar="PATTERN=POLICY", dest="file_policies",
+        help="compare files that code other than Python writes by content (default), existence, or ignore "
+        "them; repeatable",
     )  # fmt: skip
     parser.add_argument("--compare-errors", action="store_true", help="compare standard error too")
     parser.add_argument(
@@ -78,8 +90,27 @@ def policies_of(options: argparse.Namespace) -> dict[str, Any]:
         "redaction": redaction,
         "allow": parse_allowed(options.allow),
         "files": parse_files(options.files),
+        "copy_limit": parse_size(options.copy_limit),
+        "file_policies": tuple(map(parse_file_policy, options.file_policies)),
         "auto_points": options.auto_points,
     }
+
+
+def parse_size(text: str) -> int:
+    """Read a number of bytes: ``4096``, ``64K``, ``256M``, ``2G``.
+
+    Raises:
+        UsageError: E-USE-001, for what is no size.
+    """
+    found = re.fullmatch(r"([0-9]{1,15})([KMG]?)B?", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise UsageError(
+            f"{text!r} is not a size.",
+            "Expected a whole number of bytes, or one with K, M or G.",
+            "For example: --copy-limit 512M",
+            size=text,
+        )
+    return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()]
 
 
 def _algorithm(text: str) -> Algorithm:

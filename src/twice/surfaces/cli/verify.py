@@ -40,6 +40,12 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--restores", action="store_true", help="restore at kept snapshots too")
     parser.add_argument("--all", action="store_true", dest="every", help="restore at every one")
     parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="DIR",
+        help="an empty folder for the files that the replay writes",
+    )
+    parser.add_argument(
         "--no-statement", action="store_true", help="write no statement beside the record"
     )
     parser.add_argument("--diagnose", action="store_true", help="when it fails, say where and why")
@@ -100,4 +106,5 @@ def _verified(options: argparse.Namespace) -> Verification:
             predicate=predicate,
             informational=options.informational,
             progress=progress,
+            keep=options.keep,
         )

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from twice.recording.effects.actors import outside
-from twice.recording.effects.files.overlay import Overlay
+from twice.recording.effects.files.overlay import WritableTree
 
 if TYPE_CHECKING:
     from twice.recording.effects.files.filesystem import Files
@@ -34,7 +34,7 @@ class Changes:
         overlay: where it writes.
     """
 
-    def __init__(self, files: Files, overlay: Overlay) -> None:
+    def __init__(self, files: Files, overlay: WritableTree) -> None:
         self._files, self._overlay = files, overlay
 
     def require(self, name: str, places: Sequence[str]) -> None:
@@ -104,7 +104,7 @@ class Changes:
                 overlay.remove(place)
                 real(overlay.make_file(place))
             case _:
-                if overlay.at(place) != place:
+                if overlay.holds(place):
                     real(overlay.at(place))
 
     def _rename(self, source: str, target: str) -> None:

@@ -29,7 +29,8 @@ from twice.recording.effects.files.kept import (
     digest_of,
     pieces,
 )
-from twice.recording.effects.files.overlay import Overlay
+from twice.recording.effects.files.overlay import WritableTree
+from twice.recording.kernel.confinement import current
 
 if TYPE_CHECKING:
     from twice.recording.effects.files.filesystem import Files
@@ -71,7 +72,10 @@ class Contents:
         layer = self._files.layer
         # What a branch reads back is what it wrote itself, not what its parent had.
         anew = layer.source.leaves and place in self._files.writes.own
-        answer = layer.fact(ops.FILE_READ, name, lambda: self._look(place), anew=anew)
+        needed = by is By.PROGRAM or not self._is_own_copy(place)
+        answer = layer.fact(
+            ops.FILE_READ, name, lambda: self._look(place), anew=anew, needed=needed
+        )
         how, told, number = answer
         if how == RAISED:
             raise OSError(number, told, given)
@@ -81,7 +85,17 @@ class Contents:
             is_folder = number == stat.S_IFDIR
             overlay = self._files.overlay
             return self.folder(overlay, place) if is_folder else overlay.at(place)
-        return self._served(self._files.overlay, place, how, told, number)
+        return self._serve(self._files.overlay, place, how, told, number)
+
+    def _is_own_copy(self, place: str) -> bool:
+        """Whether a file was made in this very replay, by a library or a process, or is not there."""
+        confinement = current()
+        if not confinement.is_world:
+            return False
+        try:
+            return _stat(self._files.at(place)).st_ctime_ns >= confinement.began_ns
+        except OSError:
+            return True
 
     def _look(self, place: str, *, keep: bool = False) -> tuple[str, str, int]:
         """How a place answers: a file with digest and size, something else, or an error."""
@@ -110,26 +124,26 @@ class Contents:
         return (OWN if own else READ, digest, size)
 
     @staticmethod
-    def folder(overlay: Overlay, place: str) -> str:
+    def folder(overlay: WritableTree, place: str) -> str:
         """The path of a folder that the record knows: an empty one, where the run removed it since."""
         at = overlay.at(place)
         return at if os.path.isdir(at) else overlay.make_folder(place)  # noqa: PTH112
 
-    def _served(self, overlay: Overlay, place: str, how: str, digest: str, size: int) -> str:
+    def _serve(self, overlay: WritableTree, place: str, how: str, digest: str, size: int) -> str:
         at = overlay.at(place)
         now = self._holds(at)
         if now == (digest, size):
             if how == READ:
                 self._looked[place] = (digest, size)
                 if self._files.policy == "contents":
-                    self._carry_file(at, digest, size)  # a branch's record is complete in itself
+                    self.carry_file(at, digest, size)  # a branch's record is complete in itself
             return at
         kept = None if self._files.kept is None else self._files.kept.path(digest)
         if kept is not None and (how == READ or place in self._files.writes.hollow):
             self._files.writes.hollow.pop(place, None)
             if how == READ:
                 self._looked[place] = (digest, size)
-            self._carry_file(kept, digest, size)
+            self.carry_file(kept, digest, size)
             filled = overlay.fill(place, kept)
             if how == OWN:
                 self._files.writes.own[place] = signature_of(_stat(filled))
@@ -160,11 +174,14 @@ class Contents:
             return
         name = self._files.places.named(place)
         how, digest, size = self._files.layer.fact(
-            ops.FILE_READ, name, lambda: self._look(place, keep=True)
+            ops.FILE_READ,
+            name,
+            lambda: self._look(place, keep=True),
+            needed=not self._is_own_copy(place),
         )
         if self._files.overlay is None or how in {RAISED, OTHER}:
             return
-        at = self._served(self._files.overlay, place, how, digest, size)
+        at = self._serve(self._files.overlay, place, how, digest, size)
         if at == place:
             self._files.overlay.fill(place, at)
 
@@ -176,7 +193,7 @@ class Contents:
         digest, size = looked
         if digest in self._carried or size > KEPT_BYTES_MAX:
             return
-        self._carry_file(self._files.at(place), digest, size)
+        self.carry_file(self._files.at(place), digest, size)
 
     def _holds(self, at: str) -> tuple[str, int] | None:
         try:
@@ -199,15 +216,17 @@ class Contents:
                 self._digests[signature] = known
         return known
 
-    def _carry_file(self, path: str, digest: str, size: int) -> None:
+    def carry_file(self, path: str, digest: str, size: int) -> bool:
+        """Write a file's content into the record; return whether it stands there."""
         try:
             descriptor = _open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
-            return
+            return False
         try:
             self._carry(descriptor, digest, size)
         finally:
             _close(descriptor)
+        return digest in self._carried
 
     def _carry(self, descriptor: int, digest: str, size: int) -> None:
         if (
@@ -219,6 +238,7 @@ class Contents:
         self._carried.add(digest)
         for payload in pieces(descriptor, digest, size):
             if self._files.layer.redaction.data(payload, CONTENT) != payload:
+                self._carried.discard(digest)
                 return  # it holds a secret: without this piece, the rest is never served
             self._files.layer.carry(CONTENT, payload)
 

@@ -22,9 +22,10 @@ from twice.recording.effects.files.askers import By
 from twice.recording.effects.files.changes import Changes
 from twice.recording.effects.files.contents import Contents
 from twice.recording.effects.files.kept import Kept
-from twice.recording.effects.files.overlay import Overlay
+from twice.recording.effects.files.overlay import WritableTree
 from twice.recording.effects.files.places import Places
 from twice.recording.effects.files.policies import Policy
+from twice.recording.effects.files.process_files import ProcessFiles
 from twice.recording.effects.files.writes import Writes
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.placing import Names
@@ -44,6 +45,7 @@ class Files:
         overlay: where writes go, or None when they are real.
         kept: contents that the record carries.
         resumed: whether this execution began at a snapshot, without the files written before it.
+        is_compared_below: whether what the run leaves is compared by its keeper, whoever wrote it.
     """
 
     def __init__(
@@ -53,10 +55,12 @@ class Files:
         *,
         policy: Policy = "digest",
         algorithm: Algorithm = Algorithm.BLAKE3,
-        overlay: Overlay | None = None,
+        overlay: WritableTree | None = None,
         kept: Kept | None = None,
         resumed: bool = False,
+        is_compared_below: bool = False,
     ) -> None:
+        self.is_compared_below = is_compared_below
         self.layer, self.policy, self.overlay, self.resumed = layer, policy, overlay, resumed
         self.places = Places(placing, "" if overlay is None else overlay.upper)
         self.algorithm, self.kept = algorithm, kept
@@ -65,6 +69,7 @@ class Files:
         self.changes = None if overlay is None else Changes(self, overlay)
         layer.parts.append(self)
         layer.descriptor_given.append(self.writes.handed_to_process)
+        layer.process_ended.append(ProcessFiles(self).process_ended)
 
     name = "files"
 
@@ -74,6 +79,10 @@ class Files:
 
     def restore(self, state: Mapping[str, object]) -> None:
         """What a run wrote stays written."""
+
+    def has_written(self, path: str) -> bool:
+        """Return whether the run wrote this file through Python."""
+        return self.writes.has_written(path)
 
     def finish(self) -> None:
         """Name what the run leaves behind."""

@@ -75,20 +75,29 @@ class Kept:
         for payload in payloads():
             self._take(payload)
 
+    @classmethod
+    def found_in(cls, folder: str) -> Kept:
+        """Return the contents that another process wrote out; none where the folder has no name."""
+        found = cls(tuple, folder)
+        names = os.listdir(folder) if folder else ()  # noqa: PTH208
+        found._sizes = {name: os.stat(f"{folder}/{name}").st_size for name in names}  # noqa: PTH116
+        return found
+
     def path(self, digest: str) -> str | None:
         """A file with this content, or None when the record does not carry it."""
-        if digest not in self._sizes:
+        size = self._sizes.get(_name(digest))
+        if size is None:
             return None
         path = self._path(digest)
-        return path if begins_with(path, digest, self._sizes[digest]) else None
+        return path if begins_with(path, digest, size) else None
 
     def _take(self, payload: bytes) -> None:
         fields: Any = decode(payload)
         digest, size, at, data = fields
-        if digest not in self._sizes:
+        if _name(digest) not in self._sizes:
             Digest.parse(digest)  # it becomes a name, and a stranger may have written it
             _makedirs(self._folder, exist_ok=True)
-            self._sizes[digest] = size
+            self._sizes[_name(digest)] = size
         descriptor = _open(self._path(digest), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             os.pwrite(descriptor, data, at)
@@ -96,4 +105,8 @@ class Kept:
             _close(descriptor)
 
     def _path(self, digest: str) -> str:
-        return f"{self._folder}/{digest.rpartition(':')[2]}"
+        return f"{self._folder}/{_name(digest)}"
+
+
+def _name(digest: str) -> str:
+    return digest.rpartition(":")[2]

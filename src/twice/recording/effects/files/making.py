@@ -19,7 +19,9 @@ from twice.recording.effects.files.filesystem import Files
 from twice.recording.effects.files.kept import Kept
 from twice.recording.effects.files.overlay import Overlay
 from twice.recording.effects.files.policies import Policy
+from twice.recording.effects.files.world_tree import WorldTree
 from twice.recording.effects.layer import EffectLayer
+from twice.recording.kernel.confinement import current
 from twice.recording.placing import Names
 
 
@@ -32,6 +34,7 @@ def files_of_session(
     contents: Callable[[], Iterable[bytes]],
     scratch: str,
     resumed: bool,
+    was_supervised: bool,
 ) -> Files:
     """The files of one session.
 
@@ -43,11 +46,12 @@ def files_of_session(
         contents: opens what the record carries.
         scratch: folder for the overlay, or "" where nobody named one.
         resumed: whether this execution begins at a snapshot.
+        was_supervised: whether the record that is replayed knows what any code did to files.
     """
     if layer.live and layer.writes:
         return Files(layer, placing, policy=policy, algorithm=algorithm)
     folder = f"{scratch or _own_scratch()}/{os.getpid()}"
-    overlay = Overlay(folder)
+    overlay = WorldTree(folder) if current().is_world else Overlay(folder)
     kept = Kept(contents, overlay.kept)
     return Files(
         layer,
@@ -57,6 +61,7 @@ def files_of_session(
         overlay=overlay,
         kept=kept,
         resumed=resumed,
+        is_compared_below=current().is_world and was_supervised and not layer.writes,
     )
 
 

@@ -14,11 +14,56 @@ import os
 import posixpath
 import shutil
 from collections.abc import Iterable
+from typing import Protocol
 
 from twice.recording.effects.actors import outside
 
 _rename, _makedirs, _listdir, _unlink = os.replace, os.makedirs, os.listdir, os.unlink
+_open, _close, _truncate = os.open, os.close, os.truncate
 _FILE, _FOLDER, _GONE = "file", "folder", "gone"
+
+
+class WritableTree(Protocol):
+    """Where an execution that records nothing makes, changes and removes files."""
+
+    upper: str
+    kept: str
+
+    def at(self, place: str) -> str:
+        """Return the path that a place leads to now."""
+        ...
+
+    def holds(self, place: str) -> bool:
+        """Return whether this file may be changed at the path that it leads to."""
+        ...
+
+    def make_file(self, place: str) -> str:
+        """Return a path to write this place's file at; its folder is there."""
+        ...
+
+    def make_beginning(self, place: str, size: int) -> bool:
+        """Let a file that is only added to have its recorded size; return whether it is a hole."""
+        ...
+
+    def make_folder(self, place: str) -> str:
+        """Make an empty folder; return its path."""
+        ...
+
+    def remove(self, place: str) -> None:
+        """Remove a place, with everything below it."""
+        ...
+
+    def move(self, source: str, target: str) -> None:
+        """Give a file or folder another name."""
+        ...
+
+    def fill(self, place: str, content: str) -> str:
+        """Let a place hold a copy of a file; return its path."""
+        ...
+
+    def names(self, place: str, real: Iterable[str]) -> list[str]:
+        """Return the names in a folder, of which ``real`` are those at its path."""
+        ...
 
 
 class Overlay:
@@ -57,6 +102,15 @@ class Overlay:
         self._make_parents(place)
         self._state[place] = _FILE
         return self.upper + place
+
+    def make_beginning(self, place: str, size: int) -> bool:
+        """Let a file that is only added to begin as a hole of its recorded size; return whether it does."""
+        if self.holds(place):
+            return False
+        path = self.make_file(place)
+        _close(_open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        _truncate(path, size)
+        return True
 
     def make_folder(self, place: str) -> str:
         """Make an empty folder in the overlay; nothing of a real one shows through."""

@@ -18,16 +18,16 @@ import sys
 from typing import Any
 
 from twice.recording.effects.filenames import kept, told
+from twice.recording.kernel.path_resolution import follow_links
 from twice.recording.placing import Names
 from twice.recording.program import is_user_file
 
-_lstat, _readlink, _getcwd = os.lstat, os.readlink, os.getcwd
+_readlink, _getcwd = os.readlink, os.getcwd
 _NO_FILES = ("/proc/", "/sys/", "/dev/")
 _SHARED_MEMORY = "/dev/shm/"  # noqa: S108  (a folder for files like another)
 _OF_PYTHON = tuple(
     os.path.realpath(prefix) + os.sep + "share" + os.sep for prefix in (sys.prefix, sys.base_prefix)
 )
-_LINKS_MAX = 40
 _REMOVED = " (deleted)"  # as Linux shows it
 _DRAWN_CHARACTERS = 8
 
@@ -127,26 +127,4 @@ def _is_input(folder: str) -> bool:
 
 def real_path(path: str) -> str:
     """``os.path.realpath`` by functions that nobody replaced."""
-    done, waiting, links = "", [part for part in path.split("/") if part][::-1], 0
-    while waiting:
-        part = waiting.pop()
-        if part == ".":
-            continue
-        if part == "..":
-            done = posixpath.dirname(done) if done else ""
-            done = "" if done == "/" else done
-            continue
-        here = f"{done}/{part}"
-        try:
-            is_link = (_lstat(here).st_mode & 0o170000) == 0o120000
-            target = _readlink(here) if is_link and links < _LINKS_MAX else ""
-        except OSError:
-            target = ""
-        if not target:
-            done = here
-            continue
-        links += 1
-        if target.startswith("/"):
-            done = ""
-        waiting += [one for one in target.split("/") if one][::-1]
-    return done or "/"
+    return follow_links(path)[0]

@@ -24,13 +24,13 @@ from twice.recording.effects.actors import outside
 from twice.recording.effects.files.askers import By
 from twice.recording.effects.files.contents import RAISED, Signature, signature_of, told
 from twice.recording.effects.files.kept import digest_of
-from twice.recording.effects.files.overlay import Overlay
+from twice.recording.effects.files.overlay import WritableTree
 from twice.recording.redaction.redaction import ASKED
 
 if TYPE_CHECKING:
     from twice.recording.effects.files.filesystem import Files
 
-_open, _close, _fstat, _truncate = os.open, os.close, os.fstat, os.truncate
+_open, _close, _fstat = os.open, os.close, os.fstat
 _OPENED = "opened"
 
 
@@ -110,7 +110,7 @@ class Writes:
             return _open(place, flags, mode)
         return self._world(self._files.overlay, place, given, flags, mode)
 
-    def _world(self, overlay: Overlay, place: str, given: Any, flags: int, mode: int) -> int:
+    def _world(self, overlay: WritableTree, place: str, given: Any, flags: int, mode: int) -> int:
         """Open it in the overlay as the world would: what is not there cannot be opened."""
         at = overlay.at(place)
         there = os.path.lexists(at)
@@ -121,7 +121,7 @@ class Writes:
             raise FileExistsError(17, "File exists", given)
         if os.path.isdir(at):  # noqa: PTH112
             raise IsADirectoryError(21, "Is a directory", given)
-        if there and at == place and not flags & os.O_TRUNC:
+        if there and not overlay.holds(place) and not flags & os.O_TRUNC:
             overlay.fill(place, place)
         return self._in_overlay(overlay, place, flags, mode)
 
@@ -132,16 +132,14 @@ class Writes:
         if flags & os.O_EXCL:
             flags = (flags & ~os.O_EXCL) | os.O_TRUNC
         elif flags & os.O_APPEND and not flags & os.O_RDWR:
-            if not overlay.holds(place):
-                _truncate(_touched(overlay.make_file(place)), size)
-                if size:
-                    self.hollow[place] = size
+            if overlay.make_beginning(place, size) and size:
+                self.hollow[place] = size
         elif not flags & os.O_TRUNC:
             self._files.contents.old(place)
         return self._in_overlay(overlay, place, flags | os.O_CREAT, mode)
 
     @staticmethod
-    def _in_overlay(overlay: Overlay, place: str, flags: int, mode: int) -> int:
+    def _in_overlay(overlay: WritableTree, place: str, flags: int, mode: int) -> int:
         return _open(overlay.make_file(place), flags & ~os.O_NOFOLLOW, mode | 0o600)
 
     def _begin(self, descriptor: int, place: str, flags: int) -> None:
@@ -158,6 +156,10 @@ class Writes:
         self.own[place] = None
         self._shared.discard(place)
         self._writing[descriptor] = _Writing(place, start, found.st_dev, found.st_ino)
+
+    def has_written(self, place: str) -> bool:
+        """Return whether the run wrote this place, alone or with another hand."""
+        return place in self.own or place in self._shared
 
     def is_own(self, place: str, signature: Signature) -> bool:
         """Whether what a place holds is what the run wrote, and nobody else since."""
@@ -258,17 +260,15 @@ class Writes:
         """Name what the run leaves behind, with what it has not closed."""
         if self._files.policy == "none":
             return
+        if self._files.is_compared_below:
+            self._finish_unclosed()  # a process that ends at once would leave it unwritten
+            return
         layer = self._files.layer
         if self._files.resumed:  # what its record leaves is not known, from whichever start
             if (actor := layer.actor()) is not None:
                 actor.note_lenient(ops.FILES_LEFT.number, ("", None))
             return
-        for descriptor, writing in list(self._writing.items()):
-            if writing.flush is not None:
-                with suppress(OSError, ValueError):  # closed by now, or broken
-                    outside(writing.flush)
-            if _same(writing, descriptor):
-                self.finish(descriptor)
+        self._finish_unclosed()
         left: dict[str, tuple[int, str, int]] = {
             self._files.places.named(place): (0, "", 0) for place in sorted(self._shared)
         }
@@ -284,6 +284,14 @@ class Writes:
                 return
         if left:
             self._claim(ops.FILES_LEFT, "", tuple(sorted(left.items())))
+
+    def _finish_unclosed(self) -> None:
+        for descriptor, writing in list(self._writing.items()):
+            if writing.flush is not None:
+                with suppress(OSError, ValueError):  # closed by now, or broken
+                    outside(writing.flush)
+            if _same(writing, descriptor):
+                self.finish(descriptor)
 
     def _claim(self, op: ops.Op, arguments: object, value: object) -> None:
         """Write down what the run did to the world; in replay it must be what it did then.
@@ -335,8 +343,3 @@ def _same(writing: _Writing, descriptor: int) -> bool:
     except OSError:
         return False
     return (found.st_dev, found.st_ino) == (writing.device, writing.inode)
-
-
-def _touched(path: str) -> str:
-    _close(_open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    return path

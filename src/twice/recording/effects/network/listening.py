@@ -2,8 +2,10 @@
 
 Covered: ``socket.listen``, by the program or by a library for it (``http.server``, ``asyncio``).
 
-Not covered: what a socket accepts, which is not recorded (a service is recorded at its WSGI or ASGI
-boundary); servers of datagrams.
+What it accepts from processes of the run itself is the run's own; from others it is not recorded, and named (a
+service is recorded at its WSGI or ASGI boundary).
+
+Not covered: servers of datagrams, and sockets that C code accepts from.
 
 Invariant: a socket listens as it would without a session, unless it is refused.
 """
@@ -15,7 +17,9 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
+from twice.recording.effects.network.within_run import is_own_peer
 from twice.recording.effects.patches import Patch
+from twice.recording.kernel.confinement import current
 
 
 def patches(module: ModuleType) -> list[Patch]:
@@ -29,4 +33,15 @@ def patches(module: ModuleType) -> list[Patch]:
         sys.audit("twice.listen", self, address)
         real(self, *args)
 
-    return [Patch(module.socket, "listen", listen)]
+    real_accept = module.socket.accept
+
+    def accept(self: Any) -> Any:
+        accepted, peer = real_accept(self)
+        if current().covers_processes and not is_own_peer(accepted, peer):
+            sys.audit("twice.accept", accepted, peer)
+        return accepted, peer
+
+    return [
+        Patch(module.socket, "listen", listen),
+        Patch(module.socket, "accept", accept),
+    ]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from ipaddress import ip_address
 from types import ModuleType
 from typing import Any
 
@@ -38,7 +39,8 @@ def _governed(layer: EffectLayer, name: str, real: Callable[..., Any]) -> Callab
         def live() -> object:
             return outcome_of(lambda: _plain(real(*args, **kwargs)))
 
-        return made(given(layer.fact(ops.RESOLVED, asked, live)))
+        needed = not (args and _is_number(args[0]))  # nobody is asked about an address
+        return made(given(layer.fact(ops.RESOLVED, asked, live, needed=needed)))
 
     resolve.__name__, resolve.__doc__ = name, real.__doc__
     return resolve
@@ -51,6 +53,16 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(map(_plain, value))
     return value
+
+
+def _is_number(host: object) -> bool:
+    if not isinstance(host, str):
+        return False
+    try:
+        ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True
 
 
 def _unchanged(value: Any) -> Any:

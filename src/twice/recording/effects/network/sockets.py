@@ -31,6 +31,7 @@ from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.network.connections import Connections, Held
 from twice.recording.effects.network.played import PlayedConnection
 from twice.recording.effects.network.tls import Bindings
+from twice.recording.effects.network.within_run import is_loopback, is_within_run
 from twice.recording.effects.outcomes import RAISED, RETURNED, given, outcome_of
 from twice.recording.effects.patches import Patch
 
@@ -111,7 +112,7 @@ class _Methods:
         if held is not None:
             return held.connect_again(lambda: real(sock, address))
         actor = self._connections.maker(sock)
-        if actor is None:
+        if actor is None or is_within_run(sock.family, address):
             return real(sock, address)
         asked = _asked(sock, address)
         held = self._connections.begin(actor, sock, asked)
@@ -143,8 +144,15 @@ class _Methods:
         # Whether a port is free is a fact. Packages that try what this machine has (urllib3: IPv6) are
         # told no more than that; for the program the socket is bound in replay too.
         given(layer.fact(ops.BOUND, _asked(sock, address), live, needed=importing))
-        if not bound and not importing:
-            real(sock, address)
+        if importing:
+            return
+        # A port that the system chose is chosen again: in a world it is free.
+        name = layer.fact(ops.BOUND_NAME, _asked(sock, address), lambda: _name(sock), needed=False)
+        if not bound:
+            try:
+                real(sock, tuple(name) if is_loopback(name) else address)
+            except OSError:
+                real(sock, address)
 
     def dup(self, real: Any, sock: Any) -> Any:
         made = real(sock)
@@ -285,6 +293,12 @@ class _Methods:
 
     def _is_played(self, sock: Any) -> bool:
         return isinstance(self._of(sock), PlayedConnection)
+
+
+def _name(sock: Any) -> Any:
+    """The address of a socket's own end, in plain values."""
+    found = outside(socket.socket.getsockname, sock)
+    return tuple(found) if isinstance(found, tuple) else None
 
 
 def _asked(sock: Any, address: Any) -> tuple[object, ...]:

@@ -80,6 +80,7 @@ class Bench:
             seed=Seed(plan.seed),
             config=parse_settings(plan.config),
             out=out,
+            in_copy=True,
             predicate=plan.predicate,
             algorithm=plan.algorithm,
             granularity=plan.granularity,

@@ -138,7 +138,10 @@ def _verify(trial: Path, folder: Path) -> str | None:
 
 
 def _rerun(trial: Path, folder: Path) -> str | None:
-    with RunRecord.open(trial) as record, rerun(trial, out=folder / "again.twice") as again:
+    with (
+        RunRecord.open(trial) as record,
+        rerun(trial, out=folder / "again.twice", in_copy=True) as again,
+    ):
         how = (again.ending or {}).get("how")
         same = again.seed == record.seed and how == "completed"
         return None if same else f"running it again ended otherwise: {how}"

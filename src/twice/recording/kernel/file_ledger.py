@@ -1,0 +1,379 @@
+"""What each file was before the run touched it, learned call by call while a run is recorded.
+
+Before a process of the run changes a file that it read, or may have read, the ledger takes a copy: a
+replay needs it. Nothing is copied that no code of the run can have seen: a file that is truncated or
+removed unread is kept by its size alone, and one that is only added to by where the addition begins.
+
+Not for: order. A history is the state at the first touch, and at the end.
+
+Invariant: every call is noted before the kernel makes it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from time import time_ns
+
+from twice.foundation.digests import Algorithm
+from twice.recording.kernel.file_history import ABSENT, FileHistory, FileState, ProcessFile
+from twice.recording.kernel.file_observation import FileUnsettled, observe_state
+from twice.recording.kernel.preimages import PreimageStore
+from twice.recording.kernel.process_tree import OF_EFFECT
+
+_lstat = os.lstat
+_BACKGROUND_FROM = 4 << 20
+"""Files of this many bytes are hashed beside the run, while it reads them."""
+_LISTED_MAX = 20_000
+_TREE_FILES_MAX = 10_000
+_TREE_TOO_LARGE = "it was renamed with a folder of too many files to keep"
+_CHANGED_BY_OTHERS = "another process changed it while the run was using it"
+_LINKED = "it has other names (hard links), and a replay changes this one alone"
+
+
+def _signature(found: os.stat_result) -> tuple[int, ...]:
+    return (
+        found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Entry:
+    """One path, from its first touch on."""
+
+    before: FileState
+    signature: tuple[int, ...] | None
+    was_read: bool = False
+    was_changed: bool = False
+    is_kept: bool = False
+    appended_from: int | None = None
+    problem: str = ""
+    branch: int = 0
+    is_read_back: bool = False
+    digest: Future[FileState] | None = None
+
+    def settle(self) -> None:
+        """Wait for a digest that is still being made."""
+        waiting, self.digest = self.digest, None
+        if waiting is None:
+            return
+        try:
+            self.before = waiting.result()
+        except FileUnsettled as error:
+            self.problem = str(error)
+
+
+class FileLedger:
+    """Every file that a run touched.
+
+    Args:
+        algorithm: of the digests.
+        store: where copies are kept.
+        copy_limit: bytes of the largest file that is copied before it is changed.
+        own: paths of the product's own files and folders, which are no part of the run.
+    """
+
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        store: PreimageStore,
+        copy_limit: int,
+        own: Collection[str] = (),
+    ) -> None:
+        self._algorithm, self._store, self._copy_limit = algorithm, store, copy_limit
+        self._own = frozenset(own)
+        self._own_folders = tuple(f"{path}/" for path in sorted(own))
+        self._entries: dict[str, _Entry] = {}
+        self._began_ns = time_ns()
+        self._by_branch: dict[int, set[str]] = {}
+        self.branch = 0
+        """The child of the program under which the next call is made; 0 for the program itself."""
+        self._hashing = ThreadPoolExecutor(1, thread_name_prefix="digests")
+
+    def is_own(self, path: str) -> bool:
+        """Return whether a path is the product's own, and no part of the run."""
+        return path in self._own or path.startswith(self._own_folders)
+
+    def note_read(self, path: str) -> None:
+        """Note that a file is about to be opened for reading alone."""
+        entry = self._touch(path)
+        if entry.was_changed:
+            entry.is_read_back = True
+            if entry.appended_from is not None:
+                self._keep_beginning(path, entry)
+            return
+        self._read(path, entry)
+
+    def note_write(self, path: str, flags: int) -> None:
+        """Note that a file is about to be opened for writing, with these flags of ``open``."""
+        entry = self._touch(path)
+        if flags & os.O_EXCL and flags & os.O_CREAT and entry.before.kind != "absent":
+            return  # it is there: the call fails
+        if entry.was_changed:
+            self._mark_changed(path, entry)
+            entry.is_read_back |= bool(flags & os.O_RDWR) and not flags & os.O_TRUNC
+            only_adds = flags & os.O_APPEND and not flags & os.O_RDWR
+            if entry.appended_from is not None and not only_adds:
+                self._keep_beginning(path, entry)
+            return
+        if entry.before.kind == "file" and not (flags & os.O_TRUNC and not entry.was_read):
+            if flags & os.O_APPEND and not flags & os.O_RDWR and not entry.was_read:
+                entry.appended_from = entry.before.size
+            else:
+                self._keep(path, entry)
+        self._mark_changed(path, entry)
+
+    def note_removal(self, path: str) -> None:
+        """Note that a path is about to be removed, or replaced by another file's renaming."""
+        entry = self._touch(path)
+        if not entry.was_changed and entry.was_read:
+            self._keep(path, entry)
+        elif entry.appended_from is not None:
+            self._keep_beginning(path, entry)
+        self._mark_changed(path, entry)
+
+    def note_creation(self, path: str) -> None:
+        """Note that a folder, link, device or other name is about to be made."""
+        entry = self._touch(path)
+        if entry.was_changed or entry.before.kind == "absent":
+            self._mark_changed(path, entry)
+        # Otherwise something is there, and the call fails.
+
+    def note_change_in_place(self, path: str) -> None:
+        """Note that a file's content is about to be changed, or to go by another name."""
+        entry = self._touch(path)
+        if not entry.was_changed:
+            self._keep(path, entry)
+        elif entry.appended_from is not None:
+            self._keep_beginning(path, entry)
+        self._mark_changed(path, entry)
+
+    def note_renaming(self, source: str, target: str) -> None:
+        """Note that a path is about to take another name."""
+        for path in self._below(source):
+            moved = target + path[len(source) :]
+            self.note_change_in_place(path)
+            self.note_removal(moved)
+        self.note_change_in_place(source)
+        self.note_removal(target)
+
+    def take_branch(self, branch: int) -> list[ProcessFile]:
+        """Return what a child of the program, and its descendants, made of files since the last time."""
+        return [self._process_file(path) for path in sorted(self._by_branch.pop(branch, ()))]
+
+    def note_listing(self, path: str) -> None:
+        """Note that a folder is about to be listed."""
+        entry = self._touch(path)
+        if entry.was_read or entry.was_changed or entry.before.kind != "folder":
+            return
+        entry.was_read = True
+        with suppress(OSError):
+            names = [name for name in os.listdir(path) if not self.is_own(f"{path}/{name}")]
+            if len(names) <= _LISTED_MAX:
+                entry.before = replace(entry.before, names=tuple(sorted(names)))
+
+    def note_link(self, path: str) -> None:
+        """Note that a link was followed."""
+        entry = self._touch(path)
+        entry.was_read = True
+
+    def finish(self, served: Collection[int] = ()) -> list[FileHistory]:
+        """Return what was touched, sorted by path; what had no effect and was not read is left out.
+
+        Args:
+            served: children of the program that a replay does not start.
+        """
+        histories = []
+        for path in sorted(self._entries):
+            entry = self._entries[path]
+            history = replace(
+                self._history(path, entry),
+                is_served=entry.branch == OF_EFFECT
+                or (entry.branch > 0 and entry.branch in served),
+            )
+            if history.has_effect or history.was_read or history.problem:
+                histories.append(history)
+        self._hashing.shutdown(wait=True)
+        return histories
+
+    def _touch(self, path: str) -> _Entry:
+        """Return a path's entry; made now, when this is its first touch."""
+        entry = self._entries.get(path)
+        if entry is not None:
+            return entry
+        try:
+            found = _lstat(path)
+        except (OSError, ValueError):
+            entry = _Entry(ABSENT, None)
+        else:
+            state = _first_state(path, found)
+            if state.kind == "other" and found.st_ctime_ns >= self._began_ns:
+                state = ABSENT  # a socket, which no call that is intercepted makes
+            entry = _Entry(state, None if state is ABSENT else _signature(found))
+        self._entries[path] = entry
+        return entry
+
+    def _mark_changed(self, path: str, entry: _Entry) -> None:
+        entry.was_changed = True
+        entry.branch = self.branch
+        if self.branch > 0:
+            self._by_branch.setdefault(self.branch, set()).add(path)
+
+    def _process_file(self, path: str) -> ProcessFile:
+        """Return what a child left at a path, with a copy of it."""
+        try:
+            state = observe_state(path, self._algorithm, with_content=False)
+            if state.kind != "file":
+                return ProcessFile(path, state)
+            if state.size > self._copy_limit:
+                limit = (
+                    f"a process wrote {state.size:,} bytes, and no replay starts it; --copy-limit is "
+                    f"{self._copy_limit:,}"
+                )
+                self._entries[path].problem = limit
+                return ProcessFile(path, state, limit)
+            kept = self._store.keep(path, self._algorithm)
+        except (OSError, FileUnsettled) as error:
+            return ProcessFile(path, ABSENT, f"its content could not be kept: {error}")
+        return ProcessFile(path, replace(state, digest=kept.digest, size=kept.size))
+
+    def _read(self, path: str, entry: _Entry) -> None:
+        if entry.was_read:
+            if entry.signature is not None and not entry.problem:
+                entry.problem = self._compare_signature(path, entry)
+            return
+        entry.was_read = True
+        if entry.before.kind != "file":
+            return
+        if entry.before.size >= _BACKGROUND_FROM:
+            entry.digest = self._hashing.submit(self._observe, path)
+            return
+        try:
+            entry.before = self._observe(path)
+        except FileUnsettled as error:
+            entry.problem = str(error)
+
+    def _observe(self, path: str) -> FileState:
+        return observe_state(path, self._algorithm, with_content=True)
+
+    @staticmethod
+    def _compare_signature(path: str, entry: _Entry) -> str:
+        try:
+            now = _signature(_lstat(path))
+        except OSError:
+            return _CHANGED_BY_OTHERS
+        return "" if now == entry.signature else _CHANGED_BY_OTHERS
+
+    def _keep(self, path: str, entry: _Entry) -> None:
+        """Copy a file's content before the run changes it."""
+        entry.settle()
+        if entry.before.kind != "file" or entry.is_kept:
+            return
+        if entry.before.size > self._copy_limit:
+            entry.problem = (
+                f"it held {entry.before.size:,} bytes and was changed in place; --copy-limit is "
+                f"{self._copy_limit:,}"
+            )
+            return
+        with suppress(OSError):
+            if _lstat(path).st_nlink > 1:
+                entry.problem = _LINKED
+        try:
+            kept = self._store.keep(path, self._algorithm)
+        except (OSError, FileUnsettled) as error:
+            entry.problem = f"its content could not be kept: {error}"
+            return
+        entry.before = replace(entry.before, digest=kept.digest, size=kept.size, chunks=kept.chunks)
+        entry.is_kept = True
+
+    def _keep_beginning(self, path: str, entry: _Entry) -> None:
+        """Copy what stood in a file before the run added to it: now the run may read it."""
+        size, entry.appended_from = entry.appended_from, None
+        assert size is not None, "only a file that was added to has a beginning"
+        if size > self._copy_limit:
+            entry.problem = (
+                f"it held {size:,} bytes and was read after the run had added to it; --copy-limit is "
+                f"{self._copy_limit:,}"
+            )
+            return
+        try:
+            kept = self._store.keep(path, self._algorithm, size=size)
+        except (OSError, FileUnsettled) as error:
+            entry.problem = f"its content could not be kept: {error}"
+            return
+        entry.before = replace(entry.before, digest=kept.digest, chunks=kept.chunks)
+        entry.is_kept = True
+
+    def _below(self, folder: str) -> list[str]:
+        """Return every file below a folder that is about to be renamed, the folder left out."""
+        try:
+            if not stat.S_ISDIR(_lstat(folder).st_mode):
+                return []
+        except OSError:
+            return []
+        found = []
+        for path in _walk(folder):
+            found.append(path)
+            if len(found) > _TREE_FILES_MAX:
+                self._touch(folder).problem = _TREE_TOO_LARGE
+                return []
+        return found
+
+    def _history(self, path: str, entry: _Entry) -> FileHistory:
+        entry.settle()
+        changed, after, problem = entry.was_changed, entry.before, entry.problem
+        if changed and entry.signature is not None and self._is_untouched(path, entry):
+            # It was opened for writing, and nothing was written.
+            changed = False
+            problem = "" if problem == _LINKED else problem
+        if changed:
+            try:
+                after = observe_state(
+                    path, self._algorithm, with_content=True, appended_from=entry.appended_from
+                )
+            except (OSError, FileUnsettled) as error:
+                problem = problem or f"its content at the end is not known: {error}"
+        was_read = entry.was_read or (not changed and bool(entry.before.digest))
+        return FileHistory(
+            path, entry.before, after, was_read, changed, entry.is_kept and changed,
+            entry.appended_from if changed else None, problem if changed or was_read else "",
+            is_read_back=entry.is_read_back,
+        )  # fmt: skip
+
+    @staticmethod
+    def _is_untouched(path: str, entry: _Entry) -> bool:
+        try:
+            return _signature(_lstat(path)) == entry.signature
+        except OSError:
+            return False
+
+
+def _first_state(path: str, found: os.stat_result) -> FileState:
+    """Return what stands at a path, without its content."""
+    mode = stat.S_IMODE(found.st_mode)
+    if stat.S_ISREG(found.st_mode):
+        return FileState("file", size=found.st_size, mode=mode, mtime_ns=found.st_mtime_ns)
+    if stat.S_ISDIR(found.st_mode):
+        return FileState("folder", mode=mode, mtime_ns=found.st_mtime_ns)
+    if stat.S_ISLNK(found.st_mode):
+        with suppress(OSError):
+            return FileState("link", target=os.readlink(path))
+    return FileState("other", mode=mode)
+
+
+def _walk(folder: str) -> Iterator[str]:
+    """Yield every path below a folder, each folder before what is in it."""
+    waiting = [folder]
+    while waiting:
+        try:
+            entries = sorted(os.scandir(waiting.pop()), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries:
+            yield entry.path
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)

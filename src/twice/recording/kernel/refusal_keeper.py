@@ -1,0 +1,96 @@
+"""The process around a replay that has no world: every change of a file by other code is refused and named.
+
+Python's own writes go to a private folder, as ever. Landlock is the belt: it also holds where the listener
+cannot read a path, or is gone.
+
+Invariant: without a listener nothing is refused, and the report says so.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from twice.recording.effects.filenames import kept
+from twice.recording.kernel import confinement
+from twice.recording.kernel.confinement import Confinement
+from twice.recording.kernel.keeper import end_like, pass_signals_on
+from twice.recording.kernel.landlock import restrict_writes
+from twice.recording.kernel.libc import set_parent_death_signal
+from twice.recording.kernel.process_number import be_program
+from twice.recording.kernel.supervisor import StopServing, serve_until
+from twice.recording.kernel.system_call_filter import (
+    install_filter,
+    is_supported,
+    refusing_filter,
+)
+from twice.recording.kernel.tiers import KEPT
+from twice.recording.kernel.write_refusal import RefusingSupervisor
+from twice.recording.wire import Channel
+
+
+def run_refusing(
+    allowed: list[str], refused: str, channel: Channel, program: Callable[[], object]
+) -> None:
+    """Run a program that may change files in some folders alone; end this process as it ended.
+
+    Args:
+        allowed: folders of the product's own.
+        refused: why there is no world.
+        channel: to the parent; the last message on it says what was refused.
+        program: what runs; it does not return.
+
+    Returns:
+        None, with nothing done, where this system gives no listener; ``confinement.current()`` says why.
+    """
+    if not is_supported():
+        confinement.enter(Confinement(refused=refused))
+        return
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if not child:
+        ours.close()
+        set_parent_death_signal(signal.SIGKILL)
+        be_program(lambda: _run_filtered(theirs, allowed, refused, program))
+    theirs.close()
+    pass_signals_on(child)
+    data, handed, _, _ = socket.recv_fds(ours, 256, 1)
+    report: dict[str, Any] = {"kind": KEPT, "tier": "none", "refused": refused}
+    if handed:
+        supervisor = RefusingSupervisor(handed[0], allowed)
+        serve_until(supervisor, {os.pidfd_open(child): _stop})
+        report["tier"] = "refusal"
+        report["refused_writes"] = [[kept(path), call] for path, call in supervisor.refused.items()]
+    elif data:
+        report["refused"] = f"{refused}; {data.decode(errors='replace')}"
+    status = os.waitpid(child, 0)[1]
+    channel.send(report)
+    channel.close()
+    end_like(status)
+
+
+def _run_filtered(
+    line: socket.socket, allowed: list[str], refused: str, program: Callable[[], object]
+) -> None:
+    code = refusing_filter()
+    tempfile.gettempdir()  # it looks for a folder that takes files, by writing to it, and remembers
+    restrict_writes([*allowed, "/dev", "/proc"])
+    try:
+        listener = install_filter(code)
+    except OSError as error:
+        confinement.enter(Confinement(refused=refused))
+        line.send(f"no listener for system calls: {error.strerror}".encode())
+    else:
+        confinement.enter(Confinement("refusal", refused=refused))
+        socket.send_fds(line, [b"L"], [listener])
+        os.close(listener)
+    line.close()
+    program()
+
+
+def _stop() -> bool:
+    raise StopServing

@@ -1,0 +1,243 @@
+"""What a verification says of files below Python: which were seen, which were copies, which differ.
+
+The recording knows what its processes did to files; the replay's keeper says what could not be shown as it
+was, and what the replay left behind. This holds both together.
+
+Invariant: what nobody saw is never counted as equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from twice.recording.effects.filenames import told
+from twice.recording.kernel.file_history import ABSENT, FileState
+from twice.recording.kernel.file_policies import find_policy
+from twice.recording.kernel.replay_differences import UNSETTLED
+from twice.recording.native_files import roots_of
+from twice.recording.runrecord import RunRecord
+from twice.replaying.drawn_names import match_drawn_names
+
+_NAMED_MAX = 5
+
+
+@dataclass(frozen=True)
+class FileJudgement:
+    """What is known of the files of one verification.
+
+    Attributes:
+        recorded: tier of the recording: ``supervisor``, ``listing`` or ``none``.
+        replayed: tier of the replay: ``world``, ``refusal`` or ``none``.
+        refused: why the replay's tier is no higher; empty where it is the highest.
+        read: how many files the recorded run read.
+        written: how many it changed.
+        changed_inputs: files that cannot be shown as they were: path, recorded, now.
+        differing: files that the replay left otherwise: path, recorded, replayed and where.
+        unknown: reasons for which the files cannot be judged.
+        refused_writes: writes of other code that were refused, so that the program ran otherwise.
+        notes: what else a reader of a failure should know.
+        passed_over: files that differ and are not judged, by policy.
+        processes: ``number`` where the recorded process id was given again, ``world`` where processes ran
+            in a numbering of their own, else ``none``.
+        connections: ``namespace`` where no network was to be reached, else ``descriptors``.
+    """
+
+    recorded: str = "none"
+    replayed: str = "none"
+    refused: str = ""
+    read: int = 0
+    written: int = 0
+    changed_inputs: Sequence[tuple[str, str, str]] = ()
+    differing: Sequence[tuple[str, str, str, str]] = ()
+    unknown: Sequence[str] = ()
+    refused_writes: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    passed_over: Sequence[str] = ()
+    processes: str = "none"
+    connections: str = "descriptors"
+
+    def list_governed(self) -> dict[str, str]:
+        """Return by which tier files, processes and connections were governed, for scripts."""
+        files = self.replayed if self.recorded == "supervisor" else self.recorded
+        return {"files": files, "processes": self.processes, "connections": self.connections}
+
+    def to_json(self) -> dict[str, object]:
+        """Return counts, and the files that differ, for scripts."""
+        differing = [row[0] for row in (*self.changed_inputs, *self.differing)]
+        return {"read": self.read, "written": self.written, "differing": differing}
+
+    def describe_tiers(self) -> str:
+        """Return what held of files and processes in this replay, in words."""
+        if self.replayed != "world":
+            why = f" ({self.refused})" if self.refused else ""
+            kept_away = (
+                "files that Python opens are held against the record, and its writes kept away"
+            )
+            if self.replayed == "refusal":
+                return f"{kept_away}; writes of other code are refused{why}"
+            return f"{kept_away}; files that other code reads and writes are not{why}"
+        text = "the replay ran in a copy of the files as they were"
+        if self.recorded == "supervisor":
+            text += f"; {self.read:,} files that were read and {self.written:,} that were written were compared"
+        else:
+            text += "; what other code than Python did to files was not seen while recording"
+        if self.processes == "number":
+            text += "; the process id was given again"
+        return text
+
+    def describe_differences(self) -> list[str]:
+        """Return a line for each file that differs."""
+        lines = [
+            f"{path}, an input: it held {recorded}, now {now}"
+            for path, recorded, now in self.changed_inputs
+        ]
+        lines += [
+            f"{path}: recorded {recorded}; replayed {replayed}; {where}"
+            for path, recorded, replayed, where in self.differing
+        ]
+        if self.differing:
+            path = self.differing[0][0]
+            lines.append(
+                f"if a library fills {path} from its own clock or entropy, record with "
+                f"--file-policy {path}=existence"
+            )
+        return lines
+
+    def first_difference(self) -> tuple[str, str] | None:
+        """Return what was recorded and what is there instead, of the first file that differs."""
+        if self.changed_inputs:
+            path, recorded, now = self.changed_inputs[0]
+            return f"{path} held {recorded} when the run read it", f"{path} holds {now} now"
+        if self.differing:
+            path, recorded, replayed, where = self.differing[0]
+            if replayed == ABSENT.describe():
+                return f"{path}: {recorded}", f"{path}: no file is there"
+            return f"{path}: {recorded}", f"{path}: {replayed}{f' ({where})' if where else ''}"
+        return None
+
+
+def judge_files(record: RunRecord, kept: Mapping[str, Any], *, whole: bool) -> FileJudgement:
+    """Return what is known of the files of a replay.
+
+    Args:
+        record: what was replayed.
+        kept: what the replay's keeper reported; empty where there was none.
+        whole: whether the program ran from its start to its end, so that what it left counts.
+    """
+    files = record.native_files()
+    names = _Names(roots_of(record.setup.program))
+    histories = [history for history in files.histories if history.problem]
+    unknown = [f"{names.show(history.path)}: {history.problem}" for history in histories]
+    unknown += [f"{count} times: {problem}" for problem, count in files.problems]
+    changed, notes = [], []
+    for plain_path, recorded, now in kept.get("changed_inputs", ()):
+        path = names.show(told(plain_path))
+        was, is_now = FileState.from_plain(recorded), FileState.from_plain(now)
+        if was.kind == "folder":
+            gone = sorted({*(was.names or ())} - {*(is_now.names or ())})
+            notes.append(f"{path} was listed and has lost {_some(gone)} since")
+        elif not any(history.path == told(plain_path) for history in histories):
+            changed.append((path, was.describe(), is_now.describe()))
+    is_judged = whole and files.tier == "supervisor" and record.setup.files != "none"
+    rows = kept.get("differences", ()) if is_judged else ()
+    differing, passed_over, unsettled = _judge_left_files(record, rows, names)
+    unknown += unsettled
+    refused_writes = [
+        f"not judged: code other than Python wants to write {names.show(told(plain_path))} ({call}), and "
+        f"was refused, because there is no copy of the files here ({kept.get('refused')})"
+        for plain_path, call in kept.get("refused_writes", ())
+    ]
+    # Python lists the program's own folder with every import: what is new there says nothing.
+    hidden = [
+        told(path)
+        for path, is_looked_for in kept.get("hidden", ())
+        if is_looked_for or not names.is_own_folder(told(path))
+    ]
+    if hidden:
+        passed_over.append(
+            f"hidden from the replay, because it was not there when the run looked for it: "
+            f"{_some(list(map(names.show, hidden)))}"
+        )
+    uncovered = [names.show(told(path)) for path in kept.get("uncovered", ())]
+    if uncovered:
+        unknown.append(f"no copy could be made of {_some(uncovered)}")
+    stated = (record.ending or {}).get("native_files") or {}
+    return FileJudgement(
+        recorded=files.tier,
+        replayed=str(kept.get("tier", "none")),
+        refused=str(kept.get("refused", "")),
+        read=int(stated.get("read", 0)),
+        written=int(stated.get("written", 0)),
+        changed_inputs=changed,
+        differing=differing,
+        unknown=unknown,
+        refused_writes=refused_writes,
+        notes=notes,
+        passed_over=passed_over,
+        processes=_processes(kept),
+        connections="namespace" if kept.get("is_cut_off") else "descriptors",
+    )
+
+
+def _judge_left_files(
+    record: RunRecord, differences: Sequence[Sequence[Any]], names: _Names
+) -> tuple[list[tuple[str, str, str, str]], list[str], list[str]]:
+    """Return files that the replay left otherwise, those that policies pass over, and the unsettled."""
+    served = {history.path for history in record.native_files().histories if history.is_served}
+    rows, pairs = match_drawn_names(
+        [
+            (told(path), FileState.from_plain(was), FileState.from_plain(is_now), str(where))
+            for path, was, is_now, where in differences
+            if told(path) not in served  # no replay starts the process that wrote it
+        ]
+    )
+    differing, unsettled = [], []
+    passed_over = [
+        f"{path} is named {other} in the replay: the C library drew the name"
+        for path, other in pairs
+    ]
+    for full_path, was, is_now, where in rows:
+        path = names.show(full_path)
+        if where == UNSETTLED:
+            unsettled.append(f"{path} {where}")
+            continue
+        policy, why = find_policy(path, record.setup.file_policies)
+        if policy == "ignore" or (policy == "existence" and was.kind == is_now.kind):
+            passed_over.append(f"{path} differs and is not judged: {why}")
+            continue
+        differing.append((path, was.describe(), is_now.describe(), where))
+    return differing, passed_over, unsettled
+
+
+def _processes(kept: Mapping[str, Any]) -> str:
+    number = kept.get("number") or {}
+    if not number or number.get("problem"):
+        return "world" if kept.get("tier") == "world" else "none"
+    return "number" if number.get("given") == number.get("wanted") else "world"
+
+
+class _Names:
+    """Shows paths as people know them: from the program's folder, where they lie in it."""
+
+    def __init__(self, roots: Sequence[str]) -> None:
+        self._roots = sorted(roots, key=len, reverse=True)
+
+    def is_own_folder(self, path: str) -> bool:
+        """Return whether a path lies directly in one of the folders."""
+        return path.rpartition("/")[0] in self._roots
+
+    def show(self, path: str) -> str:
+        """Return a path as a verdict shows it."""
+        for root in self._roots:
+            if path.startswith(f"{root}/"):
+                return str(Path(path).relative_to(root))
+        return path
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMED_MAX])
+    more = len(names) - _NAMED_MAX
+    return f"{shown} and {more} more" if more > 0 else shown

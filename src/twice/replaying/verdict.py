@@ -1,0 +1,116 @@
+"""From what an execution gave to a verdict: how many points count, how the run ended, what files say.
+
+Invariant: a difference that the program may not be to blame for is never a FAIL, and never a PASS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.inventory import unsupported_rows
+from twice.replaying.checking import Failure
+from twice.replaying.file_judgement import FileJudgement
+from twice.replaying.statement import Result
+from twice.replaying.touched import not_shown, repeated_processes
+
+_NATIVE_FILES = "files.native"
+
+
+def weigh_surroundings(
+    result: Result, files: FileJudgement, inventory: Sequence[Mapping[str, object]]
+) -> tuple[Result, list[str]]:
+    """Return the result as files, processes and sources of the world leave it, and why it changed.
+
+    Args:
+        result: by compare-points, ending and differing files.
+        files: what is known of the files.
+        inventory: every source that the run touched.
+    """
+    if files.refused_writes and not files.changed_inputs:
+        return "UNKNOWN", list(files.refused_writes)
+    repeated = repeated_processes(inventory)
+    if result == "FAIL" and repeated and not files.changed_inputs:
+        return "UNKNOWN", [repeated]
+    unseen = [row for row in unsupported_rows(inventory) if row.get("source") == _NATIVE_FILES]
+    if result == "FAIL" and unseen:
+        return "UNKNOWN", [not_shown(row) for row in unseen]
+    if result in {"PASS", "PARTIAL"}:
+        reasons = [f"no pass, because of a file: {why}" for why in files.unknown]
+        reasons += map(not_shown, unsupported_rows(inventory))
+        if reasons:
+            return "UNKNOWN", reasons
+    return result, []
+
+
+def find_file_difference(record: RunRecord, files: FileJudgement, index: int) -> Failure | None:
+    """Return the first file that differs as a failure at a compare-point, or None."""
+    different = files.first_difference()
+    if different is None:
+        return None
+    return Failure(index, record.ticks - 1, "files", ("files",), *different)
+
+
+def judgeable_points(record: RunRecord) -> int:
+    """How many points a replay can repeat: those before an interrupt from outside."""
+    interrupted_at = (record.ending or {}).get("interrupted_at_point")
+    total = len(record.reader.points)
+    return total if interrupted_at is None else min(total, int(interrupted_at))
+
+
+def judge_counts(
+    record: RunRecord,
+    failure: Failure | None,
+    counts: Mapping[str, int],
+    *,
+    segment: bool,
+    manifest: bool | None,
+) -> Result:
+    """Return the result by compare-points alone."""
+    if failure is not None or manifest is False:
+        return "FAIL"
+    if counts["evaluated"] == 0 or counts["evaluated"] == counts["failed"]:
+        return "UNKNOWN"
+    whole = record.complete and judgeable_points(record) == len(record.reader.points)
+    return "PARTIAL" if segment or not whole else "PASS"
+
+
+def find_ending_difference(
+    record: RunRecord, message: Mapping[str, Any], evaluated: int
+) -> Failure | None:
+    """Whether the program ended otherwise than it did; a torn record does not know how it did."""
+    recorded = record.ending
+    if recorded is None or recorded.get("how") == "torn" or "interrupted_at_point" in recorded:
+        return None
+    exception = recorded.get("exception")
+    was = (recorded["how"], recorded["exit_code"], exception["type"] if exception else None)
+    now = (message["how"], message["exit_code"], message["exception"])
+    if was == now:
+        return None
+    return Failure(
+        evaluated,
+        record.ticks - 1,
+        "ending",
+        ("(ending)",),
+        describe_ending(recorded),
+        " ".join(str(part) for part in now if part is not None),
+    )
+
+
+def find_missing_point(record: RunRecord, index: int) -> Failure | None:
+    """The program ended while the record holds more points."""
+    if not record.complete and record.ending is None:
+        return None
+    point = record.reader.points.point(index)
+    was = f"{point.name} of tick {point.tick}"
+    return Failure(index, point.tick, point.name, ("(point)",), was, "the program had ended")
+
+
+def describe_ending(ending: Mapping[str, Any] | None) -> str:
+    """Return how a run ended, as text."""
+    if ending is None:
+        return "no ending (the record is torn)"
+    exception = ending.get("exception")
+    what = f", {exception['type']}" if exception else ""
+    return f"{ending['how']}, exit code {ending['exit_code']}{what}"

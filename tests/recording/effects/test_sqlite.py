@@ -1,0 +1,69 @@
+"""SQLite's own clock and entropy are served in a replay, and its functions stay what they are."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from programs import recorded
+from twice.replaying.verifying import verify
+
+ASKED = [
+    "select current_timestamp, current_date, current_time",
+    "select datetime('now', '+1 day'), julianday('now'), strftime('%s', 'now'), unixepoch()",
+    "select random(), hex(randomblob(8)), typeof(random())",
+]
+"""What no two executions answer alike."""
+PLAIN = [
+    "select date('2020-02-29', '+1 year'), datetime(0, 'unixepoch'), strftime('%Y', '1999-01-01')",
+    "select typeof(current_timestamp), length(current_timestamp), length(randomblob(5))",
+    "select date(null), strftime('%d', 'nonsense'), julianday('2000-01-01 12:00')",
+]
+"""What SQLite answers alike without a session."""
+
+
+def source(*asked: str) -> str:
+    return f"""
+    import sqlite3
+
+    def main(run):
+        table = sqlite3.connect(":memory:")
+        table.execute("create table t (a, at text default current_timestamp)")
+        table.execute("insert into t (a) values (random())")
+        run.compare("row", table.execute("select * from t").fetchone())
+        for asked in {list(asked)!r}:
+            run.compare(asked, table.execute(asked).fetchone())
+            print(table.execute(asked).fetchone())
+    """
+
+
+def test_clock_and_entropy_of_sqlite_are_served(tmp_path: Path) -> None:
+    with recorded(tmp_path, source(*ASKED)) as record:
+        assert verify(record.path).result == "PASS"
+
+
+@pytest.mark.parametrize("asked", PLAIN)
+def test_what_does_not_ask_for_now_is_sqlite_s_own(tmp_path: Path, asked: str) -> None:
+    with recorded(tmp_path, source(asked)) as record:
+        printed = record.printed()[0].decode().strip()
+
+    assert printed == str(sqlite3.connect(":memory:").execute(asked).fetchone())
+
+
+def test_an_index_on_a_date_can_be_made(tmp_path: Path) -> None:
+    body = """
+    import sqlite3
+
+    def main(run):
+        table = sqlite3.connect(":memory:")
+        table.execute("create table t (at text)")
+        table.execute("create index days on t (date(at))")
+        table.execute("insert into t values ('2020-01-01 10:00')")
+        run.compare("found", table.execute("select * from t where date(at) = '2020-01-01'").fetchall())
+    """
+    with recorded(tmp_path, body) as record:
+        assert record.ending is not None
+        assert record.ending["how"] == "completed", record.ending
+        assert verify(record.path).result == "PASS"
