@@ -18,6 +18,7 @@ from twice.foundation.seeds import Seed
 from twice.recording import writing
 from twice.recording.cadence import Cadence
 from twice.recording.environment import measure
+from twice.recording.launch import NESTED
 from twice.recording.naming import parse_program
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
@@ -78,6 +79,7 @@ def start(folder: Path, name: str) -> tuple[int, Channel]:
 def main() -> None:
     """Record once to the end, then kill COUNT recordings."""
     folder, draw, count = Path(sys.argv[1]), random.Random(int(sys.argv[2])), int(sys.argv[3])
+    os.environ[NESTED] = str(folder / "session")
     (folder / "program.py").write_text(PROGRAM)
     measured = measure()
     writing.measure = lambda: measured

@@ -15,12 +15,13 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from twice.errors import EffectRefused
+from twice.recording.effects.patches import StandIn
 
 _SCALARS = frozenset(
     {type(None), bool, int, float, str, bytes, Decimal, datetime, date, time, timedelta}
 )
 _UUID = ("uuid", "UUID")  # By name: the module draws entropy, and has an owner elsewhere.
-_CALLABLES = (FunctionType, BuiltinFunctionType, MethodType, type)
+_CALLABLES = (FunctionType, BuiltinFunctionType, MethodType, StandIn, type)
 Walk = Callable[[Any], Any]
 
 
