@@ -57,6 +57,7 @@ class RecordedFiles:
 def write_native_files(session: Session, found: NativeFiles) -> dict[str, object]:
     """Write what a keeper found into the session's record; what the ending says of it."""
     _name_native_writes(session, found.changed)
+    _name_native_connections(session, found.connections)
     placing = Placing(session.setup.program)
     sources = {os.fspath(path) for path in user_modules()}
     histories = [
@@ -94,6 +95,21 @@ def _name_native_writes(session: Session, changed: Sequence[str]) -> None:
         "",
         f"{shown}{more}: written by code other than Python, which nothing here records or keeps away",
         "record on a Linux that gives a listener for system calls",
+    )
+
+
+def _name_native_connections(session: Session, connections: Sequence[tuple[str, int]]) -> None:
+    """Name addresses that code connected to by itself, unless their sockets were named already."""
+    inventory = session.wiring.inventory
+    if not connections or inventory.has("network.descriptor"):
+        return
+    shown = ", ".join(words for words, _ in connections[:_NAMED_MAX])
+    more = f" and {len(connections) - _NAMED_MAX} more" if len(connections) > _NAMED_MAX else ""
+    inventory.unsupported(
+        "network.native",
+        "",
+        f"{shown}{more}: connected by code other than Python, and what came in is not recorded",
+        "put the call that connects into a function and declare it: @twice.effect",
     )
 
 

@@ -15,7 +15,7 @@ from twice.replaying.file_judgement import FileJudgement
 from twice.replaying.statement import Result
 from twice.replaying.touched import not_shown, repeated_processes
 
-_NATIVE_FILES = "files.native"
+_NATIVE = frozenset({"files.native", "network.native"})
 
 
 def weigh_surroundings(
@@ -33,7 +33,7 @@ def weigh_surroundings(
     repeated = repeated_processes(inventory)
     if result == "FAIL" and repeated and not files.changed_inputs:
         return "UNKNOWN", [repeated]
-    unseen = [row for row in unsupported_rows(inventory) if row.get("source") == _NATIVE_FILES]
+    unseen = [row for row in unsupported_rows(inventory) if row.get("source") in _NATIVE]
     if result == "FAIL" and unseen:
         return "UNKNOWN", [not_shown(row) for row in unseen]
     if result in {"PASS", "PARTIAL"}:

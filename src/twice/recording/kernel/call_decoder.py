@@ -18,10 +18,14 @@ _RENAMES = ("rename", "symlink", "rmdir", "link")
 
 
 class CallDecoder:
-    """Reads the arguments of calls, one after the other."""
+    """Reads the arguments of calls, one after the other.
 
-    def __init__(self) -> None:
-        self._memory, self._resolver = RemoteMemory(), PathResolver()
+    Args:
+        memory: of the processes that make them.
+    """
+
+    def __init__(self, memory: RemoteMemory) -> None:
+        self._memory, self._resolver = memory, PathResolver()
 
     def read_path(self, notification: Notification, call: PathCall) -> str:
         """Return the call's path as the process gave it.

@@ -21,10 +21,10 @@ from time import time_ns  # the real one: bound before anything is patched
 from typing import Any, Literal
 
 from twice.foundation.digests import Algorithm
-from twice.recording.kernel.effect_threads import EffectThreads
 from twice.recording.kernel.file_history import FileHistory, ProcessFile
 from twice.recording.kernel.package_paths import PackagePaths
 from twice.recording.kernel.process_tree import read_parent
+from twice.recording.kernel.thread_marks import ThreadMarks
 from twice.recording.kernel.tree_listing import ListedRoots
 from twice.recording.wire import Channel
 
@@ -40,6 +40,7 @@ class NativeFiles:
     Attributes:
         tier: how it was learned; ``none`` where nobody looked.
         histories: every file that was read or changed, sorted by path.
+        connections: addresses that code connected to by itself, with how often.
         changed: by a listing: files below the program's folders that were made or changed.
         problems: what could not be told, with how often.
         folder: where the contents of changed files are kept, by digest.
@@ -48,6 +49,7 @@ class NativeFiles:
 
     tier: FilesTier = "none"
     histories: Sequence[FileHistory] = ()
+    connections: Sequence[tuple[str, int]] = ()
     changed: Sequence[str] = ()
     problems: tuple[tuple[str, int], ...] = ()
     folder: str = ""
@@ -63,7 +65,7 @@ class Confinement:
         refused: why it is no higher one.
         is_cut_off: whether a network namespace keeps the network away.
         keeper: line to the process that supervises this one; None without one.
-        effects: threads inside of declared effects, as the keeper knows them.
+        marks: what threads of this process are about to do, as the keeper knows it.
         parent: descriptor of the process that asked for this session, where a keeper stands between.
         began_ns: when this confinement began, in nanoseconds since 1970.
     """
@@ -72,7 +74,7 @@ class Confinement:
     refused: str = ""
     is_cut_off: bool = False
     keeper: socket.socket | None = field(default=None, repr=False)
-    effects: EffectThreads | None = field(default=None, repr=False)
+    marks: ThreadMarks | None = field(default=None, repr=False)
     parent: int | None = field(default=None, repr=False)
     began_ns: int = 0
     _is_watching: bool = False
@@ -157,9 +159,14 @@ class Confinement:
 
     def inside_effect(self) -> AbstractContextManager[None]:
         """Let what this thread does to files belong to a declared effect while the block runs."""
-        if self.effects is None or not self._is_watching:
+        if self.marks is None or not self._is_watching:
             return nullcontext()
-        return self.effects.inside()
+        return self.marks.inside_effect()
+
+    def expect_connect(self) -> None:
+        """Let the next connection of this thread count as made by Python."""
+        if self.marks is not None and self._is_watching:
+            self.marks.expect_connect()
 
     def take_process(self, pid: int) -> tuple[list[ProcessFile], str]:
         """Return what a child process that has ended left of files, and the folder with their contents.
@@ -199,6 +206,7 @@ class Confinement:
         return NativeFiles(
             "supervisor",
             [FileHistory.from_plain(fields) for fields in answer["histories"]],
+            connections=[(words, count) for words, count in answer["connections"]],
             problems=tuple((text, count) for text, count in answer["problems"]),
             folder=answer["folder"],
         )

@@ -21,12 +21,12 @@ from typing import NoReturn
 from twice.foundation.digests import Algorithm
 from twice.recording.kernel import confinement
 from twice.recording.kernel.confinement import Confinement
-from twice.recording.kernel.effect_threads import EffectThreads
 from twice.recording.kernel.file_ledger import FileLedger
 from twice.recording.kernel.libc import set_parent_death_signal
 from twice.recording.kernel.package_paths import PackagePaths
 from twice.recording.kernel.preimages import PreimageStore
 from twice.recording.kernel.supervisor import StopServing, Supervisor, serve_until
+from twice.recording.kernel.thread_marks import ThreadMarks
 from twice.recording.wire import Channel
 
 _PASSED_ON = (
@@ -41,19 +41,19 @@ def supervise_from_here(folder: str) -> None:
         folder: for copies of files; it need not be there yet, and is removed with the session's folder.
     """
     ours, theirs = socket.socketpair()
-    effects, parent = EffectThreads(), os.pidfd_open(os.getppid())
+    marks, parent = ThreadMarks(), os.pidfd_open(os.getppid())
     ready, told = os.pipe()
     child = os.fork()
     if child:
         theirs.close()
         os.close(ready)
-        _keep(child, ours, told, Keeper(ours, folder, effects))
+        _keep(child, ours, told, Keeper(ours, folder, marks))
     ours.close()
     os.close(told)
     os.read(ready, 1)  # a signal from the parent must find a keeper that passes it on
     os.close(ready)
     set_parent_death_signal(signal.SIGKILL)
-    confinement.enter(Confinement("supervisor", keeper=theirs, effects=effects, parent=parent))
+    confinement.enter(Confinement("supervisor", keeper=theirs, marks=marks, parent=parent))
 
 
 def _keep(child: int, line: socket.socket, told: int, keeper: Keeper) -> NoReturn:
@@ -80,11 +80,11 @@ class Keeper:
     Args:
         line: to the program's process.
         folder: for copies of files.
-        effects: threads of the program inside of declared effects.
+        marks: what threads of the program are about to do.
     """
 
-    def __init__(self, line: socket.socket, folder: str, effects: EffectThreads) -> None:
-        self._line, self._folder, self._effects = line, folder, effects
+    def __init__(self, line: socket.socket, folder: str, marks: ThreadMarks) -> None:
+        self._line, self._folder, self._marks = line, folder, marks
         self._supervisor: Supervisor | None = None
 
     def serve_until_end(self, end: int) -> None:
@@ -130,9 +130,7 @@ class Keeper:
             asked["copy_limit"],
             asked["own"],
         )
-        self._supervisor = Supervisor(
-            handed[0], ledger, PackagePaths(asked["roots"]), self._effects
-        )
+        self._supervisor = Supervisor(handed[0], ledger, PackagePaths(asked["roots"]), self._marks)
         self._line.send(b"k")
         return True
 
@@ -150,6 +148,7 @@ class Keeper:
         line.send(
             {
                 "histories": [history.to_plain() for history in histories],
+                "connections": self._supervisor.list_connections(message["served"]),
                 "problems": sorted(self._supervisor.problems.items()),
                 "folder": self._folder,
             }

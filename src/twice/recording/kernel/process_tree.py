@@ -8,7 +8,11 @@ Invariant: a process whose origin is not known belongs to no child.
 
 from __future__ import annotations
 
-_open = open  # the real one: bound before anything is patched
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+_open, _listdir = open, os.listdir  # the real ones: bound before anything is patched
 _OF_PROGRAM, _UNKNOWN, OF_EFFECT = 0, -1, -2
 
 
@@ -16,14 +20,15 @@ class ProcessTree:
     """The descendants of the program's process, which is the first that makes a call."""
 
     def __init__(self) -> None:
-        self._root = 0
+        self.root = 0
+        """Process id of the program, as the supervisor counts; 0 until it makes a call."""
         self._branches: dict[int, int] = {}
 
     def note_first(self, thread: int) -> None:
         """Note the thread of a call; that of the first one is the program's."""
-        if not self._root:
-            self._root = read_parent(thread)[0]
-            self._branches[self._root] = _OF_PROGRAM
+        if not self.root:
+            self.root = read_parent(thread)[0]
+            self._branches[self.root] = _OF_PROGRAM
 
     def knows(self, thread: int) -> bool:
         """Return whether a thread made a call before."""
@@ -53,7 +58,7 @@ class ProcessTree:
                 branch = self._branches[process]
                 break
             climbed.append(process)
-            if parent == self._root:
+            if parent == self.root:
                 branch = process
                 break
             process, parent = read_parent(parent)
@@ -74,3 +79,29 @@ def read_parent(thread: int) -> tuple[int, int]:
         return int(fields[b"Tgid"]), int(fields[b"PPid"])
     except (OSError, KeyError, ValueError):
         return 0, 0
+
+
+def read_own_number(thread: int) -> int:
+    """Return the id that a thread has for itself: another one in a process namespace; 0 where it is gone."""
+    with suppress(OSError, ValueError), _open(f"/proc/{thread}/status", "rb") as status:
+        for line in status:
+            if line.startswith(b"NSpid:"):
+                return int(line.split()[-1])
+    return 0
+
+
+def list_processes(root: int, is_wanted: Callable[[int], bool]) -> Iterator[int]:
+    """Yield a process and its descendants, leaving out those that are not wanted with theirs.
+
+    Args:
+        root: process id.
+        is_wanted: asked about each descendant.
+    """
+    waiting = [root]
+    while waiting:
+        pid = waiting.pop()
+        yield pid
+        with suppress(OSError):
+            for task in _listdir(f"/proc/{pid}/task"):
+                with _open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as children:
+                    waiting += filter(is_wanted, map(int, children.read().split()))

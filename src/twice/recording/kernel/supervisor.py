@@ -1,4 +1,4 @@
-"""Answers the intercepted system calls of a recording, and notes which files they touch.
+"""Answers the intercepted system calls of a recording, and notes which files and connections they touch.
 
 It is another process than those it supervises: a thread beside code that waits for it, holding Python's
 lock, would wait for ever. It reads the path that a call points to, notes it, and lets the kernel go on.
@@ -14,18 +14,21 @@ import errno
 import os
 import select
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Protocol
 
 from twice.recording.kernel.call_decoder import CallDecoder
-from twice.recording.kernel.effect_threads import EffectThreads
 from twice.recording.kernel.file_history import FileHistory, ProcessFile
 from twice.recording.kernel.file_ledger import FileLedger
+from twice.recording.kernel.native_connections import NativeConnections
 from twice.recording.kernel.notification import Listener, Notification
 from twice.recording.kernel.package_paths import PackagePaths
 from twice.recording.kernel.path_resolution import ResolvedPath
-from twice.recording.kernel.process_tree import OF_EFFECT, ProcessTree
+from twice.recording.kernel.process_tree import OF_EFFECT, ProcessTree, read_own_number
+from twice.recording.kernel.remote_memory import RemoteMemory
 from twice.recording.kernel.system_calls import (
     CHANGES,
+    CONNECTIONS,
     EXECUTIONS,
     NUMBERS,
     OPENS,
@@ -34,6 +37,7 @@ from twice.recording.kernel.system_calls import (
     PathCall,
     path_calls,
 )
+from twice.recording.kernel.thread_marks import ThreadMarks
 
 _NO_FOLLOW, _PATH_ONLY = os.O_NOFOLLOW, getattr(os, "O_PATH", 0)
 _FOLDER = os.O_DIRECTORY
@@ -49,7 +53,7 @@ class Supervisor:
         descriptor: of the filter's listener.
         ledger: notes what is touched.
         packages: tells the machine's files from the run's.
-        effects: threads of the program inside of declared effects.
+        marks: what threads of the program are about to do.
     """
 
     def __init__(
@@ -57,15 +61,17 @@ class Supervisor:
         descriptor: int,
         ledger: FileLedger,
         packages: PackagePaths,
-        effects: EffectThreads,
+        marks: ThreadMarks,
     ) -> None:
-        self._effects = effects
+        self._marks = marks
         self._listener = Listener(descriptor)
         self._tree = ProcessTree()
         self._ledger, self._packages = ledger, packages
-        self._decoder = CallDecoder()
+        memory = RemoteMemory()
+        self._decoder, self._connections = CallDecoder(memory), NativeConnections(memory)
         self._calls = path_calls(OPENS, CHANGES, EXECUTIONS)
         self._opens = frozenset(path_calls(OPENS))
+        self._connects = frozenset(NUMBERS[name] for name in CONNECTIONS if name in NUMBERS)
         self._unnamed = {NUMBERS[name]: name for name in UNNAMED if name in NUMBERS}
         self._is_noting = True
         self.problems: dict[str, int] = {}
@@ -93,6 +99,14 @@ class Supervisor:
             for history in self._ledger.finish(served)
             if history.has_effect or not self._packages.is_of_machine(history.path)
         ]
+
+    def list_connections(self, served: Collection[int]) -> list[tuple[str, int]]:
+        """Return what code of the run's processes connected to by itself, and how often.
+
+        Args:
+            served: children of the program that a replay does not start.
+        """
+        return self._connections.list_noted(served)
 
     def answer_waiting(self) -> bool:
         """Answer the calls that wait now; return whether any filtered process is left."""
@@ -122,6 +136,9 @@ class Supervisor:
         self._listener.proceed(notification)
 
     def _note(self, notification: Notification) -> None:
+        if notification.number in self._connects:
+            self._note_connection(notification)
+            return
         call = self._calls.get(notification.number)
         if call is None:
             name = self._unnamed.get(notification.number, str(notification.number))
@@ -136,6 +153,13 @@ class Supervisor:
                 self._ledger.note_read(path)
         else:
             self._note_change(notification, call, given)
+
+    def _note_connection(self, notification: Notification) -> None:
+        thread = notification.pid
+        is_pythons = self._marks.take_expected_connect(read_own_number(thread))
+        if not is_pythons and not self._marks.is_any_in_effect():
+            branch = partial(self._branch_of, thread)
+            self._connections.note(notification, self._tree.root, branch)
 
     def _note_open(self, notification: Notification, call: PathCall, given: str) -> None:
         flags = self._decoder.read_flags(notification, call)
@@ -153,7 +177,7 @@ class Supervisor:
         if is_writing:
             self._ledger.branch = self._branch_of(notification.pid)
             self._ledger.note_write(path, flags)
-        elif not self._packages.is_of_machine(path) and not self._effects.holds(notification.pid):
+        elif not self._packages.is_of_machine(path) and not self._is_in_effect(notification.pid):
             if flags & _FOLDER or os.path.isdir(path):
                 self._ledger.note_listing(path)
             else:
@@ -184,14 +208,18 @@ class Supervisor:
 
     def _branch_of(self, thread: int) -> int:
         """Return whose files a thread's are: the program's, a child's, or a declared effect's."""
-        if self._effects.holds(thread):
+        if self._is_in_effect(thread):
             return OF_EFFECT
         is_new = not self._tree.knows(thread)
         branch = self._tree.branch_of(thread)
-        if is_new and branch > 0 and self._effects.is_any():
+        if is_new and branch > 0 and self._marks.is_any_in_effect():
             self._tree.take_for_effect(branch)
             return OF_EFFECT
         return branch
+
+    def _is_in_effect(self, thread: int) -> bool:
+        marks = self._marks
+        return marks.is_any_in_effect() and marks.is_in_effect(read_own_number(thread))
 
     def _note_renaming(self, notification: Notification, source: str, target: str | None) -> None:
         if target is None:  # it becomes a file of the product's

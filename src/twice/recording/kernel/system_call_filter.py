@@ -21,6 +21,7 @@ from twice.recording.kernel.system_calls import (
     ARCHITECTURE,
     ATTRIBUTE_CHANGES,
     CHANGES,
+    CONNECTIONS,
     EXECUTIONS,
     NUMBERS,
     OPENS,
@@ -37,8 +38,8 @@ _ALL_THREADS, _NEW_LISTENER, _FOREIGN_THREAD_IS_ESRCH, _WAIT_KILLABLE = 1, 8, 16
 
 
 def recording_filter() -> bytes:
-    """Return the filter of a recording: every open, change of a name, and execution."""
-    asked = [*_numbers(*OPENS, *CHANGES, *EXECUTIONS), *_find_numbers(UNNAMED)]
+    """Return the filter of a recording: every open, change of a name, execution and connection."""
+    asked = [*_numbers(*OPENS, *CHANGES, *EXECUTIONS), *_find_numbers((*CONNECTIONS, *UNNAMED))]
     return _assemble(asked, {})
 
 

@@ -20,14 +20,15 @@ _X86_64: Final = {
     "mkdirat": 258, "mknodat": 259, "fchownat": 260, "futimesat": 261, "unlinkat": 263,
     "renameat": 264, "linkat": 265, "symlinkat": 266, "fchmodat": 268, "utimensat": 280,
     "open_by_handle_at": 304, "renameat2": 316, "seccomp": 317, "execveat": 322,
-    "io_uring_setup": 425, "openat2": 437, "fchmodat2": 452,
+    "io_uring_setup": 425, "openat2": 437, "pidfd_getfd": 438, "fchmodat2": 452,
 }  # fmt: skip
 _AARCH64: Final = {
     "setxattr": 5, "lsetxattr": 6, "removexattr": 14, "lremovexattr": 15, "mknodat": 33,
     "mkdirat": 34, "unlinkat": 35, "symlinkat": 36, "linkat": 37, "renameat": 38, "mount": 40,
     "pivot_root": 41, "truncate": 45, "chroot": 51, "fchmodat": 53, "fchownat": 54, "openat": 56,
     "utimensat": 88, "connect": 203, "execve": 221, "open_by_handle_at": 265, "renameat2": 276,
-    "seccomp": 277, "execveat": 281, "io_uring_setup": 425, "openat2": 437, "fchmodat2": 452,
+    "seccomp": 277, "execveat": 281, "io_uring_setup": 425, "openat2": 437, "pidfd_getfd": 438,
+    "fchmodat2": 452,
 }  # fmt: skip
 _MACHINES: Final = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
 ARCHITECTURE, NUMBERS = _MACHINES.get(platform.machine(), (0, {}))
@@ -99,6 +100,8 @@ ATTRIBUTE_CHANGES: Final = (
 """Calls that change permissions, owners, times and attributes: a replay refuses them where it must."""
 UNNAMED: Final = ("open_by_handle_at", "chroot", "pivot_root", "mount")
 """Calls after which the files that a process means cannot be told from its paths."""
+CONNECTIONS: Final = ("connect",)
+"""Calls that reach another process, perhaps on another machine."""
 WRITE_FLAGS: Final = (
     os.O_WRONLY
     | os.O_RDWR

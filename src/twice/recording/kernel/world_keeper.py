@@ -24,7 +24,6 @@ from twice.errors import FilesUnprotected
 from twice.recording.effects.filenames import kept
 from twice.recording.kernel import confinement
 from twice.recording.kernel.confinement import Confinement
-from twice.recording.kernel.effect_threads import EffectThreads
 from twice.recording.kernel.file_history import FileHistory
 from twice.recording.kernel.keeper import Keeper, end_like, pass_signals_on
 from twice.recording.kernel.libc import MS_BIND, MS_REMOUNT, mount, set_parent_death_signal
@@ -38,6 +37,7 @@ from twice.recording.kernel.namespaces import (
 )
 from twice.recording.kernel.process_number import ProgramEnd, be_program, start_as
 from twice.recording.kernel.refusal_keeper import run_refusing
+from twice.recording.kernel.thread_marks import ThreadMarks
 from twice.recording.kernel.tiers import KEPT, NETWORK, NUMBER, REFUSAL, VARIABLE, tiers_left_out
 from twice.recording.kernel.tiers import WORLD as WORLD_TIER
 from twice.recording.kernel.world import World
@@ -114,17 +114,17 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
     for folder in shared:
         folder.mount()
 
-    effects = EffectThreads()
+    marks = ThreadMarks()
 
     def in_world(keeper: socket.socket | None) -> None:
         world.close_descriptors()
         give_up_rights(entered)
         confinement.enter(
-            Confinement("world", is_cut_off=entered.has_network, keeper=keeper, effects=effects)
+            Confinement("world", is_cut_off=entered.has_network, keeper=keeper, marks=marks)
         )
         program()
 
-    end = _run(request, channel, in_world, effects, numbers=entered.has_process_numbers)
+    end = _run(request, channel, in_world, marks, numbers=entered.has_process_numbers)
     differences = world.compare() if request.compares else []
     removed = [] if request.keep is None else world.copy_out(request.keep)
     channel.send(
@@ -201,7 +201,7 @@ def _run(
     request: WorldRequest,
     channel: Channel,
     in_world: Callable[[socket.socket | None], object],
-    effects: EffectThreads,
+    marks: ThreadMarks,
     *,
     numbers: bool,
 ) -> ProgramEnd:
@@ -217,7 +217,7 @@ def _run(
     theirs.close()
     pass_signals_on(started.init)
     if request.is_recorded:
-        Keeper(ours, f"{request.folder}-preimages", effects).serve_until_end(started.fileno())
+        Keeper(ours, f"{request.folder}-preimages", marks).serve_until_end(started.fileno())
     else:
         _wait_for_end(started, channel)
     return started.wait()

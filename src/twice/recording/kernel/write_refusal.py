@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from twice.recording.kernel.call_decoder import CallDecoder
 from twice.recording.kernel.notification import Listener, Notification
+from twice.recording.kernel.remote_memory import RemoteMemory
 from twice.recording.kernel.system_calls import (
     ATTRIBUTE_CHANGES,
     CHANGES,
@@ -44,7 +45,7 @@ class RefusingSupervisor:
 
     def __init__(self, descriptor: int, allowed: Sequence[str]) -> None:
         self._listener = Listener(descriptor)
-        self._decoder = CallDecoder()
+        self._decoder = CallDecoder(RemoteMemory())
         self._calls = path_calls(OPENS, CHANGES, ATTRIBUTE_CHANGES)
         self._opens = frozenset(path_calls(OPENS))
         self._unnamed = {NUMBERS[name]: name for name in UNNAMED if name in NUMBERS}

@@ -21,6 +21,7 @@ SOURCES = (
     "network.connect",
     "network.descriptor",
     "network.listen",
+    "network.native",
     "network.resolve",
     "network.send",
     "process.exec",
@@ -33,7 +34,7 @@ SOURCES = (
 )
 NETWORKED = (
     "library", "native.load", "network.accept", "network.connect", "network.descriptor", "network.listen",
-    "network.resolve", "network.send", "process.exec", "process.fork", "process.spawn",
+    "network.native", "network.resolve", "network.send", "process.exec", "process.fork", "process.spawn",
     "process.start",
 )  # fmt: skip
 """Sources that may use the network: where one is allowed, a replay keeps its network."""

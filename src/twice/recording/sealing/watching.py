@@ -25,6 +25,7 @@ from twice.errors import ProgramNotFound, SealBroken
 from twice.recording.effects.actors import OUTSIDE, current
 from twice.recording.effects.askers import while_imported
 from twice.recording.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
+from twice.recording.kernel import confinement
 from twice.recording.program import Program, user_modules
 from twice.recording.sealing.backchannels import (
     BACK_CHANNELS,
@@ -277,6 +278,8 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
             watch.met(found, said_to_open, args, frame)
         return
     frame = _getframe(1)
+    if event == "socket.connect":
+        confinement.current().expect_connect()
     if event in CHANGED_BESIDE and not is_users(frame):
         return
     channel, say = BACK_CHANNELS[event]
