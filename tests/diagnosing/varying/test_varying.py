@@ -41,7 +41,7 @@ SENSITIVE = {
         def main(run):
             made = np.random.Generator(np.random.PCG64(7)).normal(size=2000)
             for tick in run.ticks(3):
-                run.compare("grown", np.exp(made))
+                run.compare("bent", np.tanh(made))
         """,
     "time zone": """
         import time
