@@ -105,7 +105,11 @@ class Files:
 
     def silent(self, by: By) -> bool:
         """Whether nothing of this is recorded or compared: by policy, or for a library's set-up."""
-        return by is By.SETUP or (self.policy == "none" and not self.layer.probing)
+        return by is By.SETUP or self.is_left_out()
+
+    def is_left_out(self) -> bool:
+        """Return whether files are no part of this recording, by policy."""
+        return self.policy == "none" and not self.layer.probing
 
     def differs(self, recorded: str, asked: str) -> NoReturn:
         """Tell that a file is not what the record says.

@@ -36,7 +36,7 @@ def is_kernels(given: Any, by: By) -> str | None:
         name = posixpath.normpath(os.fsdecode(given))
     except TypeError:
         return None
-    if by is By.SETUP or not name.startswith(_FOLDERS) or "\0" in name:
+    if not name.startswith(_FOLDERS) or "\0" in name:
         return None
     parts = name.split("/")
     hidden = _LINKS if by is By.PROGRAM else (*_LINKS, *_MEMORY)

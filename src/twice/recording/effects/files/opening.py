@@ -77,7 +77,7 @@ def patches(files: Files) -> list[Patch]:
             place = files.places.of(file)
             if place in DEVICES and by is By.PROGRAM and set(mode) == {"r", "b"}:
                 return RandomFile(file)
-            kernels = None if writes or files.silent(by) else kernelfile.is_kernels(file, by)
+            kernels = None if writes or files.is_left_out() else kernelfile.is_kernels(file, by)
             if kernels is not None:
                 made = kernelfile.opened(files, kernels, file, by, mode, rest)
                 if made is not None:
