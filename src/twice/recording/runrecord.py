@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from twice.errors import RecordForeign, RecordOutOfRange, UsageError
+from twice.errors import OutputUnwritable, RecordForeign, RecordOutOfRange, UsageError
 from twice.foundation.closing import Closing
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
@@ -184,10 +184,22 @@ class RunRecord(Closing):
         """Return a folder with the files that the record carries, by digest; empty where it carries none.
 
         It is private to this account, and goes when the record is closed.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the folder for temporary files takes no more.
         """
         if self._contents is None and next(iter(self.contents()), None) is not None:
             self._contents = tempfile.TemporaryDirectory(prefix="twice-contents-")
-            Kept(self.contents, self._contents.name)
+            try:
+                Kept(self.contents, self._contents.name)
+            except OSError as error:
+                folder = tempfile.gettempdir()
+                raise OutputUnwritable(
+                    f"The files that the record carries cannot be written to {folder}: {error.strerror}.",
+                    "Expected a folder for temporary files with room for them.",
+                    "Make room there, or name another one: TMPDIR=/path/to/folder.",
+                    path=folder,
+                ) from error
         return "" if self._contents is None else self._contents.name
 
     def native_writes(self) -> list[str]:

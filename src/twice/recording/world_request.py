@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from twice.recording.effects.filenames import kept, told
 from twice.recording.effects.files.kept import Kept
 from twice.recording.kernel.file_history import FileHistory
 from twice.recording.kernel.mount_table import is_below
@@ -53,7 +54,7 @@ def describe_world(
         "keep": keep,
         "is_recorded": is_recorded,
         "shared": list(shared),
-        "native_writes": record.native_writes()[:1],
+        "native_writes": list(map(kept, record.native_writes()[:1])),
     }
 
 
@@ -99,7 +100,7 @@ def request_of(described: Mapping[str, Any], folder: str) -> WorldRequest:
         os.path.realpath(os.path.dirname(folder)),  # noqa: PTH120
         *map(os.path.realpath, described["shared"]),
     ]
-    kept = Kept.found_in(described["contents"])
+    contents = Kept.found_in(described["contents"])
 
     def is_ignored(path: str) -> bool:
         if path in own or any(is_below(path, folder) for folder in private):
@@ -109,7 +110,7 @@ def request_of(described: Mapping[str, Any], folder: str) -> WorldRequest:
     keep = described["keep"]
     return WorldRequest(
         histories=[FileHistory.from_plain(fields) for fields in described["histories"]],
-        content=kept.path,
+        content=contents.path,
         folder=f"{folder}/world",
         is_ignored=is_ignored,
         process=described["process"],
@@ -118,5 +119,5 @@ def request_of(described: Mapping[str, Any], folder: str) -> WorldRequest:
         keep=None if keep is None else os.open(keep, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC),
         is_recorded=described["is_recorded"],
         shared=described["shared"],
-        native_writes=described["native_writes"],
+        native_writes=list(map(told, described["native_writes"])),
     )

@@ -131,6 +131,10 @@ def judge_files(record: RunRecord, kept: Mapping[str, Any], *, whole: bool) -> F
     names = _Names(roots_of(record.setup.program))
     histories = [history for history in files.histories if history.problem]
     unknown = [f"{names.show(history.path)}: {history.problem}" for history in histories]
+    if stalled := told(str(kept.get("stalled", ""))):
+        unknown.append(
+            f"the program waits for {names.show(stalled)}, a FIFO whose other end no replay opens"
+        )
     unknown += [f"{count} times: {problem}" for problem, count in files.problems]
     changed, notes = [], []
     for plain_path, recorded, now in kept.get("changed_inputs", ()):

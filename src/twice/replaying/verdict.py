@@ -33,6 +33,10 @@ def weigh_surroundings(
     repeated = repeated_processes(inventory)
     if result == "FAIL" and repeated and not files.changed_inputs:
         return "UNKNOWN", [repeated]
+    if result == "FAIL" and files.unknown and not files.changed_inputs:
+        return "UNKNOWN", [
+            f"the runs differ, and it may be because of a file: {why}" for why in files.unknown
+        ]
     unseen = [row for row in unsupported_rows(inventory) if row.get("source") in _NATIVE]
     if result == "FAIL" and unseen:
         return "UNKNOWN", [not_shown(row) for row in unseen]

@@ -47,6 +47,7 @@ class _Entry:
 
     before: FileState
     signature: tuple[int, ...] | None
+    links: int = 1
     was_read: bool = False
     was_changed: bool = False
     is_kept: bool = False
@@ -89,6 +90,10 @@ class FileLedger:
         self._own_folders = tuple(f"{path}/" for path in sorted(own))
         self._entries: dict[str, _Entry] = {}
         self._began_ns = time_ns()
+        self._linked: dict[str, str] = {}
+        """By names that the run gave to files: the names that they had."""
+        self._changed_inodes: set[tuple[int, ...]] = set()
+        """Device and number of files with several names that the run changed through one of them."""
         self._by_branch: dict[int, set[str]] = {}
         self.branch = 0
         """The child of the program under which the next call is made; 0 for the program itself."""
@@ -110,7 +115,11 @@ class FileLedger:
 
     def note_write(self, path: str, flags: int) -> None:
         """Note that a file is about to be opened for writing, with these flags of ``open``."""
+        self._note_linked(path)
         entry = self._touch(path)
+        if entry.before.kind == "other":
+            entry.was_read = True  # a FIFO: nothing is left in it
+            return
         if flags & os.O_EXCL and flags & os.O_CREAT and entry.before.kind != "absent":
             return  # it is there: the call fails
         if entry.was_changed:
@@ -125,6 +134,8 @@ class FileLedger:
                 entry.appended_from = entry.before.size
             else:
                 self._keep(path, entry)
+        elif entry.before.kind == "file" and entry.links > 1:
+            entry.problem = _LINKED
         self._mark_changed(path, entry)
 
     def note_removal(self, path: str) -> None:
@@ -143,8 +154,15 @@ class FileLedger:
             self._mark_changed(path, entry)
         # Otherwise something is there, and the call fails.
 
+    def note_linking(self, path: str, target: str) -> None:
+        """Note that a file is about to get another name, by which it may be changed."""
+        self._touch(path)
+        self.note_creation(target)
+        self._linked[target] = path
+
     def note_change_in_place(self, path: str) -> None:
         """Note that a file's content is about to be changed, or to go by another name."""
+        self._note_linked(path)
         entry = self._touch(path)
         if not entry.was_changed:
             self._keep(path, entry)
@@ -158,8 +176,11 @@ class FileLedger:
             moved = target + path[len(source) :]
             self.note_change_in_place(path)
             self.note_removal(moved)
+        linked = self._linked.pop(source, None)
         self.note_change_in_place(source)
         self.note_removal(target)
+        if linked is not None:
+            self._linked[target] = linked
 
     def take_branch(self, branch: int) -> list[ProcessFile]:
         """Return what a child of the program, and its descendants, made of files since the last time."""
@@ -200,6 +221,12 @@ class FileLedger:
         self._hashing.shutdown(wait=True)
         return histories
 
+    def _note_linked(self, path: str) -> None:
+        """Note that the file of a name that the run gave is about to be changed."""
+        linked = self._linked.pop(path, None)
+        if linked is not None:
+            self.note_change_in_place(linked)
+
     def _touch(self, path: str) -> _Entry:
         """Return a path's entry; made now, when this is its first touch."""
         entry = self._entries.get(path)
@@ -213,13 +240,18 @@ class FileLedger:
             state = _first_state(path, found)
             if state.kind == "other" and found.st_ctime_ns >= self._began_ns:
                 state = ABSENT  # a socket, which no call that is intercepted makes
-            entry = _Entry(state, None if state is ABSENT else _signature(found))
+            signature = None if state is ABSENT else _signature(found)
+            entry = _Entry(state, signature, found.st_nlink)
+            if (found.st_dev, found.st_ino) in self._changed_inodes:
+                entry.problem = _LINKED
         self._entries[path] = entry
         return entry
 
     def _mark_changed(self, path: str, entry: _Entry) -> None:
         entry.was_changed = True
         entry.branch = self.branch
+        if entry.links > 1 and entry.signature is not None:
+            self._changed_inodes.add(entry.signature[:2])
         if self.branch > 0:
             self._by_branch.setdefault(self.branch, set()).add(path)
 
@@ -279,9 +311,8 @@ class FileLedger:
                 f"{self._copy_limit:,}"
             )
             return
-        with suppress(OSError):
-            if _lstat(path).st_nlink > 1:
-                entry.problem = _LINKED
+        if entry.links > 1:
+            entry.problem = _LINKED
         try:
             kept = self._store.keep(path, self._algorithm)
         except (OSError, FileUnsettled) as error:
@@ -337,6 +368,8 @@ class FileLedger:
                 )
             except (OSError, FileUnsettled) as error:
                 problem = problem or f"its content at the end is not known: {error}"
+        elif entry.was_read and entry.before.kind == "file" and not problem:
+            problem = self._compare_signature(path, entry)
         was_read = entry.was_read or (not changed and bool(entry.before.digest))
         return FileHistory(
             path, entry.before, after, was_read, changed, entry.is_kept and changed,
@@ -344,11 +377,13 @@ class FileLedger:
             is_read_back=entry.is_read_back,
         )  # fmt: skip
 
-    @staticmethod
-    def _is_untouched(path: str, entry: _Entry) -> bool:
+    def _is_untouched(self, path: str, entry: _Entry) -> bool:
         try:
-            return _signature(_lstat(path)) == entry.signature
-        except OSError:
+            if _signature(_lstat(path)) != entry.signature:
+                return False
+            # On some file systems a write through a memory map leaves no trace in the status.
+            return not entry.is_kept or self._observe(path).digest == entry.before.digest
+        except (OSError, FileUnsettled):
             return False
 
 

@@ -8,13 +8,14 @@ Invariant: no file is changed, and none is read whose size differs from the reco
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from twice.foundation.digests import DEFAULT, Algorithm
 from twice.recording.kernel.file_history import FileHistory, FileState
 from twice.recording.kernel.file_observation import observe_state
+from twice.recording.kernel.mount_table import parent_folder
 
 _listdir = os.listdir
 _COPIED_MAX = 1 << 20
@@ -83,7 +84,19 @@ def find_placements(
             if not is_complete:
                 now = _observe(history.path, with_content=False, with_names=True)
                 changed.append(ChangedInput(history.path, history.before, now))
+    for history in histories:
+        if history.was_changed:
+            for folder in _missing_folders(history.path, known):
+                placements[folder] = Placement(folder, FileState("folder"))
     return [placements[path] for path in sorted(placements)], changed
+
+
+def _missing_folders(path: str, known: set[str]) -> Iterator[str]:
+    """Yield folders above a path that the run found, and that are gone."""
+    folder = parent_folder(path)
+    while folder not in known and folder != "/" and not os.path.lexists(folder):
+        yield folder
+        folder = parent_folder(folder)
 
 
 def _compare(

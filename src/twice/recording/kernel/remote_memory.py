@@ -44,7 +44,7 @@ class RemoteMemory:
         while len(text) < _PATH_BYTES_MAX:
             piece = self.read(pid, address, size)
             end = piece.find(b"\0")
-            if end >= 0:
+            if 0 <= end < _PATH_BYTES_MAX - len(text):
                 return text + piece[:end]
             text += piece
             address += len(piece)

@@ -44,6 +44,9 @@ _FOLDER = os.O_DIRECTORY
 _NAMELESS = getattr(os, "O_TMPFILE", 0)
 _RENAME_NO_REPLACE, _RENAME_EXCHANGE = 1, 2
 _BUSY_TURNS = 64
+_NAME_BYTES_MAX = 255
+_FAILS_ANYWAY = frozenset({errno.EFAULT, errno.ENAMETOOLONG})
+"""A pointer that leads nowhere, and a path that is longer than the kernel takes: the call fails."""
 
 
 class Supervisor:
@@ -144,7 +147,12 @@ class Supervisor:
             name = self._unnamed.get(notification.number, str(notification.number))
             self._count(f"{name}: paths of that process cannot be told any more")
             return
-        given = self._decoder.read_path(notification, call)
+        try:
+            given = self._decoder.read_path(notification, call)
+        except OSError as error:
+            if error.errno in _FAILS_ANYWAY:
+                return
+            raise
         if notification.number in self._opens:
             self._note_open(notification, call, given)
         elif call in EXECUTIONS:
@@ -202,7 +210,7 @@ class Supervisor:
                 self._note_renaming(notification, path, second)
             case "link" | "linkat":
                 if second is not None:
-                    self._ledger.note_creation(second)
+                    self._ledger.note_linking(path, second)
             case _:
                 self._ledger.note_creation(path)
 
@@ -252,18 +260,27 @@ class Supervisor:
         for link in found.links:
             if not self._packages.is_of_machine(link):
                 self._ledger.note_link(link)
-        return None if self._ledger.is_own(found.path) else found.path
+        if self._ledger.is_own(found.path) or _has_impossible_name(found.path):
+            return None
+        return found.path
 
     def _note_problem(self, notification: Notification, error: OSError) -> None:
         """Note a call whose path could not be read, unless its process is gone."""
         if not self._listener.is_waiting(notification) or error.errno == errno.EFAULT:
-            return  # a pointer that leads nowhere: the call fails
+            return
         call = self._calls.get(notification.number)
         name = call.name if call is not None else str(notification.number)
         self._count(f"{name} of a path that cannot be read: {error.strerror}")
 
     def _count(self, problem: str) -> None:
         self.problems[problem] = self.problems.get(problem, 0) + 1
+
+
+def _has_impossible_name(path: str) -> bool:
+    """Return whether a part of a path is longer than any file's name, so that the call fails."""
+    return len(path) > _NAME_BYTES_MAX and any(
+        len(os.fsencode(part)) > _NAME_BYTES_MAX for part in path.split("/")
+    )
 
 
 class AnswersCalls(Protocol):

@@ -55,6 +55,20 @@ def refusing_filter() -> bytes:
     return _assemble(asked, by_flags)
 
 
+def refuse_unseen_calls() -> None:
+    """Let this process and what it starts do without the calls that a recording does without.
+
+    Raises:
+        OSError: where the kernel refuses a filter.
+    """
+    set_no_new_privs()
+    code = _assemble([], {})
+    held = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("=HxxxxxxQ", len(code) // 8, ctypes.addressof(held))
+    wanted = ctypes.create_string_buffer(program, len(program))
+    syscall(NUMBERS["seccomp"], _SET_MODE_FILTER, 0, wanted)
+
+
 def install_filter(code: bytes, *, every_thread: bool = False) -> int:
     """Install a filter in this process and return its listener's descriptor.
 

@@ -30,9 +30,23 @@ _AARCH64: Final = {
     "seccomp": 277, "execveat": 281, "io_uring_setup": 425, "openat2": 437, "pidfd_getfd": 438,
     "fchmodat2": 452,
 }  # fmt: skip
-_MACHINES: Final = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
-ARCHITECTURE, NUMBERS = _MACHINES.get(platform.machine(), (0, {}))
-"""The kernel's word for this architecture, 0 where it is not supported; call numbers by name."""
+_X86_64_WAITS: Final = {
+    "read": 0, "poll": 7, "select": 23, "pause": 34, "accept": 43, "recvfrom": 45, "recvmsg": 47, "wait4": 61,
+    "flock": 73, "rt_sigtimedwait": 128, "rt_sigsuspend": 130, "futex": 202, "epoll_wait": 232,
+    "waitid": 247, "pselect6": 270, "ppoll": 271, "epoll_pwait": 281, "accept4": 288,
+}  # fmt: skip
+_AARCH64_WAITS: Final = {
+    "epoll_pwait": 22, "flock": 32, "read": 63, "pselect6": 72, "ppoll": 73, "waitid": 95, "futex": 98,
+    "rt_sigsuspend": 133, "rt_sigtimedwait": 137, "accept": 202, "recvfrom": 207, "recvmsg": 212,
+    "accept4": 242, "wait4": 260,
+}  # fmt: skip
+_MACHINES: Final = {
+    "x86_64": (0xC000003E, _X86_64, _X86_64_WAITS),
+    "aarch64": (0xC00000B7, _AARCH64, _AARCH64_WAITS),
+}
+ARCHITECTURE, NUMBERS, WAITS = _MACHINES.get(platform.machine(), (0, {}, {}))
+"""The kernel's word for this architecture, 0 where it is not supported; numbers by name, of calls that are
+intercepted and of calls that wait."""
 
 
 @dataclass(frozen=True, slots=True)

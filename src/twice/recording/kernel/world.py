@@ -18,6 +18,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -40,6 +41,7 @@ from twice.recording.kernel.replay_differences import (
 MEMORY_BYTES_MAX = 256 << 20
 """What a world may take of memory before its layers go to disk, where the disk can hold them."""
 
+_OPEN_FOR_CHANGE = os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 Item = TypeVar("Item")
 _getcwd, _expanduser = os.getcwd, os.path.expanduser
 
@@ -184,6 +186,7 @@ class World:
         # The usual places of outputs; each is a path that need not be there. (tempfile would find out by
         # writing a file.)
         likely = [_expanduser("~"), os.environ.get("TMPDIR", "/tmp"), "/var/tmp"]  # noqa: S108
+        likely.append(parent_folder(self._folder))  # the session's own, whatever it lies in
         placements, foreign = self._placements or [], []
         if not entered.is_of_host:
             own = OwnIds.read()
@@ -194,6 +197,7 @@ class World:
             foreign = find_foreign_folders(self._histories, working, likely, own)
         needed = [placement.path for placement in placements]
         needed += [history.path for history in self._histories if history.was_changed]
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)  # a plan covers what is there
         mounts = read_mount_table()
         plan = plan_overlays(mounts, needed=needed, likely=[working, *likely])
         self._storage = LayerStorage(
@@ -211,6 +215,7 @@ class World:
         read_only = tuple(
             mount.path for mount in (*plan.read_only, *more) if _make_read_only(mount)
         )
+        self._copy_up()
         os.chdir(working)
         return WorldReport(
             tuple(self._overlays),
@@ -219,6 +224,17 @@ class World:
             tuple(uncovered),
             all(self._storage.is_in_memory(layers.base) for layers in self._overlays.values()),
         )
+
+    def _copy_up(self) -> None:
+        """Let the kernel copy now what the run will change in place.
+
+        It copies a file when it is first opened for writing, and who has it open for reading then goes on
+        reading the old one.
+        """
+        for history in self._histories:
+            if history.was_changed and history.is_kept and history.after.kind == "file":
+                with suppress(OSError):
+                    os.close(os.open(history.path, _OPEN_FOR_CHANGE))
 
     def _mount_overlays(
         self,
@@ -264,9 +280,11 @@ def _root_finder(roots: frozenset[str]) -> Callable[[str], str | None]:
 
     @functools.cache
     def find_root(path: str) -> str | None:
-        if path in roots:
-            return path
-        return None if path == "/" else find_root(parent_folder(path))
+        while path not in roots:
+            if path == "/":
+                return None
+            path = parent_folder(path)
+        return path
 
     return find_root
 

@@ -37,6 +37,8 @@ from twice.recording.kernel.namespaces import (
 )
 from twice.recording.kernel.process_number import ProgramEnd, be_program, start_as
 from twice.recording.kernel.refusal_keeper import run_refusing
+from twice.recording.kernel.stalls import LOOK_MS, StallGuard
+from twice.recording.kernel.system_call_filter import refuse_unseen_calls
 from twice.recording.kernel.thread_marks import ThreadMarks
 from twice.recording.kernel.tiers import KEPT, NETWORK, NUMBER, REFUSAL, VARIABLE, tiers_left_out
 from twice.recording.kernel.tiers import WORLD as WORLD_TIER
@@ -119,12 +121,14 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
     def in_world(keeper: socket.socket | None) -> None:
         world.close_descriptors()
         give_up_rights(entered)
+        with suppress(OSError):
+            refuse_unseen_calls()
         confinement.enter(
             Confinement("world", is_cut_off=entered.has_network, keeper=keeper, marks=marks)
         )
         program()
 
-    end = _run(request, channel, in_world, marks, numbers=entered.has_process_numbers)
+    end, stalled = _run(request, channel, in_world, marks, numbers=entered.has_process_numbers)
     differences = world.compare() if request.compares else []
     removed = [] if request.keep is None else world.copy_out(request.keep)
     channel.send(
@@ -134,6 +138,7 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
             "exit_code": end.exit_code,
             "number": {"given": end.number, "wanted": request.process, "problem": end.problem},
             "is_cut_off": entered.has_network,
+            "stalled": kept(stalled),
             "changed_inputs": [
                 (kept(one.path), one.recorded.to_plain(), one.now.to_plain()) for one in changed
             ],
@@ -204,8 +209,12 @@ def _run(
     marks: ThreadMarks,
     *,
     numbers: bool,
-) -> ProgramEnd:
-    """Run the program to its end, supervised where it is recorded in its world."""
+) -> tuple[ProgramEnd, str]:
+    """Run the program to its end, supervised where it is recorded in its world.
+
+    Returns:
+        How it ended, and the FIFO that it waited for in vain.
+    """
     ours, theirs = socket.socketpair()
 
     def program() -> None:
@@ -216,11 +225,12 @@ def _run(
     started = start(program)
     theirs.close()
     pass_signals_on(started.init)
+    stalled = ""
     if request.is_recorded:
         Keeper(ours, f"{request.folder}-preimages", marks).serve_until_end(started.fileno())
     else:
-        _wait_for_end(started, channel)
-    return started.wait()
+        stalled = _wait_for_end(started, channel)
+    return started.wait(), stalled
 
 
 class _Started(Protocol):
@@ -237,15 +247,25 @@ class _Started(Protocol):
         ...
 
 
-def _wait_for_end(started: _Started, channel: Channel) -> None:
-    """Wait until the program has ended; end it when the parent is gone and nobody wants the answer."""
+def _wait_for_end(started: _Started, channel: Channel) -> str:
+    """Wait until the program has ended; end it when the parent is gone and nobody wants the answer.
+
+    Returns:
+        The FIFO that the program waited for in vain, so that it was ended; else nothing.
+    """
     poll = select.poll()
     poll.register(started.fileno(), select.POLLIN)
     poll.register(channel.fileno(), 0)  # hanging up is always told
+    guard = StallGuard(started.init)
     while True:
-        for descriptor, _ in poll.poll():
+        found = poll.poll(LOOK_MS)
+        if not found and (stalled := guard.look()):
+            with suppress(ProcessLookupError):
+                os.kill(started.init, signal.SIGKILL)
+            return stalled
+        for descriptor, _ in found:
             if descriptor == started.fileno():
-                return
+                return ""
             poll.unregister(descriptor)
             with suppress(ProcessLookupError):
                 os.kill(started.init, signal.SIGKILL)
