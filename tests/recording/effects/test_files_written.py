@@ -136,7 +136,7 @@ def test_what_is_written_happens_once(tmp_path: Path, here: Path, part: int) -> 
     before = seen(tmp_path)
     statement = verify(path)
 
-    assert statement.result == "PASS", (statement.failure, calls)
+    assert statement.result == "PASS", (statement.caveats, statement.failure, calls)
     assert seen(tmp_path) == before
 
 

@@ -41,6 +41,10 @@ def _signature(found: os.stat_result) -> tuple[int, ...]:
     )  # fmt: skip
 
 
+_CONTENT_FIELDS = 4
+"""How many fields of a signature change only with the file or its content."""
+
+
 @dataclass(slots=True)
 class _Entry:
     """One path, from its first touch on."""
@@ -300,6 +304,17 @@ class FileLedger:
             return _CHANGED_BY_OTHERS
         return "" if now == entry.signature else _CHANGED_BY_OTHERS
 
+    def _find_late_change(self, path: str, entry: _Entry) -> str:
+        """Return what is to be said of a file that was read, where its content is another one at the end."""
+        try:
+            found = _lstat(path)
+        except OSError:
+            return ""  # it went with a folder
+        now, was = _signature(found), entry.signature
+        if was is None or now[:_CONTENT_FIELDS] == was[:_CONTENT_FIELDS]:
+            return ""
+        return _LINKED if now[:2] in self._changed_inodes else _CHANGED_BY_OTHERS
+
     def _keep(self, path: str, entry: _Entry) -> None:
         """Copy a file's content before the run changes it."""
         entry.settle()
@@ -369,7 +384,7 @@ class FileLedger:
             except (OSError, FileUnsettled) as error:
                 problem = problem or f"its content at the end is not known: {error}"
         elif entry.was_read and entry.before.kind == "file" and not problem:
-            problem = self._compare_signature(path, entry)
+            problem = self._find_late_change(path, entry)
         was_read = entry.was_read or (not changed and bool(entry.before.digest))
         return FileHistory(
             path, entry.before, after, was_read, changed, entry.is_kept and changed,

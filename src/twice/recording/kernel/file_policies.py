@@ -20,6 +20,7 @@ PolicyRow = tuple[str, FilePolicy]
 
 KNOWN: Final[Sequence[tuple[str, FilePolicy, str]]] = (
     ("MUJOCO_LOG.TXT", "ignore", "MuJoCo writes the time of each warning into it"),
+    ("*/.ses", "ignore", "ONNX Runtime numbers the sessions of its own statistics there"),
     ("*/.onnxruntime/*", "ignore", "ONNX Runtime keeps figures of its own use there"),
 )
 """Files that libraries are known to fill from their own clock or entropy: pattern, policy, reason."""

@@ -25,7 +25,7 @@ from typing import TypeVar
 from twice.recording.kernel import libc
 from twice.recording.kernel.file_history import FileHistory
 from twice.recording.kernel.foreign_files import OwnIds, find_foreign_files, find_foreign_folders
-from twice.recording.kernel.mount_table import parent_folder, read_mount_table
+from twice.recording.kernel.mount_table import is_below, parent_folder, read_mount_table
 from twice.recording.kernel.namespaces import NamespaceRefused, Namespaces
 from twice.recording.kernel.overlay_layers import LayerStorage, OverlayLayers, remove_layers
 from twice.recording.kernel.overlay_plan import OverlayPlan, PlannedMount, plan_overlays
@@ -102,9 +102,13 @@ class World:
     def prepare(self) -> list[ChangedInput]:
         """Compare every history with the real files; return those that cannot be shown as they were."""
         self._placements, self._changed = find_placements(
-            self._histories, self._content, self._is_ignored
+            self._histories, self._content, self._is_never_hidden
         )
         return self._changed
+
+    def _is_never_hidden(self, path: str) -> bool:
+        """Return whether a new path stays in sight: no part of the run, or above this replay's own folder."""
+        return self._is_ignored(path) or is_below(self._folder, path)
 
     def hidden_paths(self) -> list[tuple[str, bool]]:
         """Return files that are there now and were not then, and whether the run looked for each by name.
