@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 
-def importing(count):
+def importing(_count):
     """Import a library of thousands of files."""
     import torch  # noqa: F401
 
@@ -38,9 +38,9 @@ def forking(count):
 def drawing_by_opencv(count):
     """Write small images in C++."""
     import cv2
-    import numpy
+    import numpy as np
 
-    picture = numpy.arange(32 * 32 * 3, dtype=numpy.uint8).reshape(32, 32, 3)
+    picture = np.arange(32 * 32 * 3, dtype=np.uint8).reshape(32, 32, 3)
     for number in range(count):
         cv2.imwrite(f"drawn-{number}.png", picture)
 

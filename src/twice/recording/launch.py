@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
@@ -81,6 +83,7 @@ class ChildProcess(Closing):
             cwd=cwd,
         )
         theirs.close()
+        self._end = os.pidfd_open(self._process.pid) if hasattr(os, "pidfd_open") else None
         self.program_pid = self._process.pid
         """Id of the process that executes the program, once it has said so."""
         self._kept: Mapping[str, Any] | None = None
@@ -112,7 +115,7 @@ class ChildProcess(Closing):
         """Wait for the next message of the child; raises as ``ask`` does."""
         while True:
             try:
-                message = self.channel.receive(timeout_s)
+                message = None if self._is_gone(timeout_s) else self.channel.receive(timeout_s)
             except KeyboardInterrupt:
                 if not self._passes_interrupts:
                     raise
@@ -169,6 +172,9 @@ class ChildProcess(Closing):
             self._shower.join()
         for file in self._files:
             file.close()
+        if self._end is not None:
+            os.close(self._end)
+            self._end = None
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def _interrupt(self, number: int = signal.SIGINT, frame: FrameType | None = None) -> None:
@@ -182,8 +188,28 @@ class ChildProcess(Closing):
             if signal.getsignal(number) is signal.SIG_DFL:
                 self._passing[number] = signal.signal(number, self._interrupt)
 
+    def _is_gone(self, timeout_s: float | None) -> bool:
+        """Wait for a message or the end; return whether only the end came: a fork may hold the line open."""
+        if self._end is None:
+            return False
+        poll = select.poll()
+        poll.register(self.channel.fileno(), select.POLLIN)
+        poll.register(self._end, select.POLLIN)
+        found = poll.poll(None if timeout_s is None else timeout_s * 1000)
+        return [descriptor for descriptor, _ in found] == [self._end]
+
+    def _end_leftovers(self) -> None:
+        """End what the child started and left, where it was killed and nobody answers these any more."""
+        mark = f"{NESTED}={self.scratch}".encode()
+        for folder in Path("/proc").glob("[0-9]*"):  # nothing where there is none
+            with contextlib.suppress(OSError):
+                if mark in (folder / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(folder.name), signal.SIGKILL)
+
     def _death(self) -> ProgramFailed:
         code = self.wait()
+        if code < 0:
+            self._end_leftovers()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         tail = self.errors_tail()
         return ProgramFailed(

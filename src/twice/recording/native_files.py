@@ -45,6 +45,7 @@ class RecordedFiles:
         problems: what could not be told, with how often.
         histories: every file that was read or changed, at the paths that it has here.
         process: the process id that the program had; None where it is not known.
+        changed: some of the files that a listing shows to be changed by other code than Python.
     """
 
     tier: FilesTier = "none"
@@ -52,11 +53,12 @@ class RecordedFiles:
     problems: Sequence[tuple[str, int]] = ()
     histories: Sequence[FileHistory] = ()
     process: int | None = None
+    changed: Sequence[str] = ()
 
 
 def write_native_files(session: Session, found: NativeFiles) -> dict[str, object]:
     """Write what a keeper found into the session's record; what the ending says of it."""
-    _name_native_writes(session, found.changed)
+    changed = _name_native_writes(session, found.changed)
     _name_native_connections(session, found.connections)
     placing = Placing(session.setup.program)
     sources = {os.fspath(path) for path in user_modules()}
@@ -77,17 +79,18 @@ def write_native_files(session: Session, found: NativeFiles) -> dict[str, object
         "refused": found.refused,
         "read": sum(history.was_read for history in written),
         "written": sum(history.has_effect for history in written),
+        "changed": [placing.named(path) for path in changed],
         "problems": [list(problem) for problem in found.problems],
         "process": _getpid(),
     }
 
 
-def _name_native_writes(session: Session, changed: Sequence[str]) -> None:
-    """Name files that a listing shows to be changed and that no Python function wrote."""
+def _name_native_writes(session: Session, changed: Sequence[str]) -> list[str]:
+    """Name files that a listing shows to be changed and that no Python function wrote; return some of them."""
     layer = session.wiring.layer
     native = [path for path in changed if not any(part.has_written(path) for part in layer.parts)]
     if not native:
-        return
+        return []
     shown = ", ".join(native[:_NAMED_MAX])
     more = f" and {len(native) - _NAMED_MAX} more" if len(native) > _NAMED_MAX else ""
     session.wiring.inventory.unsupported(
@@ -96,6 +99,7 @@ def _name_native_writes(session: Session, changed: Sequence[str]) -> None:
         f"{shown}{more}: written by code other than Python, which nothing here records or keeps away",
         "record on a Linux that gives a listener for system calls",
     )
+    return native[:_NAMED_MAX]
 
 
 def _name_native_connections(session: Session, connections: Sequence[tuple[str, int]]) -> None:
@@ -139,6 +143,7 @@ def read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> Rec
         [(str(text), int(count)) for text, count in stated.get("problems", ())],
         list(histories.values()),
         stated.get("process"),
+        [os.path.normpath(names.found(str(path))) for path in stated.get("changed", ())],
     )
 
 

@@ -214,11 +214,13 @@ class RunRecord(Closing):
                     by_python.update(dict(fields[1] or ()))
             placing = Placing(self.setup.program)
             own = {os.path.normpath(placing.found(told(str(name)))) for name in by_python}
+            files = self.native_files()
             self._native_writes = [
                 history.path
-                for history in self.native_files().histories
+                for history in files.histories
                 if history.has_effect and not history.is_served and history.path not in own
             ]
+            self._native_writes += files.changed
         return self._native_writes
 
     def reads_native_writes_back(self) -> bool:

@@ -43,6 +43,7 @@ class FileJudgement:
         processes: ``number`` where the recorded process id was given again, ``world`` where processes ran
             in a numbering of their own, else ``none``.
         connections: ``namespace`` where no network was to be reached, else ``descriptors``.
+        is_compared: whether files are part of the record at all.
     """
 
     recorded: str = "none"
@@ -58,6 +59,12 @@ class FileJudgement:
     passed_over: Sequence[str] = ()
     processes: str = "none"
     connections: str = "descriptors"
+    is_compared: bool = True
+
+    @property
+    def needs_copy(self) -> bool:
+        """Return whether the run was recorded as one that a replay repeats in a copy of the files, and had none."""
+        return self.recorded == "supervisor" and self.replayed != "world"
 
     def list_governed(self) -> dict[str, str]:
         """Return by which tier files, processes and connections were governed, for scripts."""
@@ -79,13 +86,20 @@ class FileJudgement:
             if self.replayed == "refusal":
                 return f"{kept_away}; writes of other code are refused{why}"
             return f"{kept_away}; files that other code reads and writes are not{why}"
-        text = "the replay ran in a copy of the files as they were"
-        if self.recorded == "supervisor":
-            text += f"; {self.read:,} files that were read and {self.written:,} that were written were compared"
+        if self.recorded != "supervisor":
+            text = (
+                "the replay ran in a copy of the files as they are now; what other code than Python did to "
+                "files was not seen while recording"
+            )
+        elif not self.is_compared:
+            text = "the replay ran in a copy of the files; what files hold is not compared (--files none)"
         else:
-            text += "; what other code than Python did to files was not seen while recording"
+            text = "the replay ran in a copy of the files as they were"
+            text += f"; {self.read:,} files that were read and {self.written:,} that were written were compared"
         if self.processes == "number":
             text += "; the process id was given again"
+        elif self.processes == "world":
+            text += "; code in C saw another process id than the recorded one"
         return text
 
     def describe_differences(self) -> list[str]:
@@ -182,6 +196,7 @@ def judge_files(record: RunRecord, kept: Mapping[str, Any], *, whole: bool) -> F
         notes=notes,
         passed_over=passed_over,
         processes=_processes(kept),
+        is_compared=record.setup.files != "none",
         connections="namespace" if kept.get("is_cut_off") else "descriptors",
     )
 

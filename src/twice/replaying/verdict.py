@@ -19,7 +19,11 @@ _NATIVE = frozenset({"files.native", "network.native"})
 
 
 def weigh_surroundings(
-    result: Result, files: FileJudgement, inventory: Sequence[Mapping[str, object]]
+    result: Result,
+    files: FileJudgement,
+    inventory: Sequence[Mapping[str, object]],
+    *,
+    refused: str,
 ) -> tuple[Result, list[str]]:
     """Return the result as files, processes and sources of the world leave it, and why it changed.
 
@@ -27,7 +31,15 @@ def weigh_surroundings(
         result: by compare-points, ending and differing files.
         files: what is known of the files.
         inventory: every source that the run touched.
+        refused: what the replay refused, so that it differs there; empty for nothing.
     """
+    if result == "FAIL" and refused and files.needs_copy:
+        return "UNKNOWN", [
+            (
+                f"not judged: there is no copy of the files here ({files.refused}), and without one a replay "
+                f"refuses what this run does: {refused}"
+            )
+        ]
     if files.refused_writes and not files.changed_inputs:
         return "UNKNOWN", list(files.refused_writes)
     repeated = repeated_processes(inventory)

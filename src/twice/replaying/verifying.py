@@ -296,7 +296,9 @@ def _statement(
         if (why := withheld(record, until, absent)) is not None:
             result = "UNKNOWN"
             caveats.insert(0, f"{why.id} {why.happened} {why.expected} {why.remedy}")
-    result, reasons = weigh_surroundings(result, files, inventory)
+    result, reasons = weigh_surroundings(
+        result, files, inventory, refused=_refused_operation(failure)
+    )
     caveats[:0] = reasons
     caveats += [*files.passed_over, *(files.notes if failure is not None else ())]
     found = [] if now is None else environment_differences(record, now)
@@ -361,6 +363,10 @@ def _cannot_tell(record: RunRecord, predicate: Predicate, *why: str) -> Verifica
 def environment_differences(record: RunRecord, now: Fingerprint) -> list[Any]:
     """How the environment differs from the recorded one, in stable order."""
     return list(differences(Fingerprint.from_json(record.identity["environment"]), now))
+
+
+def _refused_operation(failure: Failure | None) -> str:
+    return failure.replayed if failure is not None and failure.name == SEAL else ""
 
 
 def _subsystems(record: RunRecord) -> list[str]:

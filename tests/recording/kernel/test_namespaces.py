@@ -154,7 +154,7 @@ def test_half_a_namespace_is_never_taken_for_none(monkeypatch: pytest.MonkeyPatc
             raise PermissionError(errno.EACCES, "Permission denied")
 
         monkeypatch.setattr(libc, "mount", refuse)
-        monkeypatch.setattr(namespaces, "_try_in_child", lambda _flags: "")
+        monkeypatch.setattr(namespaces, "_try_in_child", lambda _flags, **_options: "")
         with pytest.raises(NamespaceRefused) as refused:
             enter_namespaces()
         return refused.value.is_entered

@@ -13,15 +13,22 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import time_ns
 
 from twice.foundation.digests import Algorithm
 from twice.recording.kernel.file_history import ABSENT, FileHistory, FileState, ProcessFile
 from twice.recording.kernel.file_observation import FileUnsettled, observe_state
+from twice.recording.kernel.ledger_entries import (
+    CONTENT_FIELDS,
+    LedgerEntry,
+    first_state,
+    signature_of,
+    walk,
+)
 from twice.recording.kernel.preimages import PreimageStore
 from twice.recording.kernel.process_tree import OF_EFFECT
 
@@ -33,43 +40,6 @@ _TREE_FILES_MAX = 10_000
 _TREE_TOO_LARGE = "it was renamed with a folder of too many files to keep"
 _CHANGED_BY_OTHERS = "another process changed it while the run was using it"
 _LINKED = "it has other names (hard links), and a replay changes this one alone"
-
-
-def _signature(found: os.stat_result) -> tuple[int, ...]:
-    return (
-        found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode
-    )  # fmt: skip
-
-
-_CONTENT_FIELDS = 4
-"""How many fields of a signature change only with the file or its content."""
-
-
-@dataclass(slots=True)
-class _Entry:
-    """One path, from its first touch on."""
-
-    before: FileState
-    signature: tuple[int, ...] | None
-    links: int = 1
-    was_read: bool = False
-    was_changed: bool = False
-    is_kept: bool = False
-    appended_from: int | None = None
-    problem: str = ""
-    branch: int = 0
-    is_read_back: bool = False
-    digest: Future[FileState] | None = None
-
-    def settle(self) -> None:
-        """Wait for a digest that is still being made."""
-        waiting, self.digest = self.digest, None
-        if waiting is None:
-            return
-        try:
-            self.before = waiting.result()
-        except FileUnsettled as error:
-            self.problem = str(error)
 
 
 class FileLedger:
@@ -92,7 +62,7 @@ class FileLedger:
         self._algorithm, self._store, self._copy_limit = algorithm, store, copy_limit
         self._own = frozenset(own)
         self._own_folders = tuple(f"{path}/" for path in sorted(own))
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, LedgerEntry] = {}
         self._began_ns = time_ns()
         self._linked: dict[str, str] = {}
         """By names that the run gave to files: the names that they had."""
@@ -231,7 +201,7 @@ class FileLedger:
         if linked is not None:
             self.note_change_in_place(linked)
 
-    def _touch(self, path: str) -> _Entry:
+    def _touch(self, path: str) -> LedgerEntry:
         """Return a path's entry; made now, when this is its first touch."""
         entry = self._entries.get(path)
         if entry is not None:
@@ -239,19 +209,19 @@ class FileLedger:
         try:
             found = _lstat(path)
         except (OSError, ValueError):
-            entry = _Entry(ABSENT, None)
+            entry = LedgerEntry(ABSENT, None)
         else:
-            state = _first_state(path, found)
+            state = first_state(path, found)
             if state.kind == "other" and found.st_ctime_ns >= self._began_ns:
                 state = ABSENT  # a socket, which no call that is intercepted makes
-            signature = None if state is ABSENT else _signature(found)
-            entry = _Entry(state, signature, found.st_nlink)
+            signature = None if state is ABSENT else signature_of(found)
+            entry = LedgerEntry(state, signature, found.st_nlink)
             if (found.st_dev, found.st_ino) in self._changed_inodes:
                 entry.problem = _LINKED
         self._entries[path] = entry
         return entry
 
-    def _mark_changed(self, path: str, entry: _Entry) -> None:
+    def _mark_changed(self, path: str, entry: LedgerEntry) -> None:
         entry.was_changed = True
         entry.branch = self.branch
         if entry.links > 1 and entry.signature is not None:
@@ -277,7 +247,7 @@ class FileLedger:
             return ProcessFile(path, ABSENT, f"its content could not be kept: {error}")
         return ProcessFile(path, replace(state, digest=kept.digest, size=kept.size))
 
-    def _read(self, path: str, entry: _Entry) -> None:
+    def _read(self, path: str, entry: LedgerEntry) -> None:
         if entry.was_read:
             if entry.signature is not None and not entry.problem:
                 entry.problem = self._compare_signature(path, entry)
@@ -297,25 +267,25 @@ class FileLedger:
         return observe_state(path, self._algorithm, with_content=True)
 
     @staticmethod
-    def _compare_signature(path: str, entry: _Entry) -> str:
+    def _compare_signature(path: str, entry: LedgerEntry) -> str:
         try:
-            now = _signature(_lstat(path))
+            now = signature_of(_lstat(path))
         except OSError:
             return _CHANGED_BY_OTHERS
         return "" if now == entry.signature else _CHANGED_BY_OTHERS
 
-    def _find_late_change(self, path: str, entry: _Entry) -> str:
+    def _find_late_change(self, path: str, entry: LedgerEntry) -> str:
         """Return what is to be said of a file that was read, where its content is another one at the end."""
         try:
             found = _lstat(path)
         except OSError:
             return ""  # it went with a folder
-        now, was = _signature(found), entry.signature
-        if was is None or now[:_CONTENT_FIELDS] == was[:_CONTENT_FIELDS]:
+        now, was = signature_of(found), entry.signature
+        if was is None or now[:CONTENT_FIELDS] == was[:CONTENT_FIELDS]:
             return ""
         return _LINKED if now[:2] in self._changed_inodes else _CHANGED_BY_OTHERS
 
-    def _keep(self, path: str, entry: _Entry) -> None:
+    def _keep(self, path: str, entry: LedgerEntry) -> None:
         """Copy a file's content before the run changes it."""
         entry.settle()
         if entry.before.kind != "file" or entry.is_kept:
@@ -336,7 +306,7 @@ class FileLedger:
         entry.before = replace(entry.before, digest=kept.digest, size=kept.size, chunks=kept.chunks)
         entry.is_kept = True
 
-    def _keep_beginning(self, path: str, entry: _Entry) -> None:
+    def _keep_beginning(self, path: str, entry: LedgerEntry) -> None:
         """Copy what stood in a file before the run added to it: now the run may read it."""
         size, entry.appended_from = entry.appended_from, None
         assert size is not None, "only a file that was added to has a beginning"
@@ -362,14 +332,14 @@ class FileLedger:
         except OSError:
             return []
         found = []
-        for path in _walk(folder):
+        for path in walk(folder):
             found.append(path)
             if len(found) > _TREE_FILES_MAX:
                 self._touch(folder).problem = _TREE_TOO_LARGE
                 return []
         return found
 
-    def _history(self, path: str, entry: _Entry) -> FileHistory:
+    def _history(self, path: str, entry: LedgerEntry) -> FileHistory:
         entry.settle()
         changed, after, problem = entry.was_changed, entry.before, entry.problem
         if changed and entry.signature is not None and self._is_untouched(path, entry):
@@ -392,38 +362,11 @@ class FileLedger:
             is_read_back=entry.is_read_back,
         )  # fmt: skip
 
-    def _is_untouched(self, path: str, entry: _Entry) -> bool:
+    def _is_untouched(self, path: str, entry: LedgerEntry) -> bool:
         try:
-            if _signature(_lstat(path)) != entry.signature:
+            if signature_of(_lstat(path)) != entry.signature:
                 return False
             # On some file systems a write through a memory map leaves no trace in the status.
             return not entry.is_kept or self._observe(path).digest == entry.before.digest
         except (OSError, FileUnsettled):
             return False
-
-
-def _first_state(path: str, found: os.stat_result) -> FileState:
-    """Return what stands at a path, without its content."""
-    mode = stat.S_IMODE(found.st_mode)
-    if stat.S_ISREG(found.st_mode):
-        return FileState("file", size=found.st_size, mode=mode, mtime_ns=found.st_mtime_ns)
-    if stat.S_ISDIR(found.st_mode):
-        return FileState("folder", mode=mode, mtime_ns=found.st_mtime_ns)
-    if stat.S_ISLNK(found.st_mode):
-        with suppress(OSError):
-            return FileState("link", target=os.readlink(path))
-    return FileState("other", mode=mode)
-
-
-def _walk(folder: str) -> Iterator[str]:
-    """Yield every path below a folder, each folder before what is in it."""
-    waiting = [folder]
-    while waiting:
-        try:
-            entries = sorted(os.scandir(waiting.pop()), key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in entries:
-            yield entry.path
-            if entry.is_dir(follow_symlinks=False):
-                waiting.append(entry.path)

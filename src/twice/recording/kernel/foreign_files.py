@@ -45,7 +45,7 @@ class OwnIds:
     @classmethod
     def read(cls) -> OwnIds:
         """Return those of this process."""
-        return cls(*(_read_ranges(f"/proc/self/{kind}_map") for kind in ("uid", "gid")))
+        return cls(*map(_read_own_ids, ("uid", "gid")))
 
     def is_foreign(self, status: os.stat_result) -> bool:
         """Return whether a file belongs to a user or a group that is not known."""
@@ -175,6 +175,18 @@ def _is_folder(path: str) -> bool:
         return stat.S_ISDIR(_lstat(path).st_mode)
     except OSError:
         return False
+
+
+def _read_own_ids(kind: str) -> tuple[range, ...]:
+    """Return the ids that are known, without the one that stands for all that are not."""
+    stranger = int(Path(f"/proc/sys/kernel/overflow{kind}").read_text(encoding="ascii"))
+    found = []
+    for ids in _read_ranges(f"/proc/self/{kind}_map"):
+        if stranger in ids:
+            found += [range(ids.start, stranger), range(stranger + 1, ids.stop)]
+        else:
+            found.append(ids)
+    return tuple(ids for ids in found if ids)
 
 
 def _read_ranges(path: str) -> tuple[range, ...]:

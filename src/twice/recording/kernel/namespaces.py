@@ -78,10 +78,9 @@ def enter_namespaces(
     assert flags, "a namespace of some kind is asked for"
     _require_one_thread()
     has_user = not libc.has_capability(libc.CAP_SYS_ADMIN)
-    if has_user:
-        reason = _try_in_child(flags)
-        if reason:
-            raise NamespaceRefused(reason)
+    reason = _try_in_child(flags, in_user_namespace=has_user)
+    if reason:
+        raise NamespaceRefused(reason)
     _unshare(flags, in_user_namespace=has_user)
     if mounts:
         try:
@@ -160,14 +159,14 @@ def _write_at_once(path: str, data: bytes) -> None:
 
 
 @functools.cache
-def _try_in_child(flags: int) -> str:
-    """Return why a user namespace is refused; empty when it is given."""
+def _try_in_child(flags: int, *, in_user_namespace: bool) -> str:
+    """Return why namespaces are refused; empty when they are given."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         reason = "the attempt ended early"
         with suppress(BaseException):
-            reason = _try(flags)
+            reason = _try(flags, in_user_namespace=in_user_namespace)
         os.write(writing, reason.encode(errors="replace"))
         os._exit(0)
     os.close(writing)
@@ -177,16 +176,19 @@ def _try_in_child(flags: int) -> str:
     return reason
 
 
-def _try(flags: int) -> str:
+def _try(flags: int, *, in_user_namespace: bool) -> str:
+    step = "mount"
     try:
-        _unshare(flags, in_user_namespace=True)
+        _unshare(flags, in_user_namespace=in_user_namespace)
         if flags & libc.CLONE_NEWNS:
             # Some systems give the namespace and take the rights in it: this is the first use of one.
             libc.mount("none", "/", None, libc.MS_REC | libc.MS_PRIVATE)
+            step = "overlay"
+            libc.mount("none", "/", "overlay", libc.MS_RDONLY, "lowerdir=/usr:/etc")
     except NamespaceRefused as refused:
         return refused.reason
     except OSError as error:
-        return _describe("mount", error)
+        return _describe(step, error)
     return ""
 
 

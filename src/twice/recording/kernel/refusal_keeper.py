@@ -45,7 +45,8 @@ def run_refusing(
         program: what runs; it does not return.
 
     Returns:
-        None, with nothing done, where this system gives no listener; ``confinement.current()`` says why.
+        None, with nothing executed, where this system gives no listener; ``confinement.current()`` says why.
+        Landlock holds this process then, where there is one, and tells nobody what it refuses.
     """
     if not is_supported():
         confinement.enter(Confinement(refused=refused))
@@ -57,17 +58,24 @@ def run_refusing(
         set_parent_death_signal(signal.SIGKILL)
         be_program(lambda: _run_filtered(theirs, allowed, refused, program))
     theirs.close()
-    pass_signals_on(child)
     data, handed, _, _ = socket.recv_fds(ours, 256, 1)
-    report: dict[str, Any] = {"kind": KEPT, "tier": "none", "refused": refused}
-    if handed:
-        supervisor = RefusingSupervisor(handed[0], allowed)
-        serve_until(supervisor, {os.pidfd_open(child): _stop})
-        report["tier"] = "refusal"
-        report["refused_writes"] = [[kept(path), call] for path, call in supervisor.refused.items()]
-    elif data:
-        report["refused"] = f"{refused}; {data.decode(errors='replace')}"
+    if not handed:
+        os.waitpid(child, 0)
+        ours.close()
+        why = data.decode(errors="replace") or "the process for it ended early"
+        confinement.enter(Confinement(refused=f"{refused}; {why}"))
+        _restrict(allowed)
+        return
+    pass_signals_on(child)
+    supervisor = RefusingSupervisor(handed[0], allowed)
+    serve_until(supervisor, {os.pidfd_open(child): _stop})
     status = os.waitpid(child, 0)[1]
+    report: dict[str, Any] = {
+        "kind": KEPT,
+        "tier": "refusal",
+        "refused": refused,
+        "refused_writes": [[kept(path), call] for path, call in supervisor.refused.items()],
+    }
     channel.send(report)
     channel.close()
     end_like(status)
@@ -77,19 +85,23 @@ def _run_filtered(
     line: socket.socket, allowed: list[str], refused: str, program: Callable[[], object]
 ) -> None:
     code = refusing_filter()
-    tempfile.gettempdir()  # it looks for a folder that takes files, by writing to it, and remembers
-    restrict_writes([*allowed, "/dev", "/proc"])
+    _restrict(allowed)
     try:
         listener = install_filter(code)
     except OSError as error:
-        confinement.enter(Confinement(refused=refused))
         line.send(f"no listener for system calls: {error.strerror}".encode())
-    else:
-        confinement.enter(Confinement("refusal", refused=refused))
-        socket.send_fds(line, [b"L"], [listener])
-        os.close(listener)
+        return
+    confinement.enter(Confinement("refusal", refused=refused))
+    socket.send_fds(line, [b"L"], [listener])
+    os.close(listener)
     line.close()
     program()
+
+
+def _restrict(allowed: list[str]) -> None:
+    """Let this process, and what it starts, change files in some folders alone, where there is Landlock."""
+    tempfile.gettempdir()  # it looks for a folder that takes files, by writing to it, and remembers
+    restrict_writes([*allowed, "/dev", "/proc"])
 
 
 def _stop() -> bool:

@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from twice.recording.kernel.confinement import current
+from twice.recording.kernel.tiers import NETWORK, tiers_left_out
 
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 _SELF = Path("/proc/self")
@@ -36,7 +37,8 @@ def cut_off() -> bool:
     """
     if current().is_cut_off:
         return True
-    if not sys.platform.startswith("linux") or not _alone():
+    is_left_out = NETWORK in tiers_left_out(os.environ)
+    if is_left_out or not sys.platform.startswith("linux") or not _alone():
         return False
     with suppress(OSError):
         _unshare(_NEW_NET)
