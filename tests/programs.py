@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +73,14 @@ def cli(
     env: Mapping[str, str | None] | None = None,
     **options: Any,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own; its exit code and output."""
-    return subprocess.run(
+    """Run the command line in a process of its own; its exit code and output.
+
+    Beside every verb that executes a record, the files around it are watched: none may change.
+    """
+    watched = [cwd, *(Path(str(each)).parent for each in arguments if str(each).endswith(".twice"))]
+    is_replay = bool(arguments) and str(arguments[0]) in _LEAVES_FILES
+    before = seen_files(watched) if is_replay else {}
+    done = subprocess.run(
         [sys.executable, "-m", "twice", *map(str, arguments)],
         capture_output=True,
         text=True,
@@ -82,6 +90,33 @@ def cli(
         check=False,
         **options,
     )
+    after = seen_files(watched) if is_replay else {}
+    changed = [path for path in before if after.get(path) != before[path]]
+    assert not changed, f"twice {arguments[0]} changed files of the user's: {changed}"
+    return done
+
+
+_LEAVES_FILES = frozenset({"verify", "replay", "branch", "diagnose", "vary"})
+"""Verbs that execute a program again, and change no file that was there."""
+_WATCHED_MAX = 2_000
+
+
+def seen_files(folders: Iterable[Path | None]) -> dict[Path, tuple[int, int, int]]:
+    """Number, size and time of each file below some folders of a test's own; the product's own left out."""
+    temporary = Path(tempfile.gettempdir()).resolve()
+    found: dict[Path, tuple[int, int, int]] = {}
+    for folder in filter(None, folders):
+        if temporary not in folder.resolve().parents:
+            continue
+        inside = list(islice(folder.resolve().rglob("*"), _WATCHED_MAX + 1))
+        if len(inside) > _WATCHED_MAX:
+            continue  # some tests make many thousands
+        for path in inside:
+            is_own = any(".twice" in part or part == "__pycache__" for part in path.parts)
+            if not is_own and path.is_file():
+                status = path.stat()
+                found[path] = (status.st_ino, status.st_size, status.st_mtime_ns)
+    return found
 
 
 def environ(changes: Mapping[str, str | None] | None = None) -> dict[str, str]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -453,3 +457,29 @@ run.compare('at', os.copy_file_range(source, target, 4, 2, 6))
     path = record(tmp_path, body)
 
     assert verified(path).result == "PASS"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_verification_that_is_ended_leaves_nothing_behind(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    (tmp_path / "program.py").write_text(
+        "import ctypes, os\nif os.path.exists('wait'): ctypes.CDLL(None).sleep(600)\n"
+    )
+    recorded = cli("record", "program.py", "--seed", "1", "--files", "none", cwd=tmp_path)
+    assert recorded.returncode == 0, recorded.stderr
+    (tmp_path / "wait").touch()
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+
+    with subprocess.Popen(
+        [sys.executable, "-m", "twice", "verify", "program.twice", "--no-statement"],
+        cwd=tmp_path, env={**os.environ, "TMPDIR": str(temporary)}, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        while not list(temporary.glob("twice-session-*/*/world")):
+            assert process.poll() is None
+        process.send_signal(number)
+        process.communicate(timeout=60)
+
+    assert process.returncode == 128 + number
+    assert list(temporary.iterdir()) == []
