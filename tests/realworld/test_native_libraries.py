@@ -16,8 +16,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "native_set"))
 
-from cases import CASES, Case
-from first_look import look
+from native_cases import CASES, Case
+from native_look import look
 
 MISSED = {
     "write_torch_jit": "the archive holds the call stack, and a replay calls the program by other functions",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from kits import KITS, Kit
+from native_kits import KITS, Kit
 
 NUMBERS = "[(i * i) % 8191 for i in range(2000)]"
 OTHERS = "[(i * i) % 8191 + 5 for i in range(2000)]"

@@ -1,6 +1,6 @@
 """Record and verify every case once, two at a time, and write one JSON line for each.
 
-    python first_look.py OUTPUT.jsonl [--only WORD] [--plain] [--resume] [--keep-folders]
+    python native_look.py OUTPUT.jsonl [--only WORD] [--plain] [--resume] [--keep-folders]
 
 The environment with twice and the libraries is this interpreter's, or the one that ``NATIVE_ENV`` names.
 ``--plain`` leaves twice out: each program runs two times from one state of its folder, which shows
@@ -26,7 +26,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from cases import CASES, MOVE, Case
+from native_cases import CASES, MOVE, Case
 
 ENVIRONMENT = Path(os.environ.get("NATIVE_ENV", sys.prefix))
 PYTHON = ENVIRONMENT / "bin" / "python"
