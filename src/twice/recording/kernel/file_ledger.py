@@ -283,6 +283,9 @@ class FileLedger:
         now, was = signature_of(found), entry.signature
         if was is None or now[:CONTENT_FIELDS] == was[:CONTENT_FIELDS]:
             return ""
+        with suppress(OSError, FileUnsettled):
+            if self._observe(path).digest == entry.before.digest:
+                return ""  # its time was set, and nothing else
         return _LINKED if now[:2] in self._changed_inodes else _CHANGED_BY_OTHERS
 
     def _keep(self, path: str, entry: LedgerEntry) -> None:
