@@ -235,15 +235,16 @@ def test_a_program_that_survives_an_interrupt_is_judged_up_to_it(tmp_path: Path)
 
 def wait_for_program(process: subprocess.Popen[str]) -> None:
     """Wait until the process of the program runs below a verification: keeper, process 1, program."""
-    generation = [process.pid]
-    for _ in range(3):
-        below: list[int] = []
-        while not below:
-            assert process.poll() is None, "the verification has ended"
+    generation: list[int] = []
+    while not generation:
+        assert process.poll() is None, "the verification has ended"
+        generation = [process.pid]
+        for _ in range(3):  # from the top each time: what is tried first starts processes as well
+            below: list[int] = []
             for pid in generation:
                 with suppress(OSError):
                     below += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-        generation = below
+            generation = below
 
 
 def test_interrupting_a_verification_is_no_verdict(tmp_path: Path) -> None:
