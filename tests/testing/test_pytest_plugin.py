@@ -161,7 +161,7 @@ def test_nothing_is_imported_until_a_test_asks(project: Path) -> None:
         encoding="utf-8",
     )
 
-    ran = run(project, "-p", "no:hypothesispytest")
+    ran = run(project, "-p", "no:hypothesispytest", "-p", "no:zarr")
 
     assert ran.returncode == 0, ran.stdout
     loaded = json.loads((project / "modules.json").read_text("utf-8"))
