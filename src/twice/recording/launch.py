@@ -24,6 +24,7 @@ from typing import IO, Any
 
 from twice.errors import ProgramFailed, TwiceError, UsageError
 from twice.foundation.closing import Closing
+from twice.foundation.exit_by_signal import would_end
 from twice.recording.kernel.tiers import KEPT
 from twice.recording.wire import pair
 
@@ -185,7 +186,7 @@ class ChildProcess(Closing):
     def _pass_signals_on(self) -> None:
         """Signals that would end this process are the program's to handle."""
         for number in _PASSED_ON:
-            if signal.getsignal(number) is signal.SIG_DFL:
+            if would_end(number):
                 self._passing[number] = signal.signal(number, self._interrupt)
 
     def _is_gone(self, timeout_s: float | None) -> bool:

@@ -10,7 +10,7 @@ class Trainer:
         self.rng = rng
         self.names = names
         self.order = list(names)  # ZOO: innocent
-        self.weight = rng.random((1000, 128)) - 0.5
+        self.weight = rng.random(200_000) - 0.5  # So long that each thread adds up a part.
         self.norm = 0.0
         self.seen = 0
 
@@ -21,10 +21,10 @@ class Trainer:
 
     def step(self, tick: int) -> None:
         self.bookkeeping()
-        batch = self.rng.random((128, 1000)) - 0.5
+        batch = self.rng.random(200_000) - 0.5
         if tick >= 3:
             out = batch @ self.weight  # ZOO: guilty
-            self.norm = float(np.abs(out).sum())
+            self.norm = float(abs(out))
 
     def state(self) -> dict:
         return {"norm": self.norm, "seen": self.seen}

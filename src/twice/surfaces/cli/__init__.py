@@ -15,14 +15,13 @@ import gc
 import importlib
 import io
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
 
 from twice.errors import OutputUnwritable, TwiceError, UsageError
+from twice.foundation.exit_by_signal import exit_by_signals
 from twice.foundation.printable import printable_lines
 
 COMMANDS: dict[str, str] = {
@@ -75,8 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         gc.disable()  # It leaves next to no cycles behind, and goes through millions of objects.
     _open_closed_streams()
     _never_fail_to_print()
-    if arguments is None and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _leave)
+    if arguments is None:
+        exit_by_signals()
     try:
         code = dispatch(given)
         sys.stdout.flush()
@@ -98,11 +97,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if arguments is None:
         gc.freeze()  # The process ends: nobody has to look through all that it holds.
     sys.exit(code)
-
-
-def _leave(number: int, _frame: object) -> NoReturn:
-    """End as a signal asks, with what was begun undone: folders removed, processes ended."""
-    sys.exit(128 + number)
 
 
 def _open_closed_streams() -> None:

@@ -1,0 +1,29 @@
+"""A command that a signal ends goes as an exit does, so that what it began is undone on the way.
+
+Invariant: a handler that somebody has set, or a signal that is ignored (``nohup``), stays as it is.
+"""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+from typing import NoReturn
+
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+def exit_by_signals() -> None:
+    """Let SIGTERM and SIGHUP end this process by ``SystemExit``: folders removed, children ended."""
+    for number in _ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _exit)
+
+
+def would_end(number: int) -> bool:
+    """Whether a signal would end this process, since nobody has set a handler of their own."""
+    return signal.getsignal(number) in (signal.SIG_DFL, _exit)
+
+
+def _exit(number: int, frame: FrameType | None) -> NoReturn:
+    del frame
+    raise SystemExit(128 + number)
