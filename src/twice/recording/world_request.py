@@ -22,6 +22,8 @@ from twice.recording.native_files import roots_of
 from twice.recording.program import Program
 from twice.recording.runrecord import RunRecord
 
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
 
 def describe_world(
     record: RunRecord,
@@ -29,6 +31,7 @@ def describe_world(
     has_network: bool,
     compares: bool,
     keep: str | None = None,
+    differing: str | None = None,
     is_recorded: bool = False,
     shared: Sequence[str] = (),
 ) -> dict[str, object]:
@@ -39,6 +42,7 @@ def describe_world(
         has_network: whether the program may reach the network.
         compares: whether the files that the program leaves are held against the record.
         keep: a folder into which they are copied; None for nowhere.
+        differing: a folder into which the first that differ are copied; None for nowhere.
         is_recorded: whether the program is recorded in its world.
         shared: real folders in which the product writes its own files.
     """
@@ -52,6 +56,7 @@ def describe_world(
         "has_network": has_network,
         "compares": compares and files.tier == "supervisor",
         "keep": keep,
+        "differing": differing,
         "is_recorded": is_recorded,
         "shared": list(shared),
         "native_writes": list(map(kept, record.native_writes()[:1])),
@@ -77,6 +82,7 @@ def describe_copy(
         "has_network": True,
         "compares": False,
         "keep": None,
+        "differing": None,
         "is_recorded": is_recorded,
         "shared": list(shared),
         "native_writes": [],
@@ -107,7 +113,6 @@ def request_of(described: Mapping[str, Any], folder: str) -> WorldRequest:
             return True
         return packages.is_of_machine(path)
 
-    keep = described["keep"]
     return WorldRequest(
         histories=[FileHistory.from_plain(fields) for fields in described["histories"]],
         content=contents.path,
@@ -116,8 +121,14 @@ def request_of(described: Mapping[str, Any], folder: str) -> WorldRequest:
         process=described["process"],
         has_network=described["has_network"],
         compares=described["compares"],
-        keep=None if keep is None else os.open(keep, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC),
+        keep=_opened(described["keep"]),
+        differing=_opened(described["differing"]),
         is_recorded=described["is_recorded"],
         shared=described["shared"],
         native_writes=list(map(told, described["native_writes"])),
     )
+
+
+def _opened(folder: str | None) -> int | None:
+    """Return a descriptor of a real folder; its path leads into the world later."""
+    return None if folder is None else os.open(folder, _FOLDER)

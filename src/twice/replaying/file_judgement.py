@@ -133,12 +133,15 @@ class FileJudgement:
         return None
 
 
-def judge_files(record: RunRecord, kept: Mapping[str, Any], *, whole: bool) -> FileJudgement:
+def judge_files(
+    record: RunRecord, kept: Mapping[str, Any], inside: Mapping[str, str], *, whole: bool
+) -> FileJudgement:
     """Return what is known of the files of a replay.
 
     Args:
         record: what was replayed.
         kept: what the replay's keeper reported; empty where there was none.
+        inside: where files differ in the terms of their formats, by path, as far as that is known.
         whole: whether the program ran from its start to its end, so that what it left counts.
     """
     files = record.native_files()
@@ -161,7 +164,7 @@ def judge_files(record: RunRecord, kept: Mapping[str, Any], *, whole: bool) -> F
             changed.append((path, was.describe(), is_now.describe()))
     is_judged = whole and files.tier == "supervisor" and record.setup.files != "none"
     rows = kept.get("differences", ()) if is_judged else ()
-    differing, passed_over, unsettled = _judge_left_files(record, rows, names)
+    differing, passed_over, unsettled = _judge_left_files(record, rows, inside, names)
     unknown += unsettled
     refused_writes = [
         f"not judged: code other than Python wants to write {names.show(told(plain_path))} ({call}), and "
@@ -202,7 +205,10 @@ def judge_files(record: RunRecord, kept: Mapping[str, Any], *, whole: bool) -> F
 
 
 def _judge_left_files(
-    record: RunRecord, differences: Sequence[Sequence[Any]], names: _Names
+    record: RunRecord,
+    differences: Sequence[Sequence[Any]],
+    inside: Mapping[str, str],
+    names: _Names,
 ) -> tuple[list[tuple[str, str, str, str]], list[str], list[str]]:
     """Return files that the replay left otherwise, those that policies pass over, and the unsettled."""
     served = {history.path for history in record.native_files().histories if history.is_served}
@@ -227,7 +233,9 @@ def _judge_left_files(
         if policy == "ignore" or (policy == "existence" and was.kind == is_now.kind):
             passed_over.append(f"{path} differs and is not judged: {why}")
             continue
-        differing.append((path, was.describe(), is_now.describe(), where))
+        detail = inside.get(full_path)
+        text = f"{where}; {detail}" if where and detail else detail or where
+        differing.append((path, was.describe(), is_now.describe(), text))
     return differing, passed_over, unsettled
 
 

@@ -153,6 +153,7 @@ def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
         has_network=not cut_off,
         compares=action == "verify",
         keep=fields.pop("keep", None),
+        differing=fields.pop("differing", None),
         is_recorded=action == "branch",
         shared=fields.pop("shared", ()),
     )

@@ -13,6 +13,7 @@ Invariant: nothing but compared points makes a PASS; a torn or damaged record ne
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +26,7 @@ from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
 from twice.replaying.caveats import caveats_of
 from twice.replaying.checking import Failure
+from twice.replaying.file_details import locate_inside
 from twice.replaying.file_judgement import FileJudgement, judge_files
 from twice.replaying.sampling import with_sample
 from twice.replaying.starting import (
@@ -175,23 +177,26 @@ def _execute(
     start = 0
     if snapshot is not None:
         start = record.reader.snapshots[snapshot].point
-    job = job_for(
-        record,
-        "verify",
-        predicate=predicate.to_json(),
-        snapshot=snapshot,
-        last=last_index,
-        capture=None,
-        lines_from=None,
-        keep=None if keep is None else os.fspath(keep),
-    )
-    message, now, held, kept = _answer(record, job, progress, start_process)
-    if message.get("extra"):
-        # Once more, to see which of several equal reads is the one too many.
-        near = {**job, "lines_from": max(0, message["index"] - _LINES_POINTS)}
-        again, *_ = _answer(record, near, None, start_process)
-        if again.get("extra") and again["index"] == message["index"]:
-            message = again
+    with tempfile.TemporaryDirectory(prefix="twice-differing-") as differing:
+        job = job_for(
+            record,
+            "verify",
+            predicate=predicate.to_json(),
+            snapshot=snapshot,
+            last=last_index,
+            capture=None,
+            lines_from=None,
+            keep=None if keep is None else os.fspath(keep),
+            differing=differing,
+        )
+        message, now, held, kept = _answer(record, job, progress, start_process)
+        inside = locate_inside(record, kept, Path(differing))
+        if message.get("extra"):
+            # Once more, to see which of several equal reads is the one too many.
+            near = {**job, "lines_from": max(0, message["index"] - _LINES_POINTS)}
+            again, *_ = _answer(record, near, None, start_process)
+            if again.get("extra") and again["index"] == message["index"]:
+                message = again
     return _statement(
         record,
         predicate,
@@ -201,7 +206,7 @@ def _execute(
         last_index,
         held=held,
         segment=first is not None or last is not None,
-        files=judge_files(record, kept, whole=_is_whole(message) and snapshot is None),
+        files=judge_files(record, kept, inside, whole=_is_whole(message) and snapshot is None),
     )
 
 

@@ -31,6 +31,7 @@ from twice.recording.kernel.start_layer import copy_content
 _lstat, _listdir, _makedirs = os.lstat, os.listdir, os.makedirs
 _readlink, _symlink = os.readlink, os.symlink
 _PIECE = 1 << 20
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
 _REDIRECT = ("trusted.overlay.redirect", "user.overlay.redirect")
 ONLY_IN_REPLAY = "written only in the replay"
@@ -141,6 +142,38 @@ def find_differences(
     )
 
 
+def copy_differing(
+    differences: Sequence[FileDifference], folder: str, count_max: int, size_max: int
+) -> dict[str, str]:
+    """Copy files that a replay left otherwise into a folder, under names of their own.
+
+    Args:
+        differences: of a replay whose files still stand at their paths.
+        folder: a real folder.
+        count_max: how many are copied.
+        size_max: bytes above which a file, as recorded or as replayed, is not copied.
+
+    Returns:
+        Names in the folder, by path.
+    """
+    copied: dict[str, str] = {}
+    for difference in differences:
+        states = difference.recorded, difference.replayed
+        if any(each.kind != "file" or not 0 < each.size <= size_max for each in states):
+            continue
+        if len(copied) == count_max:
+            break
+        name = str(len(copied))
+        with suppress(OSError):
+            writing = os.open(f"{folder}/{name}", _NEW_FILE, 0o600)
+            try:
+                copy_content(difference.path, writing, difference.replayed.size)
+            finally:
+                os.close(writing)
+            copied[difference.path] = name
+    return copied
+
+
 def copy_written(written: Sequence[WrittenFile], folder: str) -> list[str]:
     """Copy what a replay wrote into a folder, each file at its path from ``/`` on.
 
@@ -161,7 +194,7 @@ def copy_written(written: Sequence[WrittenFile], folder: str) -> list[str]:
             _symlink(_readlink(file.source), target)
         elif file.kind == "file":
             status = _lstat(file.source)
-            writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            writing = os.open(target, _NEW_FILE, 0o600)
             try:
                 copy_content(file.source, writing, status.st_size)
                 os.fchmod(writing, stat.S_IMODE(status.st_mode))

@@ -37,6 +37,7 @@ from twice.recording.kernel.namespaces import (
 )
 from twice.recording.kernel.process_number import ProgramEnd, be_program, start_as
 from twice.recording.kernel.refusal_keeper import run_refusing
+from twice.recording.kernel.replay_differences import copy_differing
 from twice.recording.kernel.stalls import LOOK_MS, StallGuard
 from twice.recording.kernel.system_call_filter import refuse_unseen_calls
 from twice.recording.kernel.thread_marks import ThreadMarks
@@ -46,6 +47,9 @@ from twice.recording.kernel.world import World
 from twice.recording.wire import Channel
 
 _HIDDEN_MAX = 1000
+_COPIED_MAX = 3
+COPIED_BYTES_MAX = 64 << 20
+"""Size up to which a file that a replay left otherwise is copied, to be compared with the recorded one."""
 _LINGER_S = 2.0
 """How long children may run on when the program has ended, in seconds: they clear up after themselves."""
 _FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", 0)
@@ -64,6 +68,7 @@ class WorldRequest:
         has_network: whether the program may reach the network.
         compares: whether the files that the program leaves are held against the record.
         keep: descriptor of a real folder into which they are copied; None for nowhere.
+        differing: descriptor of a real folder into which the first that differ are copied; None for nowhere.
         is_recorded: whether the program is recorded in its world, and so supervised.
         shared: real folders in which the product writes its own files.
         native_writes: files that other code than Python changed in the recorded run, as far as anybody
@@ -78,6 +83,7 @@ class WorldRequest:
     has_network: bool
     compares: bool
     keep: int | None = None
+    differing: int | None = None
     is_recorded: bool = False
     shared: Sequence[str] = ()
     native_writes: Sequence[str] = ()
@@ -113,13 +119,16 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
     if entered.has_network:
         with suppress(OSError):
             bring_loopback_up()
-    for folder in shared:
-        folder.mount()
+    for each in shared:
+        each.mount()
 
     marks = ThreadMarks()
 
     def in_world(keeper: socket.socket | None) -> None:
         world.close_descriptors()
+        for folder in (request.keep, request.differing):
+            if folder is not None:
+                os.close(folder)
         give_up_rights(entered)
         with suppress(OSError):
             refuse_unseen_calls()
@@ -130,6 +139,10 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
 
     end, stalled = _run(request, channel, in_world, marks, numbers=entered.has_process_numbers)
     differences = world.compare() if request.compares else []
+    copied = {}
+    if request.differing is not None:
+        folder = f"/proc/self/fd/{request.differing}"
+        copied = copy_differing(differences, folder, _COPIED_MAX, COPIED_BYTES_MAX)
     removed = [] if request.keep is None else world.copy_out(request.keep)
     channel.send(
         {
@@ -146,6 +159,7 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
                 (kept(one.path), one.recorded.to_plain(), one.replayed.to_plain(), one.where)
                 for one in differences
             ],
+            "copied": [(kept(path), name) for path, name in copied.items()],
             "removed": list(map(kept, removed)),
             "uncovered": list(map(kept, report.uncovered)),
             "hidden": [
