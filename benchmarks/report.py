@@ -154,6 +154,14 @@ GOALS = (
         "world", _named("bytes of a record for each clock read"), 16, "bytes",
     ),
     Goal(
+        "below-import", "seeing the files of any code costs at most 5 % of an import of torch, wall clock",
+        "below_python", _named("import of torch: with this layer", "wall"), 1.05, "x",
+    ),
+    Goal(
+        "below-nothing", "and at most 1 % of CPU of a program that touches no file of its own",
+        "below_python", _named("no file touched: with this layer", "cpu"), 1.01, "x",
+    ),
+    Goal(
         "assets-gate", "the gate judges ten thousand assets with their logs in at most 20 s",
         "assets_gate", _named("gate, "), 20, "s",
     ),
