@@ -50,6 +50,7 @@ def test_the_record_says_how_the_program_ended(
                 raise RuntimeError
 
         def main(run):
+            print("said")
             for tick in run.ticks(4):
                 if tick == 2:
                     {leaving}

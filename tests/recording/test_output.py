@@ -76,13 +76,16 @@ def test_how_writes_are_cut_does_not_matter_and_what_is_written_does(tmp_path: P
     assert (other.failure.tick, other.failure.columns) == (2, ("output",))
 
 
-def test_standard_error_is_kept_and_compared_only_when_asked(tmp_path: Path) -> None:
-    body = "print(LATER, file=sys.stderr)"
-    assert later(tmp_path, body).result == "PASS"
-    asked = later(tmp_path, body, compare_errors=True)
-    assert asked.result == "FAIL"
-    assert asked.failure is not None
-    assert asked.failure.columns == ("output",)
+def test_standard_error_is_compared_unless_it_is_ignored(tmp_path: Path) -> None:
+    body = "print('the same'); print(LATER, file=sys.stderr)"
+    compared = later(tmp_path, body)
+    assert compared.result == "FAIL"
+    assert compared.failure is not None
+    assert compared.failure.columns == ("output",)
+    assert compared.failure.recorded == "standard error, line 1: False"
+    ignored = later(tmp_path, body, compare_errors=False)
+    assert ignored.result == "PASS"
+    assert "standard error was not compared (--ignore-errors)" in ignored.headline
 
 
 def test_a_program_that_closes_its_output_is_still_recorded(tmp_path: Path) -> None:

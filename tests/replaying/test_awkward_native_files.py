@@ -222,6 +222,16 @@ def test_a_fifo_that_is_gone_is_named(work: Path) -> None:
     assert "pipe" in statement.to_json()["effects"]["files"]["differing"]
 
 
+def test_a_fifo_that_the_run_removes_is_there_to_be_removed_again(work: Path) -> None:
+    os.mkfifo(work / "pipe")
+    path = record(work, "run.compare('removed', LIBC.unlink(c_path('pipe')))")
+
+    statement = verify_untouched(path)
+
+    assert statement.result == "PASS", statement.to_markdown()
+    assert not (work / "pipe").exists()
+
+
 SERVED_WRITER = """
 import subprocess
 assert LIBC.mkfifo(c_path('pipe'), 0o600) == 0

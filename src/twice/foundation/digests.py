@@ -52,6 +52,9 @@ class Hasher(Protocol):
     def digest(self) -> bytes:
         """The raw digest of all bytes so far."""
 
+    def copy(self) -> Self:
+        """Return another one over the same bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Digest:

@@ -34,6 +34,7 @@ from twice.recording.mainprogram import is_ours, run_main, show_exception
 from twice.recording.native_files import write_native_files
 from twice.recording.placing import Placing
 from twice.recording.program import Program, is_user_file, load
+from twice.recording.results import RESULTS
 from twice.recording.run import Run
 from twice.recording.sealing import watching
 from twice.recording.sealing.coverage import covered_sources
@@ -140,13 +141,12 @@ def execute(
         try:
             if begin is not None:
                 begin()
-            _call(session.setup.program, run)
+            session.results.returned = _call(session.setup.program, run)
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
             raised = error
         ending = _ending(session, raised)
         refusal = raised if isinstance(raised, TwiceError) else None
-        if os.getpid() == session.owner or session.setup.program.whole:
-            _wind_down(session)
+        _wind_down()
         ending, problem = over(ending)
     interrupts.remove()
     if isinstance(refusal or problem, TwiceError):
@@ -189,35 +189,23 @@ def _close_on_exit(session: Session, close: Callable[[int], object]) -> None:
     os._exit = leave_at_once
 
 
-def _call(program: Program, run: Run) -> None:
+def _call(program: Program, run: Run) -> object:
     if program.whole:
         run_main(program, run.caveat)
-        return
+        return None
     # How the session's process was started is none of the program's business, and differs by mode.
     sys.argv = [str(program.path()) if program.kind == "function" else program.target]
     function = load(program)
-    function(run)
+    return function(run)
 
 
-def _wind_down(session: Session) -> None:
-    """What the interpreter does when a script has ended: its output counts until then.
-
-    A function has only returned; what its threads do from here on is no longer its run.
-    """
-    if session.setup.program.whole:
-        for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
-            try:
-                step()
-            except BaseException:  # noqa: BLE001  (an interrupt ends the waiting, as it does there)
-                traceback.print_exc()
-        return
-    main = threading.main_thread()
-    running = [each.name for each in threading.enumerate() if each is not main and not each.daemon]
-    if running:
-        session.caveats.append(
-            f"threads were running when the program returned ({', '.join(sorted(running))}): what "
-            "they did from there on is not part of the run"
-        )
+def _wind_down() -> None:
+    """Do what the interpreter does when a program has ended: what it prints and writes meanwhile counts."""
+    for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
+        try:
+            step()
+        except BaseException:  # noqa: BLE001  (an interrupt ends the waiting, as it does there)
+            traceback.print_exc()
 
 
 def finish(
@@ -243,7 +231,8 @@ def finish(
     native = write_native_files(session, current().collect())
     redaction = session.wiring.layer.redaction
     session.caveats = redaction.value(session.caveats, "ending")
-    whole = {**ending, **describe(), "native_files": native}
+    results = session.results.describe(session.setup.algorithm)
+    whole = {**ending, **describe(), "native_files": native, RESULTS: results}
     return session.close(redaction.value(whole, "ending")), problem
 
 

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any
@@ -37,6 +37,27 @@ WORLD = "world"
 _SHOW_EVERY_S = 0.05
 _ENDING_S = 10.0
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+
+
+def run_apart(module: str, arguments: Sequence[str], timeout_s: float) -> bytes | None:
+    """Run a module of ours that may crash or never return; return what it printed, or None where it did.
+
+    Args:
+        module: run with ``python -m``.
+        arguments: its command line.
+        timeout_s: after so many seconds it is ended.
+    """
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", module, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
 
 
 class ChildProcess(Closing):

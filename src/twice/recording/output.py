@@ -2,8 +2,8 @@
 
 While a session runs in a process of its own, descriptors 1 and 2 point to files. At every
 compare-point the new bytes of standard output are read back, written into the record with a line
-index, and added to a running digest: cumulative bytes are compared, never single writes. Standard
-error is kept, not compared, unless asked.
+index, and added to a running digest: cumulative bytes are compared, never single writes. Which part of
+them is compared, ``compared_output`` decides.
 
 What it misses: output that a C library still holds in its own buffer appears at a later point.
 
@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from twice.foundation.digests import Algorithm, new_hasher
+from twice.recording.compared_output import ComparedLines
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.redaction.wires import Flow
 
@@ -32,10 +34,23 @@ class CapturedFile:
             points to later does not matter.
         algorithm: of the digest.
         flow: blanks secrets in what comes.
+        ignored: regular expressions for lines that are not compared.
+        folders: of the program; standard error is compared without them.
+        is_errors: whether it is standard error.
     """
 
-    def __init__(self, descriptor: int, algorithm: Algorithm, flow: Flow | None = None) -> None:
+    def __init__(
+        self,
+        descriptor: int,
+        algorithm: Algorithm,
+        flow: Flow | None = None,
+        *,
+        ignored: Sequence[str] = (),
+        folders: Sequence[str] = (),
+        is_errors: bool = False,
+    ) -> None:
         self._flow = flow or Redaction().file(OUTPUT)
+        self._begin = partial(ComparedLines, ignored, folders, is_errors=is_errors)
         # The program may close the descriptor, or point it elsewhere for a while.
         self._descriptor = os.dup(descriptor)
         self._algorithm = algorithm
@@ -45,10 +60,11 @@ class CapturedFile:
     def restart(self, before: bytes) -> None:
         """Count as if these bytes, and nothing that the file holds by now, had been printed."""
         self._hasher = new_hasher(self._algorithm)
-        self._hasher.update(before)
-        self.size = len(before)
-        self.lines = before.count(b"\n")
-        self.digest = self._hasher.digest()[:16] if before else b""
+        self._compared = self._begin()
+        self._is_empty = True
+        self.digest = b""
+        self.size = self.lines = 0
+        self._add(before)
 
     def skip(self) -> None:
         """Leave out what the file holds by now."""
@@ -67,11 +83,20 @@ class CapturedFile:
             pieces.append(piece)
             self._offset += len(piece)
         found = self._flow.next(b"".join(pieces))
-        self.size += len(found)
-        self.lines += found.count(b"\n")
-        self._hasher.update(found)
-        self.digest = self._hasher.digest()[:16]
+        self._add(found)
         return found
+
+    def _add(self, data: bytes) -> None:
+        self.size += len(data)
+        self.lines += data.count(b"\n")
+        hasher, lines = self._hasher, self._compared
+        complete = data if lines.is_everything else lines.feed(data)
+        self._is_empty = self._is_empty and not complete
+        hasher.update(complete)
+        if rest := lines.peek_rest():
+            hasher = hasher.copy()
+            hasher.update(rest)
+        self.digest = b"" if self._is_empty and not rest else hasher.digest()[:16]
 
     def whole(self) -> bytes:
         """Everything that the file held at the last call of ``advance``, as it is there."""
@@ -85,6 +110,8 @@ class OutputCapture:
         algorithm: digest of the cumulative bytes.
         journal: called with (kind, payload) for new bytes; None when nothing is written.
         compare_errors: whether standard error joins the compared bytes.
+        ignored: regular expressions for lines that are not compared.
+        folders: of the program; standard error is compared without them.
         redaction: what is blanked in both before they are compared and written.
     """
 
@@ -93,12 +120,16 @@ class OutputCapture:
         algorithm: Algorithm,
         journal: Callable[[str, bytes, int], None] | None,
         *,
-        compare_errors: bool = False,
+        compare_errors: bool = True,
+        ignored: Sequence[str] = (),
+        folders: Sequence[str] = (),
         redaction: Redaction | None = None,
     ) -> None:
         blank = redaction or Redaction()
-        self._output = CapturedFile(1, algorithm, blank.file(OUTPUT))
-        self._errors = CapturedFile(2, algorithm, blank.file(ERRORS))
+        self._output = CapturedFile(1, algorithm, blank.file(OUTPUT), ignored=ignored)
+        self._errors = CapturedFile(
+            2, algorithm, blank.file(ERRORS), ignored=ignored, folders=folders, is_errors=True
+        )
         self._redaction = blank
         self._journal = journal
         self._compare_errors = compare_errors
@@ -121,9 +152,10 @@ class OutputCapture:
             return self._output.digest + self._errors.digest
         return self._output.digest
 
-    def printed(self) -> bytes:
-        """Standard output up to the last position of an execution from its start, secrets blanked."""
-        return self._redaction.file(OUTPUT).next(self._output.whole())
+    def printed(self) -> tuple[bytes, bytes]:
+        """Return standard output and error up to the last position, from the start, secrets blanked."""
+        output = self._redaction.file(OUTPUT).next(self._output.whole())
+        return output, self._redaction.file(ERRORS).next(self._errors.whole())
 
     def restart(self, output: bytes, errors: bytes) -> None:
         """Go on as if exactly these bytes had been printed so far."""
@@ -138,6 +170,11 @@ class OutputCapture:
             "output": {"bytes": self._output.size, "lines": self._output.lines},
             "errors": {"bytes": self._errors.size, "lines": self._errors.lines},
         }
+
+
+def print_nothing() -> tuple[bytes, bytes]:
+    """Return what a session without captured output printed."""
+    return b"", b""
 
 
 def no_output() -> bytes:

@@ -90,27 +90,34 @@ class Program:
         )
 
     def folder(self) -> Path:
-        """The folder that its paths start from: the recorded one, or the current one if moved.
-
-        The recorded folder counts while the program is in it. A checkout that was moved, or copied
-        to another machine, is found from inside.
-        """
-        recorded, current = Path(self.root or "."), Path.cwd()
-        return next((at for at in (recorded, current) if self._is_in(at)), recorded)
+        """Return the folder that its paths start from: its root, or the current folder if it moved."""
+        root, current = Path(self.root or "."), _current_folder()
+        return next((at for at in (root, current) if self.is_in(at)), root)
 
     def near(self, folder: Path) -> Program:
-        """The same program, looked for beside its record when it is nowhere else.
+        """Return the same program where a replay executes it.
 
-        A record that travels with its program finds it there, under its own name.
+        The current folder counts while the program is in it, so that a second checkout executes its own
+        code; then the recorded one. A record that travels with its program finds it there, under its own
+        name.
+
+        Args:
+            folder: where the record lies.
         """
-        if self.kind not in {"function", "script"} or self._is_in(self.folder()):
+        current = _current_folder()
+        if self.is_in(current):
+            return self if current == Path(self.root or ".") else replace(self, root=str(current))
+        if self.kind not in {"function", "script"} or self.is_in(Path(self.root or ".")):
             return self
         for target in (self.target, Path(self.target).name):
             if (folder / target).is_file():
                 return replace(self, root=str(folder.resolve()), target=target)
         return self
 
-    def _is_in(self, folder: Path) -> bool:
+    def is_in(self, folder: Path) -> bool:
+        """Return whether a folder holds the program."""
+        if self.kind == "inline":
+            return False
         if self.kind in {"module", "main"}:
             place = folder / self.target.split(".", maxsplit=1)[0]
             return place.is_dir() or place.with_suffix(".py").is_file()
@@ -131,6 +138,14 @@ class Program:
             "Put it back, or run from the folder that it was moved to.",
             target=self.target,
         )
+
+
+def _current_folder() -> Path:
+    """Return the working folder; the root where it was removed."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path("/")
 
 
 def program_of(function: Callable[..., object]) -> Program:

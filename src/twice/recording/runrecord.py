@@ -20,6 +20,7 @@ from twice.errors import OutputUnwritable, RecordForeign, RecordOutOfRange, Usag
 from twice.foundation.closing import Closing
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
+from twice.recording.compared_output import list_folders
 from twice.recording.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
 from twice.recording.effects.filenames import told
 from twice.recording.effects.files.kept import CONTENT, Kept
@@ -30,6 +31,7 @@ from twice.recording.native_files import NATIVE_FILES, RecordedFiles, read_nativ
 from twice.recording.ordering import PREFIX
 from twice.recording.output import ERRORS, OUTPUT
 from twice.recording.placing import Placing
+from twice.recording.program import Program
 from twice.recording.record import RecordReader
 from twice.recording.redaction.redaction import REDACTION
 from twice.recording.session import LOOP, ROLLBACK
@@ -324,6 +326,19 @@ class RunRecord(Closing):
             while low < high and points.point(low).tick == left > tick:
                 low += 1
         return bisect_left(range(low, high), tick, key=lambda at: points.point(at).tick) + low - 1
+
+    def other_checkout(self) -> Path | None:
+        """Return the recorded folder, where the program is in it too and another folder is executed."""
+        recorded = Program.from_json(self.identity["setup"]["program"])
+        root, chosen = Path(recorded.root or "."), self.setup.program.folder()
+        is_another = recorded.is_in(root) and root.resolve() != chosen.resolve()
+        return root if is_another else None
+
+    def program_folders(self) -> tuple[str, ...]:
+        """Return the folders of the program, as it was recorded and as it is executed now."""
+        return list_folders(
+            Program.from_json(self.identity["setup"]["program"]), self.setup.program
+        )
 
     def printed(self, *, before_point: int | None = None) -> tuple[bytes, bytes]:
         """Standard output and error, up to a compare-point (exclusive) when given."""

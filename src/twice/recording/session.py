@@ -26,6 +26,7 @@ from twice.recording.config import Config
 from twice.recording.inputs import INPUT, LiveInputs
 from twice.recording.judging import judged_by
 from twice.recording.keeping import KeptTicks
+from twice.recording.results import Results
 from twice.recording.setup import Setup
 from twice.recording.snapshots import (
     STREAMS,
@@ -85,6 +86,7 @@ class Session:
         self._rate: RateGuard | None = None
         self._pending: BaseException | None = None
         self.caveats: list[str] = []
+        self.results = Results()
         self.silent_reads: Mapping[str, Any] = {"strict": {}, "lenient": {}}
         self.owner = os.getpid()
 
@@ -139,6 +141,7 @@ class Session:
     def summary(self, name: str, value: float) -> None:
         """A named number that the statistical class compares over many runs."""
         self._raise_pending()
+        self.results.summaries.append((name, float(value)))
         self.frame(SUMMARY, encode((name, float(value))))
 
     def episode(self, name: str) -> None:
@@ -160,8 +163,6 @@ class Session:
         self.frame(ROLLBACK, encode((self.tick, to)))
         self._rolled_back_to = to
         self._take("rollback")
-
-    # -- the loop -------------------------------------------------------------------------------
 
     def next_tick(self, loop: TickLoop) -> int | None:
         """Close the open tick, and open the next one; None ends the loop."""
@@ -337,8 +338,6 @@ class Session:
                     put_back(component, captured)
         self.wiring.streams.restore(decoded(captured.subsystems[STREAMS]))
         self.points.forget()
-
-    # -- ending ---------------------------------------------------------------------------------
 
     def end(self) -> BaseException | None:
         """Close what is open and take the last point; what went wrong meanwhile, if anything.

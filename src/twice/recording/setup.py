@@ -23,6 +23,7 @@ from twice.recording.cadence import (
     parse_granularity,
     parse_strategy,
 )
+from twice.recording.compared_output import parse_ignored_output
 from twice.recording.config import negative_zeros, whole_floats, with_floats
 from twice.recording.effects.clock import TickClock, parse_clock
 from twice.recording.effects.files.policies import Policy as FilePolicy
@@ -50,6 +51,7 @@ class Setup:
         strategy: how snapshots are stored.
         clock: a clock that is a function of the tick, or None for the recorded one.
         compare_errors: whether standard error is compared as well.
+        ignored_output: regular expressions; a line of output in which one matches is not compared.
         strict_packages: installed packages whose reads of the world are strict.
         redaction: what is blanked in the record besides the defaults, and what is not.
         allow: sources of the world that may be used although they are not recorded.
@@ -69,7 +71,8 @@ class Setup:
     cadence: Cadence = field(default_factory=Cadence)
     strategy: Strategy = "hybrid"
     clock: TickClock | None = None
-    compare_errors: bool = False
+    compare_errors: bool = True
+    ignored_output: tuple[str, ...] = ()
     strict_packages: tuple[str, ...] = ()
     redaction: Policy = field(default_factory=Policy)
     allow: tuple[str, ...] = ()
@@ -95,6 +98,7 @@ class Setup:
                 "strategy": self.strategy,
                 "clock": "record" if self.clock is None else str(self.clock),
                 "compare_errors": self.compare_errors,
+                **({"ignored_output": list(self.ignored_output)} if self.ignored_output else {}),
                 "strict_packages": list(self.strict_packages),
                 **({"auto_points": self.auto_points} if self.program.whole else {}),
                 "redaction": self.redaction.to_json(),
@@ -125,6 +129,7 @@ class Setup:
             strategy=parse_strategy(policies["strategy"]),
             clock=parse_clock(policies["clock"]),
             compare_errors=bool(policies["compare_errors"]),
+            ignored_output=parse_ignored_output(policies.get("ignored_output", ())),
             strict_packages=tuple(policies["strict_packages"]),
             redaction=Policy.from_json(policies.get("redaction", {})),
             # Records of earlier versions do not have it.

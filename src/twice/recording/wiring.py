@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from twice.recording.comparepoints import Taken
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.inputs import Inputs
-from twice.recording.output import no_output
+from twice.recording.output import no_output, print_nothing
 from twice.recording.sealing.inventory import Inventory
 from twice.recording.sealing.watching import Refuse
 from twice.recording.sink import Sink
@@ -108,7 +108,7 @@ class Wiring:
     inputs: Inputs
     sink: Sink
     output: Callable[[], bytes] = no_output
-    printed: Callable[[], bytes] = no_output
+    printed: Callable[[], tuple[bytes, bytes]] = print_nothing
     restart_output: Callable[[bytes, bytes], None] = field(default=lambda _out, _err: None)
     summarise_output: Callable[[], dict[str, object]] = field(default=dict)
     control: Control = field(default_factory=NoControl)

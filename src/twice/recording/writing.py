@@ -16,6 +16,7 @@ from typing import Any
 from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm
 from twice.foundation.fingerprint import Fingerprint
+from twice.recording.compared_output import list_folders
 from twice.recording.describing import describe_ending
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.sources import LiveSource
@@ -78,6 +79,8 @@ def recording_session(
             setup.algorithm,
             journal,
             compare_errors=setup.compare_errors,
+            ignored=setup.ignored_output,
+            folders=list_folders(setup.program),
             redaction=layer.redaction,
         )
         wiring.output, wiring.restart_output = output.position, output.restart

@@ -25,10 +25,6 @@ def caveats_of(record: RunRecord, predicate: Predicate) -> list[str]:
     program = record.setup.program
     if program.whole:
         caveats.append(_of_a_whole_program(record))
-    if record.setup.files == "none":
-        caveats.append(
-            "contents of files were not recorded (--files none): they were read as they are"
-        )
     if not record.complete:
         tear = record.reader.tear
         reason = f": {tear.reason}" if tear is not None else ""
@@ -75,22 +71,22 @@ def _of_a_whole_program(record: RunRecord) -> str:
 def _never_looked_at(record: RunRecord, predicate: Predicate) -> list[str]:
     """What agrees because there was nothing to disagree: no tick, no change, no decision."""
     found = []
-    components = (record.ending or {}).get("components", {})
     if not record.ticks:
         found.append("no tick was run: state was compared at the end alone")
-    if record.ticks >= _TICKS_TO_CHANGE:
-        still = [name for name in _unchanging(record) if name in components]
-        if still:
-            found.append(
-                f"read the same at every compare-point: {', '.join(still)}; what state() does not "
-                "read is not compared"
-            )
     if predicate.class_of("output") is DeterminismClass.LOGICAL and not _decides(record):
         found.append(
             "the logical class compares inputs, output and explicit compares, and there are none: "
             "no state was judged"
         )
     return found
+
+
+def find_unchanging_components(record: RunRecord) -> list[str]:
+    """Return the tracked components whose state was the same at every compare-point, sorted."""
+    if not record.complete or record.setup.program.whole or record.ticks < _TICKS_TO_CHANGE:
+        return []
+    components = (record.ending or {}).get("components", {})
+    return [name for name in _unchanging(record) if name in components]
 
 
 def _unchanging(record: RunRecord) -> list[str]:

@@ -8,8 +8,6 @@ Invariant: a file that is not the recorded one, byte for byte, is compared with 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from twice.foundation.printable import printable
 from twice.recording.effects.filenames import told
 from twice.recording.kernel.file_history import FileHistory
 from twice.recording.kernel.file_observation import FileUnsettled, observe_state
+from twice.recording.launch import run_apart
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
 
@@ -41,8 +40,10 @@ def locate_inside(record: RunRecord, kept: Mapping[str, Any], folder: Path) -> d
     found = {}
     for history in record.native_files().histories:
         if history.path in copied and _is_still_there(history):
-            where = _run_formats(Path(history.path), copied[history.path])
-            if where:
+            arguments = [history.path, os.fspath(copied[history.path])]
+            printed = run_apart(_FORMATS, arguments, _TIMEOUT_S)
+            if printed:
+                where = printed.decode("utf-8", "replace")
                 found[history.path] = printable(redaction.value(where, "message"))
     return found
 
@@ -58,15 +59,3 @@ def _is_still_there(history: FileHistory) -> bool:
     except (OSError, FileUnsettled):
         return False
     return history.after.has_same_content(now) and history.after.size == now.size
-
-
-def _run_formats(recorded: Path, replayed: Path) -> str:
-    """Return what ``file_formats`` says of two files, from a process that may fail on them."""
-    command = [sys.executable, "-P", "-m", _FORMATS, os.fspath(recorded), os.fspath(replayed)]
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_S, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode("utf-8", "replace").strip() if not done.returncode else ""

@@ -61,7 +61,12 @@ def rebuilt_session(
     written = journal if journal_all else None
     redaction = Redaction(setup.redaction, os.environ)
     output = OutputCapture(
-        setup.algorithm, written, compare_errors=setup.compare_errors, redaction=redaction
+        setup.algorithm,
+        written,
+        compare_errors=setup.compare_errors,
+        ignored=setup.ignored_output,
+        folders=record.program_folders(),
+        redaction=redaction,
     )
     session = Session(
         setup,

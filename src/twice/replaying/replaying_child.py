@@ -9,7 +9,7 @@ Invariant: the record is opened for reading, and the program never learns that i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, NoReturn
@@ -17,10 +17,12 @@ from typing import Any, NoReturn
 from twice.errors import EffectMismatch, FileNotRebuilt, SealBroken
 from twice.foundation.classes import Predicate
 from twice.foundation.encoding import encode
+from twice.recording.compared_output import select_compared
 from twice.recording.comparepoints import Taken
 from twice.recording.environment import measure
 from twice.recording.executing import execute
 from twice.recording.launch import error_message
+from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.places import user_line
 from twice.recording.session import Session
@@ -28,6 +30,7 @@ from twice.recording.wire import Channel
 from twice.recording.wiring import Resume
 from twice.replaying.bounding import BoundedSource
 from twice.replaying.checking import CheckingSink, Failure
+from twice.replaying.endings import describe_raising_line
 from twice.replaying.rebuilding import rebuilt_session, recorded_inputs, resume_at
 
 _PROGRESS_EVERY = 512
@@ -83,11 +86,12 @@ class Watch:
     def differs(self, failure: Failure) -> None:
         """The first difference: tell it and stop."""
         if failure.columns == ("output",) and self.session is not None and self._from_start:
-            recorded, _ = self._record.printed(before_point=failure.index + 1)
+            recorded = self._record.printed(before_point=failure.index + 1)
             replayed = self.session.wiring.printed()
-            if recorded != replayed:  # or it is standard error that differs
-                was, now = first_line(recorded, replayed)
-                failure = replace(failure, recorded=was, replayed=now)
+            ignored, folders = self._record.setup.ignored_output, self._record.program_folders()
+            place = locate_in_output(recorded, replayed, ignored, folders)
+            if place is not None:
+                failure = replace(failure, recorded=place[0], replayed=place[1])
         extra = self.source is not None and self.source.is_extra
         message: dict[str, object] = {"kind": "failure", "extra": extra, **failure.to_json()}
         if self.session is not None and self._capture is not None:
@@ -149,18 +153,41 @@ class Watch:
         }
 
 
-def first_line(recorded: bytes, replayed: bytes) -> tuple[str, str]:
-    """The first line in which two outputs differ, as both have it, with its number from 1."""
+def locate_in_output(
+    recorded: tuple[bytes, bytes],
+    replayed: tuple[bytes, bytes],
+    ignored: Sequence[str],
+    folders: Sequence[str],
+) -> tuple[str, str] | None:
+    """Return the first line in which two outputs differ, as both have it, with its number from 1.
+
+    Args:
+        recorded: standard output and error.
+        replayed: the same of the replay.
+        ignored: regular expressions for lines that are not compared.
+        folders: of the program; standard error is compared without them.
+    """
+    for is_errors in (False, True):
+        one, other = (
+            select_compared(streams[is_errors], ignored, folders, is_errors=is_errors)
+            for streams in (recorded, replayed)
+        )
+        if one != other:
+            return _locate_line(one, other, "standard error, " if is_errors else "")
+    return None
+
+
+def _locate_line(recorded: bytes, replayed: bytes, stream: str) -> tuple[str, str]:
     one, other = (data.decode("utf-8", "replace").splitlines() for data in (recorded, replayed))
-    pairs = enumerate(zip_longest(one, other), 1)
-    for number, (was, now) in pairs:
-        if was != now:
-            return _line(number, was), _line(number, now)
-    return f"{len(recorded)} bytes, with another end of line", f"{len(replayed)} bytes"
-
-
-def _line(number: int, text: str | None) -> str:
-    return "nothing more" if text is None else f"line {number}: {text[:_LINE_CHARACTERS]}"
+    for number, pair in enumerate(zip_longest(one, other), 1):
+        if pair[0] != pair[1]:
+            was, now = (
+                "nothing more" if text is None else f"line {number}: {text[:_LINE_CHARACTERS]}"
+                for text in pair
+            )
+            return f"{stream}{was}", f"{stream}{now}"
+    lengths = len(recorded), len(replayed)
+    return f"{stream}{lengths[0]} bytes, with another end of line", f"{stream}{lengths[1]} bytes"
 
 
 def states(session: Session) -> dict[str, bytes]:
@@ -247,4 +274,6 @@ def _plain_ending(ending: Mapping[str, Any]) -> dict[str, object]:
         "exit_code": ending["exit_code"],
         "exception": None if exception is None else exception["type"],
         "message": None if exception is None else exception["message"],
+        "raised_at": None if exception is None else describe_raising_line(exception),
+        RESULTS: ending.get(RESULTS, {}),
     }

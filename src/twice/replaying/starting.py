@@ -110,8 +110,12 @@ def require_same_code(record: RunRecord, *, informational: bool) -> list[SourceC
         now = "is gone" if first.now is None else f"is now {first.now}"
         commit = record.identity["code"]["commit"]
         where = f"git checkout {commit}" if commit else "bring the recorded source back"
+        other = record.other_checkout()
+        place = "" if other is None else f" in the current folder, which counts before {other}"
+        if other is not None:
+            where = f"verify from {other}"
         raise ProgramChanged(
-            f"{first.path}{also} differs from the recorded program: it {now}.",
+            f"{first.path}{also} differs from the recorded program{place}: it {now}.",
             f"Expected {first.recorded}.",
             f"Either {where}, or go on for information only: --informational",
             path=first.path,

@@ -50,6 +50,7 @@ class Verification:
         segment: whether the user asked for a part of the run.
         restores: result of the restore test, when asked for.
         divergence: the divergence report, when asked for.
+        headline: what a reader must know first: how little was compared, how the program ended.
         samples: both samples and what their test found, for the statistical class.
     """
 
@@ -74,6 +75,7 @@ class Verification:
     inventory: Sequence[Mapping[str, object]] = ()
     files: FileJudgement = field(default_factory=FileJudgement)
     executed: str = ""
+    headline: Sequence[str] = ()
     next: Sequence[str] = field(default=())
 
     @property
@@ -160,6 +162,7 @@ class Verification:
                 "files": self.files.to_json(),
             },
             "executed": self.executed,
+            "headline": list(self.headline),
             "caveats": list(self.caveats),
             "next": self.commands(),
         }
@@ -177,6 +180,8 @@ class Verification:
         lines = [
             f"# {self.result}: {self.path.name}",
             "",
+            *(f"- {sentence}" for sentence in self.headline),
+            *([f"- executed: {self.executed}"] if self.executed else []),
             f"- predicate: {self.predicate.sentence()}",
             f"- axis: {self.axis}",
             (

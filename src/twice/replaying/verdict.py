@@ -6,7 +6,6 @@ Invariant: a difference that the program may not be to blame for is never a FAIL
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import unsupported_rows
@@ -23,6 +22,7 @@ def weigh_surroundings(
     files: FileJudgement,
     inventory: Sequence[Mapping[str, object]],
     *,
+    recorded_escapes: Sequence[str],
     refused: str,
 ) -> tuple[Result, list[str]]:
     """Return the result as files, processes and sources of the world leave it, and why it changed.
@@ -30,7 +30,8 @@ def weigh_surroundings(
     Args:
         result: by compare-points, ending and differing files.
         files: what is known of the files.
-        inventory: every source that the run touched.
+        inventory: every source that the recorded run touched, and what only the replay touched.
+        recorded_escapes: sources that the recorded run reached, and that no replay reaches.
         refused: what the replay refused, so that it differs there; empty for nothing.
     """
     if result == "FAIL" and refused and files.needs_copy:
@@ -40,6 +41,8 @@ def weigh_surroundings(
                 f"refuses what this run does: {refused}"
             )
         ]
+    if result == "FAIL" and any(f"--allow {source}" in refused for source in recorded_escapes):
+        return "UNKNOWN", [f"not judged: a replay refuses what the recorded run did: {refused}"]
     if files.refused_writes and not files.changed_inputs:
         return "UNKNOWN", list(files.refused_writes)
     repeated = repeated_processes(inventory)
@@ -92,28 +95,6 @@ def judge_counts(
     return "PARTIAL" if segment or not whole else "PASS"
 
 
-def find_ending_difference(
-    record: RunRecord, message: Mapping[str, Any], evaluated: int
-) -> Failure | None:
-    """Whether the program ended otherwise than it did; a torn record does not know how it did."""
-    recorded = record.ending
-    if recorded is None or recorded.get("how") == "torn" or "interrupted_at_point" in recorded:
-        return None
-    exception = recorded.get("exception")
-    was = (recorded["how"], recorded["exit_code"], exception["type"] if exception else None)
-    now = (message["how"], message["exit_code"], message["exception"])
-    if was == now:
-        return None
-    return Failure(
-        evaluated,
-        record.ticks - 1,
-        "ending",
-        ("(ending)",),
-        describe_ending(recorded),
-        " ".join(str(part) for part in now if part is not None),
-    )
-
-
 def find_missing_point(record: RunRecord, index: int) -> Failure | None:
     """The program ended while the record holds more points."""
     if not record.complete and record.ending is None:
@@ -121,12 +102,3 @@ def find_missing_point(record: RunRecord, index: int) -> Failure | None:
     point = record.reader.points.point(index)
     was = f"{point.name} of tick {point.tick}"
     return Failure(index, point.tick, point.name, ("(point)",), was, "the program had ended")
-
-
-def describe_ending(ending: Mapping[str, Any] | None) -> str:
-    """Return how a run ended, as text."""
-    if ending is None:
-        return "no ending (the record is torn)"
-    exception = ending.get("exception")
-    what = f", {exception['type']}" if exception else ""
-    return f"{ending['how']}, exit code {ending['exit_code']}{what}"

@@ -21,13 +21,14 @@ from typing import Any
 
 from twice.errors import ClassRefused, OutputExists, ProgramFailed, RecordOutOfRange, UsageError
 from twice.foundation.classes import Predicate
-from twice.foundation.fingerprint import Fingerprint, differences
+from twice.foundation.fingerprint import Fingerprint
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
-from twice.replaying.caveats import caveats_of
 from twice.replaying.checking import Failure
+from twice.replaying.conclusion import conclude, is_whole, leave_open, list_subsystems
+from twice.replaying.endings import describe_ending
 from twice.replaying.file_details import locate_inside
-from twice.replaying.file_judgement import FileJudgement, judge_files
+from twice.replaying.file_judgement import judge_files
 from twice.replaying.sampling import with_sample
 from twice.replaying.starting import (
     Start,
@@ -37,18 +38,8 @@ from twice.replaying.starting import (
     restorable_snapshot,
     start_child,
 )
-from twice.replaying.statement import SEAL, Verification
-from twice.replaying.touched import NOT_EXECUTED, seal_of, touched_by
-from twice.replaying.verdict import (
-    describe_ending,
-    find_ending_difference,
-    find_file_difference,
-    find_missing_point,
-    judge_counts,
-    judgeable_points,
-    weigh_surroundings,
-)
-from twice.replaying.withholding import redaction_caveats, withheld
+from twice.replaying.statement import Verification
+from twice.replaying.verdict import judgeable_points
 from twice.writing import make_folder
 
 Progress = Callable[[int, int], None]
@@ -97,7 +88,7 @@ def verify(
             )
         program = record.setup.program
         if not program.rerunnable:
-            return _cannot_tell(
+            return leave_open(
                 record,
                 judge,
                 f"{program.target} cannot be started again: it is not a function that a fresh "
@@ -105,14 +96,16 @@ def verify(
                 "move the code into a function of a run and record that: twice record FILE.py:main",
             )
         if not len(record.reader.points):
-            return _cannot_tell(record, judge, "the record holds no compare-point to judge")
+            return leave_open(record, judge, "the record holds no compare-point to judge")
         kept_in = None if keep is None else _make_empty(Path(keep))
         changes = require_same_code(record, informational=informational)
         statement = with_sample(
             record,
             judge,
-            _cannot_tell(record, judge),
-            lambda: _execute(record, judge, first, last, progress, start, kept_in),
+            leave_open(record, judge),
+            lambda: _execute(
+                record, judge, first, last, progress, start, kept_in, has_same_code=not changes
+            ),
             progress,
         )
     if changes:
@@ -129,7 +122,7 @@ def require_known(predicate: Predicate, record: RunRecord) -> None:
     Raises:
         ClassRefused: E-CLASS-001; a class for nobody would be no class at all.
     """
-    known = sorted({*_subsystems(record), *record.reader.points.columns()})
+    known = sorted({*list_subsystems(record), *record.reader.points.columns()})
     for name in predicate.subsystems:
         if not any(one == name or one.startswith(f"{name}/") for one in known):
             raise ClassRefused(
@@ -164,6 +157,8 @@ def _execute(
     progress: Progress | None,
     start_process: Start,
     keep: str | os.PathLike[str] | None,
+    *,
+    has_same_code: bool,
 ) -> Verification:
     require_rerunnable(record)
     points = record.reader.points
@@ -173,7 +168,7 @@ def _execute(
     if judgeable < len(points) or not record.complete:
         last_index = judgeable - 1 if last_index is None else min(last_index, judgeable - 1)
     if last_index is not None and last_index < 0:
-        return _cannot_tell(record, predicate, "a signal came before its first compare-point")
+        return leave_open(record, predicate, "a signal came before its first compare-point")
     start = 0
     if snapshot is not None:
         start = record.reader.snapshots[snapshot].point
@@ -197,7 +192,7 @@ def _execute(
             again, *_ = _answer(record, near, None, start_process)
             if again.get("extra") and again["index"] == message["index"]:
                 message = again
-    return _statement(
+    return conclude(
         record,
         predicate,
         message,
@@ -206,7 +201,8 @@ def _execute(
         last_index,
         held=held,
         segment=first is not None or last is not None,
-        files=judge_files(record, kept, inside, whole=_is_whole(message) and snapshot is None),
+        has_same_code=has_same_code,
+        files=judge_files(record, kept, inside, whole=is_whole(message) and snapshot is None),
     )
 
 
@@ -256,130 +252,6 @@ def _died(record: RunRecord, error: ProgramFailed) -> dict[str, Any]:
         "failed": 0,
         "within": 0,
     }
-
-
-def _statement(
-    record: RunRecord,
-    predicate: Predicate,
-    message: Mapping[str, Any],
-    now: Fingerprint | None,
-    start: int,
-    last_index: int | None,
-    *,
-    held: bool,
-    segment: bool,
-    files: FileJudgement,
-) -> Verification:
-    failure = Failure.from_json(message) if message["kind"] == "failure" else None
-    total = len(record.reader.points)
-    wanted = (total if last_index is None else last_index + 1) - start
-    names = ("evaluated", "passed", "failed", "within")
-    counts = {name.replace("within", "within_tolerance"): message[name] for name in names}
-    manifest_matches: bool | None = None
-    absent = message.get("absent", [])
-    caveats = [*caveats_of(record, predicate), *redaction_caveats(record, absent)]
-    if start and "files.written" in (record.ending or {}).get("effects", {}).get("lenient", {}):
-        caveats.append("files that were written are compared only in a run from its start")
-    judged = counts["evaluated"]
-    if failure is None and message["how"] != "stopped":
-        failure = find_ending_difference(record, message, start + judged)
-        recorded = (record.ending or {}).get("effects", {}).get("strict")
-        manifest_matches = recorded == message["effects"]["strict"] if start == 0 else None
-    if failure is None and judged < wanted:
-        failure = find_missing_point(record, start + judged)
-    if failure is None:
-        failure = find_file_difference(record, files, start + max(0, judged - 1))
-    else:
-        caveats[:0] = files.describe_differences()
-    if failure is not None and not counts["failed"]:
-        # An input, an effect or the ending parted, and the point after it was never taken.
-        counts = {**counts, "evaluated": judged + 1, "failed": 1}
-    inventory = touched_by(record, message)
-    result = judge_counts(record, failure, counts, segment=segment, manifest=manifest_matches)
-    if result == "FAIL" and (failure is None or failure.name != SEAL):
-        until = total if failure is None or failure.index == 0 else failure.index
-        if (why := withheld(record, until, absent)) is not None:
-            result = "UNKNOWN"
-            caveats.insert(0, f"{why.id} {why.happened} {why.expected} {why.remedy}")
-    result, reasons = weigh_surroundings(
-        result, files, inventory, refused=_refused_operation(failure)
-    )
-    caveats[:0] = reasons
-    caveats += [*files.passed_over, *(files.notes if failure is not None else ())]
-    found = [] if now is None else environment_differences(record, now)
-    matters = [difference for difference in found if difference.affects != "note"]
-    return Verification(
-        path=record.path,
-        run_id=record.run_id,
-        result=result,
-        predicate=predicate,
-        subsystems=_subsystems(record),
-        axis="reproducibility" if matters else "determinism",
-        first=start,
-        last=start + max(0, judged - 1),
-        counts=counts,
-        failure=failure,
-        environment=found,
-        manifest_matches=manifest_matches,
-        seal=seal_of(record, files, held=held),
-        caveats=caveats,
-        inventory=inventory,
-        segment=segment,
-        files=files,
-        executed=_executed(record),
-    )
-
-
-def _is_whole(message: Mapping[str, Any]) -> bool:
-    """Whether the program ran to its end, so that what it left of files counts."""
-    return (message["kind"], message.get("how")) in {
-        ("ended", "completed"),
-        ("ended", "exit"),
-        ("ended", "exception"),
-    }
-
-
-def _executed(record: RunRecord) -> str:
-    """The path of the program that was executed, or the name of its module."""
-    program = record.setup.program
-    return str(program.path()) if program.kind in {"function", "script"} else program.target
-
-
-def _cannot_tell(record: RunRecord, predicate: Predicate, *why: str) -> Verification:
-    return Verification(
-        path=record.path,
-        run_id=record.run_id,
-        result="UNKNOWN",
-        predicate=predicate,
-        subsystems=_subsystems(record),
-        axis="determinism",
-        first=0,
-        last=0,
-        counts={"evaluated": 0, "passed": 0, "failed": 0, "within_tolerance": 0},
-        failure=None,
-        environment=[],
-        manifest_matches=None,
-        seal=NOT_EXECUTED,
-        caveats=[*why, *caveats_of(record, predicate)],
-        segment=False,
-    )
-
-
-def environment_differences(record: RunRecord, now: Fingerprint) -> list[Any]:
-    """How the environment differs from the recorded one, in stable order."""
-    return list(differences(Fingerprint.from_json(record.identity["environment"]), now))
-
-
-def _refused_operation(failure: Failure | None) -> str:
-    return failure.replayed if failure is not None and failure.name == SEAL else ""
-
-
-def _subsystems(record: RunRecord) -> list[str]:
-    named = list((record.ending or {}).get("components", {}))
-    if not named and len(record.reader.points):
-        last = record.reader.points.point(len(record.reader.points) - 1)
-        named = [name for name in last.digests if name not in {"effects", "inputs"}]
-    return sorted({*named, "streams", "output"})
 
 
 def _in_range(record: RunRecord, tick: int) -> int:

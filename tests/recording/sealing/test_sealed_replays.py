@@ -116,7 +116,8 @@ def assert_named_and_refused(
                 verify(record.path)
             return
         statement = verify(record.path)
-    assert (statement.result, statement.exit_code) == ("FAIL", 1)
+    assert (statement.result, statement.exit_code) == ("UNKNOWN", 2)
+    assert "a replay refuses what the recorded run did" in statement.caveats[0]
     assert statement.failure is not None
     assert (statement.failure.name, statement.failure.tick) == ("seal", 0)
     assert statement.failure.replayed.startswith("E-SEAL-001 ")

@@ -3,8 +3,8 @@
 Covered: ``subprocess.Popen`` when user code asks for it, by itself or through ``run``, ``call``,
 ``check_output``, ``getoutput`` and ``os.popen``; ``os.system``. What the program learns from a process
 is recorded: its id, its exit code, what comes out of its pipes, an exception instead. What the
-program asks is compared: command, folder, names of given variables, how the streams are connected,
-what it writes to the process (by digest), signals. The path of this Python counts as ``{python}``.
+program asks is compared: command, folder, given variables with digests of their values, how the streams
+are connected, what it writes to the process (by digest), signals. The path of this Python counts as ``{python}``.
 
 A process that shares the run's own standard output or error writes to a file instead, and what it
 wrote is printed when the program learns that it ended, in replay as well. It is lost, in both, when
@@ -23,7 +23,6 @@ from __future__ import annotations
 import locale
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from inspect import signature
@@ -33,14 +32,18 @@ from types import TracebackType
 from typing import Any
 
 from twice.errors import EffectRefused
-from twice.foundation.digests import Algorithm, digest_value
 from twice.recording.effects import ops
 from twice.recording.effects.actors import Actor, outside
 from twice.recording.effects.askers import asker_of, files_of
-from twice.recording.effects.filenames import kept
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.outcomes import Outcome, given, outcome_of
 from twice.recording.effects.patches import Patch
+from twice.recording.effects.process_request import (
+    STREAMS,
+    describe_request,
+    describe_word,
+    digest_input,
+)
 from twice.recording.effects.sharing import Shared
 from twice.recording.effects.streams import BinaryReader, BinaryWriter, TextReader, TextWriter
 from twice.recording.kernel.confinement import current as current_confinement
@@ -48,7 +51,6 @@ from twice.recording.kernel.confinement import current as current_confinement
 _REAL = subprocess.Popen
 _SIGNATURE = signature(_REAL)
 _WRAPPERS = files_of(subprocess.run, os.popen) | {__file__}
-_STREAMS = ("stdin", "stdout", "stderr")
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
@@ -104,7 +106,9 @@ class GovernedPopen(subprocess.Popen[Any]):
             current_confinement().note_served(self._real.pid)
             return self._real.pid
 
-        self.pid = self._ask(ops.PROCESS_START, (self._key, *_question(layer, options)), start)
+        self.pid = self._ask(
+            ops.PROCESS_START, (self._key, *describe_request(layer, options)), start
+        )
         self._connect(options)
 
     def poll(self) -> int | None:
@@ -129,7 +133,7 @@ class GovernedPopen(subprocess.Popen[Any]):
         """As the real one; what comes out is recorded."""
         if not self._key:
             return super().communicate(input, timeout)
-        question = (_digest(self._layer, input), _seconds(timeout))
+        question = (digest_input(self._layer, input), _seconds(timeout))
         answer = self._learn(
             ops.PROCESS_COMMUNICATE,
             question,
@@ -238,7 +242,7 @@ class GovernedPopen(subprocess.Popen[Any]):
         self.text_mode = text
         self.encoding, self.errors = options["encoding"], options["errors"]
         encoding = options["encoding"] or locale.getpreferredencoding(do_setlocale=False)
-        for name in _STREAMS:
+        for name in STREAMS:
             if options[name] == subprocess.PIPE:
                 kind: Any = (BinaryReader, TextReader)[text]
                 if name == "stdin":
@@ -255,7 +259,7 @@ class GovernedPopen(subprocess.Popen[Any]):
         def ask(method: str, with_: Any) -> Any:
             question: tuple[Any, ...]
             if name == "stdin":
-                op, question = ops.PROCESS_WRITE, (method, _digest(self._layer, with_))
+                op, question = ops.PROCESS_WRITE, (method, digest_input(self._layer, with_))
             else:
                 op, question = ops.PROCESS_READ, (name, method, with_)
             given_ = () if with_ is None else (with_,)
@@ -293,41 +297,10 @@ def _key(layer: EffectLayer, actor: Actor) -> str:
     return f"{actor.key}/process:{actor.reads}"
 
 
-def _question(layer: EffectLayer, options: dict[str, Any]) -> tuple[Any, ...]:
-    """What a process is started with, in plain values."""
-    command, folder, variables = options["args"], options["cwd"], options["env"]
-    whole = isinstance(command, str | bytes | os.PathLike)
-    words = _word(command) if whole else tuple(map(_word, command))
-    return (
-        layer.redaction.command(words),
-        _word(options["executable"]),
-        bool(options["shell"]),
-        _word(folder),
-        None if variables is None else tuple(sorted(kept(os.fsdecode(name)) for name in variables)),
-        *(_connection(options[name]) for name in _STREAMS),
-    )
-
-
-def _word(word: Any) -> Any:
-    if word is None:
-        return None
-    path = os.fspath(word) if isinstance(word, os.PathLike) else word
-    if path == sys.executable:
-        return "{python}"
-    return kept(path) if isinstance(path, str) else path
-
-
-def _connection(target: Any) -> str:
-    if target is None:
-        return "shared"
-    named = {subprocess.PIPE: "pipe", subprocess.STDOUT: "stdout", subprocess.DEVNULL: "nothing"}
-    return named.get(target, "file") if isinstance(target, int) else "file"
-
-
 def _unwrapped(options: dict[str, Any]) -> dict[str, Any]:
     """The real pipe, where the program hands one process's pipe to another."""
     found = {}
-    for name in _STREAMS:
+    for name in STREAMS:
         behind = getattr(options[name], "behind", None)
         if behind is not None and behind() is not None:
             found[name] = behind()
@@ -337,18 +310,11 @@ def _unwrapped(options: dict[str, Any]) -> dict[str, Any]:
 def _descriptors(options: dict[str, Any]) -> list[int]:
     """The program's own descriptors that a process is started with."""
     found = [*options["pass_fds"]]
-    for name in _STREAMS:
+    for name in STREAMS:
         with suppress(AttributeError, OSError, ValueError):
             stream = options[name]
             found.append(stream if isinstance(stream, int) else stream.fileno())
     return found
-
-
-def _digest(layer: EffectLayer, data: Any) -> str | None:
-    if data is None:
-        return None
-    plain = layer.redaction.digestible(data if isinstance(data, str) else bytes(data))
-    return str(digest_value(plain, Algorithm.BLAKE3))
 
 
 def _seconds(timeout: float | None) -> float | None:
@@ -384,7 +350,7 @@ def _governed_system(layer: EffectLayer, real: Callable[[Any], int]) -> Callable
 
         started: list[int] = []
         key = _key(layer, actor)
-        question = (layer.redaction.command(_word(command)),)
+        question = (layer.redaction.command(describe_word(command)),)
         status, printed = given(layer.read(actor, ops.PROCESS_SYSTEM, live, question))
         _tell_of_end(layer, key, started[0] if started else None)
         _print(printed)

@@ -22,6 +22,8 @@ from twice.recording.effects.facts import Facts
 from twice.recording.effects.network.turns import Turns
 from twice.recording.effects.ops import FACTS, MAIN, OPS, SLEEP, VARIABLE, Op
 
+_WHOLE_CHARACTERS_MAX = 200
+"""Length up to which a question is shown whole where it differs."""
 _CONTINUES = ("clock.monotonic", "clock.perf_counter", "clock.time", "clock.process_time")
 
 
@@ -85,6 +87,24 @@ class LiveSource:
         return None
 
 
+def find_unequal_parts(recorded: object, asked: object) -> tuple[list[object], list[object]]:
+    """Return the parts of two questions that differ, as lists of equal meaning.
+
+    Tuples of one length are taken apart; of others, and of their texts, what only one of them has.
+    """
+    if isinstance(recorded, tuple) and isinstance(asked, tuple):
+        if len(recorded) == len(asked) and {*map(type, recorded), *map(type, asked)} != {str}:
+            parts = [find_unequal_parts(*pair) for pair in zip(recorded, asked, strict=True)]
+            return [x for one, _ in parts for x in one], [x for _, other in parts for x in other]
+        only = (
+            [part for part in recorded if part not in asked],
+            [part for part in asked if part not in recorded],
+        )
+        if any(only):
+            return only
+    return ([], []) if recorded == asked else ([recorded], [asked])
+
+
 class RecordedActor:
     """Serves one actor what it read; another question is a divergence.
 
@@ -127,6 +147,12 @@ class RecordedActor:
         if arguments is not None:
             asked, value = value
             if asked != arguments:
+                if len(repr(arguments)) > _WHOLE_CHARACTERS_MAX:
+                    parts = find_unequal_parts(asked, arguments)
+                    texts = (
+                        f"{op.name}: {', '.join(map(repr, each)) or 'nothing'}" for each in parts
+                    )
+                    raise self._mismatch(event, op, arguments, *texts)
                 raise self._mismatch(event, op, arguments)
         self._position += 1
         return value
@@ -139,9 +165,14 @@ class RecordedActor:
         return self._position
 
     def _mismatch(
-        self, event: Event | None, op: Op, arguments: object, asked: str = ""
+        self,
+        event: Event | None,
+        op: Op,
+        arguments: object,
+        recorded: str = "",
+        asked: str = "",
     ) -> EffectMismatch:
-        recorded = "nothing more" if event is None else describe(*event)
+        recorded = recorded or ("nothing more" if event is None else describe(*event))
         asked = asked or (op.name if arguments is None else f"{op.name}{arguments!r}")
         error = EffectMismatch(
             f"Read {self._position} of the world by {self._actor} is {asked}; the record holds"
@@ -229,7 +260,8 @@ class RecordedSource(RecordedActor):
         known, recorded = self._facts[op.number].answer(arguments, again=False)
         if known and recorded != value:
             event = (op.number, (arguments, recorded))
-            raise self._mismatch(event, op, arguments, describe(op.number, (arguments, value)))
+            asked = describe(op.number, (arguments, value))
+            raise self._mismatch(event, op, arguments, asked=asked)
 
     def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
         """The first answer to this."""

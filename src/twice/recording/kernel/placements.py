@@ -109,8 +109,11 @@ def _compare(
     now = _observe(path, with_content=False)
     if before.kind == "absent":
         return None if now.kind == "absent" else Placement(path, before)
-    if before.kind == "other":  # a device or a FIFO; nothing here can make one
-        return None if now.kind == "other" else ChangedInput(path, before, now)
+    if before.kind == "other":  # a device, a socket or a FIFO
+        if now.kind == "other":
+            return None
+        is_only_removed = history.after.kind == "absent" and not history.was_read
+        return Placement(path, before) if is_only_removed else ChangedInput(path, before, now)
     if _has_same_status(before, now):
         return None
     if before.kind != "file":

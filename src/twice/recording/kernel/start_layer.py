@@ -87,6 +87,9 @@ class StartLayer:
         if state.kind == "absent":
             os.mknod(target, stat.S_IFCHR, 0)
             return
+        if state.kind == "other":  # whatever it was, the run removes it
+            os.mkfifo(target, 0o600)
+            return
         try:
             real = _lstat(f"{self._real}{inside}")
         except OSError:

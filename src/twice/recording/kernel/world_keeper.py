@@ -35,6 +35,7 @@ from twice.recording.kernel.namespaces import (
     enter_namespaces,
     give_up_rights,
 )
+from twice.recording.kernel.placements import ChangedInput
 from twice.recording.kernel.process_number import ProgramEnd, be_program, start_as
 from twice.recording.kernel.refusal_keeper import run_refusing
 from twice.recording.kernel.replay_differences import copy_differing
@@ -138,12 +139,6 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
         program()
 
     end, stalled = _run(request, channel, in_world, marks, numbers=entered.has_process_numbers)
-    differences = world.compare() if request.compares else []
-    copied = {}
-    if request.differing is not None:
-        folder = f"/proc/self/fd/{request.differing}"
-        copied = copy_differing(differences, folder, _COPIED_MAX, COPIED_BYTES_MAX)
-    removed = [] if request.keep is None else world.copy_out(request.keep)
     channel.send(
         {
             "kind": KEPT,
@@ -152,26 +147,41 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
             "number": {"given": end.number, "wanted": request.process, "problem": end.problem},
             "is_cut_off": entered.has_network,
             "stalled": kept(stalled),
-            "changed_inputs": [
-                (kept(one.path), one.recorded.to_plain(), one.now.to_plain()) for one in changed
-            ],
-            "differences": [
-                (kept(one.path), one.recorded.to_plain(), one.replayed.to_plain(), one.where)
-                for one in differences
-            ],
-            "copied": [(kept(path), name) for path, name in copied.items()],
-            "removed": list(map(kept, removed)),
             "uncovered": list(map(kept, report.uncovered)),
-            "hidden": [
-                (kept(path), is_looked_for)
-                for path, is_looked_for in world.hidden_paths()[:_HIDDEN_MAX]
-            ],
+            **_describe_files(world, request, changed),
         }
     )
     channel.close()
     with suppress(OSError):
         world.discard()
     end_like(-end.exit_code if end.exit_code < 0 else end.exit_code << 8)
+
+
+def _describe_files(
+    world: World, request: WorldRequest, changed: Sequence[ChangedInput]
+) -> dict[str, object]:
+    """Compare the files that the program left, copy out what is asked for, and return the report on them."""
+    differences = world.compare() if request.compares else []
+    copied = {}
+    if request.differing is not None:
+        folder = f"/proc/self/fd/{request.differing}"
+        copied = copy_differing(differences, folder, _COPIED_MAX, COPIED_BYTES_MAX)
+    removed = [] if request.keep is None else world.copy_out(request.keep)
+    return {
+        "changed_inputs": [
+            (kept(one.path), one.recorded.to_plain(), one.now.to_plain()) for one in changed
+        ],
+        "differences": [
+            (kept(one.path), one.recorded.to_plain(), one.replayed.to_plain(), one.where)
+            for one in differences
+        ],
+        "copied": [(kept(path), name) for path, name in copied.items()],
+        "removed": list(map(kept, removed)),
+        "hidden": [
+            (kept(path), is_looked_for)
+            for path, is_looked_for in world.hidden_paths()[:_HIDDEN_MAX]
+        ],
+    }
 
 
 def _run_without_world(

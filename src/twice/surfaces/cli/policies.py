@@ -12,6 +12,7 @@ from typing import Any
 from twice.errors import UsageError
 from twice.foundation.digests import Algorithm
 from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
+from twice.recording.compared_output import parse_ignored_output
 from twice.recording.effects.clock import parse_clock
 from twice.recording.effects.files.policies import parse_files
 from twice.recording.kernel.file_policies import parse_file_policy
@@ -50,7 +51,14 @@ def add_policies(parser: argparse.ArgumentParser) -> None:
         help="compare files that code other than Python writes by content (default), existence, or ignore "
         "them; repeatable",
     )  # fmt: skip
-    parser.add_argument("--compare-errors", action="store_true", help="compare standard error too")
+    parser.add_argument(
+        "--ignore-errors", action="store_false", dest="compare_errors",
+        help="do not compare standard error",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ignore-output", action="append", default=[], metavar="REGEX", dest="ignored_output",
+        help="do not compare lines of output in which this matches; repeatable",
+    )  # fmt: skip
     parser.add_argument(
         "--no-auto-points", action="store_false", dest="auto_points",
         help="of a whole program: do not compare the steps of environments and optimisers",
@@ -87,6 +95,7 @@ def policies_of(options: argparse.Namespace) -> dict[str, Any]:
         "strategy": parse_strategy(options.strategy),
         "clock": parse_clock(options.clock),
         "compare_errors": options.compare_errors,
+        "ignored_output": parse_ignored_output(options.ignored_output),
         "redaction": redaction,
         "allow": parse_allowed(options.allow),
         "files": parse_files(options.files),

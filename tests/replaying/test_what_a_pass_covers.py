@@ -1,0 +1,153 @@
+"""What a run hands over is compared by default, and what is not compared stands before the verdict."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from programs import cli, recorded, verified, write
+from twice.errors import UsageError
+from twice.recording.compared_output import ComparedLines, parse_ignored_output, select_compared
+from twice.replaying.verifying import verify
+
+DIFFERS = """
+    import atexit, logging, os, subprocess, sys, threading, time, warnings
+
+    def other():
+        return (id(object()) >> 4) & 0xFFFFFF
+
+    def lower():
+        raise ValueError("the same")
+
+    def upper():
+        raise ValueError("the same")
+
+    def main(run):
+        counter = run.track("counter", {{"n": 0}})
+        for tick in run.ticks(3):
+            counter["n"] += tick
+        {body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "column"),
+    [
+        ("return other()", "returned", "(returned)"),
+        ("return {'loss': [other()]}", "returned", "(returned)"),
+        ("run.summary('loss', other())", "summary:loss", "(summary)"),
+        ("print(other(), file=sys.stderr)", "end", "output"),
+        ("logging.warning('loss %d', other())", "end", "output"),
+        ("warnings.warn(str(other()))", "end", "output"),
+        ("atexit.register(lambda: print(other()))", "end", "output"),
+        ("threading.Timer(0.05, lambda: print(other())).start()", "end", "output"),
+        ("raise ValueError(other())", "end", "output"),
+        ("sys.stderr = None; raise ValueError(other())", "ending", "(ending)"),
+        ("sys.stderr = None; raise [ValueError, KeyError, OSError, EOFError, TypeError][other() % 5]('x')",
+         "ending", "(ending)"),
+        ("sys.stderr = None; [lower, upper][other() % 2]()", "ending", "(ending)"),
+        ("subprocess.run(['true'], env={'SEED': str(other())})", "effect", "effects"),
+    ],
+)  # fmt: skip
+def test_what_a_run_hands_over_is_compared(
+    tmp_path: Path, body: str, name: str, column: str
+) -> None:
+    with recorded(tmp_path, DIFFERS.format(body=body)) as record:
+        for _ in range(20):  # where one of few values is chosen, two runs may agree
+            statement = verify(record.path)
+            if statement.result != "PASS":
+                break
+    assert statement.result == "FAIL"
+    assert statement.failure is not None
+    assert (statement.failure.name, statement.failure.columns) == (name, (column,))
+
+
+def test_a_variable_of_a_process_is_named(tmp_path: Path) -> None:
+    statement = verified(
+        tmp_path,
+        DIFFERS.format(body="subprocess.run(['true'], env={**os.environ, 'SEED': str(other())})"),
+    )
+    assert statement.failure is not None
+    assert statement.failure.recorded.startswith("process.start: 'SEED=")
+    assert statement.failure.replayed.startswith("process.start: 'SEED=")
+
+
+def test_a_returned_value_without_canonical_form_is_said_not_to_be_compared(tmp_path: Path) -> None:
+    statement = verified(tmp_path, DIFFERS.format(body="return (n for n in range(3))"))
+    assert statement.result == "PASS"
+    assert any("returned value is not compared" in caveat for caveat in statement.caveats)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def main(run):\n    rng = run.rng('a')\n    for tick in run.ticks(3):\n        rng.random()\n",
+        "import time\ndef main(run):\n    time.time()\n",
+        "def main(run):\n    pass\n",
+    ],
+)
+def test_a_run_that_hands_nothing_over_does_not_pass(tmp_path: Path, source: str) -> None:
+    statement = verified(tmp_path, source)
+    assert statement.result == "UNKNOWN"
+    assert statement.headline[0].startswith("nothing was compared")
+
+
+def test_a_crash_stands_in_the_headline(tmp_path: Path) -> None:
+    statement = verified(tmp_path, DIFFERS.format(body="raise ValueError(f'no {object()}')"))
+    assert statement.result == "PASS"
+    assert statement.headline[0] == (
+        "the program crashed, as it did while recording: exception, exit code 1, builtins.ValueError, "
+        "no <object object at 0x...>, program.py:17 in main"
+    )
+
+
+def test_a_crash_in_a_copied_folder_is_the_same_crash(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    write(tmp_path / "one", DIFFERS.format(body="warnings.warn('x'); open(__file__ + 'none')"))
+    done = cli("record", "program.py:main", "--seed", "1", cwd=tmp_path / "one")
+    assert "(exception)" in done.stderr
+    shutil.move(tmp_path / "one", tmp_path / "two")
+    assert verify(tmp_path / "two" / "program.twice").result == "PASS"
+
+
+def test_ignored_lines_are_not_compared_and_said(tmp_path: Path) -> None:
+    body = "print('took', other(), 's'); print('total 3')"
+    compared = verified(tmp_path, DIFFERS.format(body=body))
+    ignored = verified(tmp_path, DIFFERS.format(body=body), ignored_output=("^took ",), force=True)
+    assert compared.result == "FAIL"
+    assert ignored.result == "PASS"
+    assert (
+        "lines of output that match '^took ' were not compared (--ignore-output)"
+        in ignored.headline
+    )
+
+
+def test_a_pattern_that_is_none_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, DIFFERS.format(body="pass"))
+    for pattern in ("(", ".*"):
+        done = cli(
+            "record", "program.py:main", "--seed", "1", "--ignore-output", pattern, cwd=tmp_path
+        )
+        assert (done.returncode, done.stderr[:9]) == (2, "E-USE-001")
+    with pytest.raises(UsageError):
+        parse_ignored_output(["["])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_pieces_of_a_stream_compare_as_the_whole(size: int) -> None:
+    text = (
+        b"/a/b/x.py:3: SyntaxWarning: invalid escape\n  text = '\\d'\nkept 0x7fe0a1b2c3d4\n"
+        b'  File "/my/folder/program.py", line 3\n/my/folder/data is gone\ntook 3 s\nlast'
+    )
+    lines = ComparedLines(("^took",), ("/my/folder/",), is_errors=True)
+    compared = b"".join(lines.feed(text[at : at + size]) for at in range(0, len(text), size))
+    compared += lines.peek_rest()
+    assert compared == b'kept 0x...\n  File "program.py", line 3\ndata is gone\nlast'
+    assert compared == select_compared(text, ("^took",), ("/my/folder/",), is_errors=True)
+
+
+def test_standard_output_is_compared_byte_by_byte() -> None:
+    text = b"/my/folder/program.py 0x7fe0a1b2c3d4 \xff\0"
+    assert select_compared(text, (), ("/my/folder/",), is_errors=False) == text
