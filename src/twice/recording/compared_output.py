@@ -74,9 +74,8 @@ def list_folders(*programs: Program) -> tuple[str, ...]:
             found |= {root, root.resolve()}
             if program.kind in {"function", "script"}:
                 found |= {(root / program.target).parent, (root / program.target).resolve().parent}
-    return tuple(
-        sorted((f"{each}/" for each in map(str, found) if each != "/"), key=len, reverse=True)
-    )
+    texts = (f"{each}/" for each in map(str, found) if each != "/")
+    return tuple(sorted(texts, key=lambda text: (-len(text), text)))
 
 
 def select_of_message(message: str, folders: Sequence[str]) -> str:
