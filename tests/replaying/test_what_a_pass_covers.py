@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from programs import cli, recorded, verified, write
 from twice.errors import UsageError
+from twice.foundation.fingerprint import Fingerprint
 from twice.recording.compared_output import ComparedLines, parse_ignored_output, select_compared
+from twice.replaying.conclusion import compare_environments
 from twice.replaying.verifying import verify
 
 DIFFERS = """
@@ -151,3 +154,13 @@ def test_pieces_of_a_stream_compare_as_the_whole(size: int) -> None:
 def test_standard_output_is_compared_byte_by_byte() -> None:
     text = b"/my/folder/program.py 0x7fe0a1b2c3d4 \xff\0"
     assert select_compared(text, (), ("/my/folder/",), is_errors=False) == text
+
+
+def test_a_library_that_the_run_did_not_load_is_no_difference_of_environment(
+    tmp_path: Path,
+) -> None:
+    with recorded(tmp_path, "import numpy\ndef main(run):\n    print('x')\n") as record:
+        then = Fingerprint.from_json(record.identity["environment"])
+        now = replace(then, libraries={**then.libraries, "polars": "0.0", "numpy": "0.0"})
+        found = compare_environments(record, now, [])
+    assert [each.what for each in found] == ["library numpy"]

@@ -11,6 +11,7 @@ from contextlib import suppress
 from twice.errors import ProgramNotFound
 from twice.recording.brought import numerics_at_end
 from twice.recording.effects.actors import outside
+from twice.recording.environment import list_imported_libraries
 from twice.recording.program import is_user_file, source_digests, user_modules
 from twice.recording.sealing.inventory import whole_inventory
 from twice.recording.sealing.pinned import pinned
@@ -41,6 +42,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         },
         **_tracked_twice(session),
         "files": source_digests(dict.fromkeys(files), root),
+        "imported": list_imported_libraries(),
         "config_unread": session.config.keys_unread,
         "printed": session.wiring.summarise_output(),
         "settings": settings_at_end(),

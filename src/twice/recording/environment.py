@@ -35,6 +35,11 @@ LIBRARIES: Final = frozenset(
 )  # fmt: skip
 """Distributions whose version can change what a run computes, by normalised name."""
 
+_MODULES: Final = {"opencv-python": "cv2", "pillow": "PIL", "scikit-learn": "sklearn"}
+"""Modules of distributions that are not named like them."""
+_BELOW_OTHERS: Final = frozenset({"blake3", "mkl", "twice", "xxhash", "zstandard"})
+"""Distributions that count although no program imports them."""
+
 _CPU_FEATURES: Final = re.compile(
     r"avx.*|fma4?|f16c|sse.*|ssse3|bmi[12]|amx.*|gfni|vaes|vpclmulqdq|aes|asimd.*|sve.*|sme|sme[0-9_].*|neon"
     r"|fphp|bf16|i8mm|vsx|vx|vector"
@@ -128,6 +133,15 @@ def _libraries() -> Iterator[tuple[str, str]]:
             if stem != entry and normal in LIBRARIES and normal not in seen:
                 seen[normal] = None
                 yield normal, version
+
+
+def list_imported_libraries() -> list[str]:
+    """Return the distributions of ``LIBRARIES`` that this process has loaded by now, sorted."""
+    return sorted(
+        name
+        for name in LIBRARIES
+        if name in _BELOW_OTHERS or _MODULES.get(name, name.replace("-", "_")) in sys.modules
+    )
 
 
 def loaded_blas() -> list[BlasFacts]:

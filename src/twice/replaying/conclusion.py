@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twice.foundation.classes import DeterminismClass, Predicate
-from twice.foundation.fingerprint import Fingerprint, differences
+from twice.foundation.fingerprint import EnvironmentDifference, Fingerprint, differences
 from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.coverage import is_repeated
 from twice.recording.sealing.inventory import unsupported_rows
 from twice.replaying.caveats import caveats_of
 from twice.replaying.checking import Failure
@@ -94,8 +95,7 @@ def conclude(
         result, headline = "UNKNOWN", [NOTHING_COMPARED, *headline]
     caveats[:0] = reasons
     caveats += [*files.passed_over, *(files.notes if failure is not None else ())]
-    then = Fingerprint.from_json(record.identity["environment"])
-    found = [] if now is None else list(differences(then, now))
+    found = [] if now is None else compare_environments(record, now, inventory)
     matters = [difference for difference in found if difference.affects != "note"]
     return Verification(
         path=record.path,
@@ -141,6 +141,18 @@ def _find_rest_difference(
     if start + judged < (total if last_index is None else last_index + 1):
         return find_missing_point(record, start + judged)
     return find_file_difference(record, files, start + max(0, judged - 1))
+
+
+def compare_environments(
+    record: RunRecord, now: Fingerprint, inventory: Sequence[Mapping[str, object]]
+) -> list[EnvironmentDifference]:
+    """Return how the environment differs, without libraries that the run did not load."""
+    found = list(differences(Fingerprint.from_json(record.identity["environment"]), now))
+    imported = (record.ending or {}).get("imported")
+    if imported is None or any(is_repeated(row) for row in inventory):
+        return found  # a record of an earlier version; a child process may have loaded it
+    used = {f"library {name}" for name in imported}
+    return [each for each in found if not each.what.startswith("library ") or each.what in used]
 
 
 def _list_escapes(record: RunRecord) -> list[str]:
