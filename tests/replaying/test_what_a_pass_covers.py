@@ -142,12 +142,16 @@ def test_a_pattern_that_is_none_is_refused(tmp_path: Path) -> None:
 def test_pieces_of_a_stream_compare_as_the_whole(size: int) -> None:
     text = (
         b"/a/b/x.py:3: SyntaxWarning: invalid escape\n  text = '\\d'\nkept 0x7fe0a1b2c3d4\n"
-        b'  File "/my/folder/program.py", line 3\n/my/folder/data is gone\ntook 3 s\nlast'
+        b'  File "/my/folder/program.py", line 3\n/my/folder/data is gone\ntook 3 s\n'
+        b" 50%| | 1/2 [00:00<00:01, 3.1it/s]\r 100%| | 2/2 [-00:01<00:00, -4.2it/s]\r\nlast"
     )
     lines = ComparedLines(("^took",), ("/my/folder/",), is_errors=True)
     compared = b"".join(lines.feed(text[at : at + size]) for at in range(0, len(text), size))
     compared += lines.peek_rest()
-    assert compared == b'kept 0x...\n  File "program.py", line 3\ndata is gone\nlast'
+    assert (
+        compared
+        == b'kept 0x...\n  File "program.py", line 3\ndata is gone\n 100%| | 2/2 [...]\r\nlast'
+    )
     assert compared == select_compared(text, ("^took",), ("/my/folder/",), is_errors=True)
 
 

@@ -1,8 +1,9 @@
 """The part of a printed stream that is compared: its lines, without what differs between equal runs.
 
 Standard error names files of the program by its folder, which moves, source files of packages by theirs, and
-objects by their addresses. Python prints a ``SyntaxWarning`` only when it compiles a module anew. A user
-leaves out lines of either stream by a regular expression.
+objects by their addresses. Progress bars show rates, and overwrite themselves by the clock. Python prints a
+``SyntaxWarning`` only when it compiles a module anew. A user leaves out lines of either stream by a regular
+expression.
 
 Invariant: the same bytes give the same comparable bytes, however they are cut into pieces.
 """
@@ -19,6 +20,8 @@ from twice.recording.program import Program
 
 _FOLDERS = re.compile(rb'(?:/[^/\s:"\']+)+/(?=[^/\s:"\']+\.py\b)')
 _ADDRESS = re.compile(rb"\b0x[0-9a-fA-F]{8,16}\b")
+_TIMES = re.compile(rb"\[-?\d+:\d\d(?::\d\d)?<[^\]\n]*\]")
+"""The times and the rate of a progress bar as tqdm draws it."""
 _COMPILED = re.compile(rb"^\S.*:\d+: SyntaxWarning: ")
 
 
@@ -63,7 +66,11 @@ class ComparedLines:
             self._is_in_warning = is_warning
         if is_warning or is_source:
             return b""
-        return _strip(line, self._folders)
+        # A progress bar overwrites itself, as often as its clock says.
+        shown = line.removesuffix(b"\n").removesuffix(b"\r").rpartition(b"\r")[2]
+        return (
+            _TIMES.sub(b"[...]", _strip(shown, self._folders)) + line[len(line.rstrip(b"\r\n")) :]
+        )
 
 
 def list_folders(*programs: Program) -> tuple[str, ...]:

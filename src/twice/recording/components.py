@@ -2,8 +2,9 @@
 
 An object with ``state()`` and ``restore(state)`` is a component as it is. By convenience also:
 named attributes (``fields=[...]``), a dataclass instance, and mutable values whose content is their
-state (dict, list, set, bytearray, array). An object with ``state()`` alone is compared but
-cannot be put back; seeking and branching then execute from the start, and say so.
+state (dict, list, set, bytearray, array, tensor, frame of pandas), and what has ``state_dict()`` and
+``load_state_dict(state)``, such as a model or an optimiser of torch. An object with ``state()`` alone is
+compared but cannot be put back; seeking and branching then execute from the start, and say so.
 
 Invariant: reading a component's state does not change it.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,6 +79,9 @@ def component_of(
         restorer: Callable[[Any], None] | None = restore if callable(restore) else None
         form = "state only" if restorer is None else "state/restore"
         return Component(name, target, state, restorer, equivalence, changed, form)
+    saved, load = getattr(target, "state_dict", None), getattr(target, "load_state_dict", None)
+    if callable(saved) and callable(load):
+        return Component(name, target, saved, load, equivalence, changed, "state_dict")
     if dataclasses.is_dataclass(target) and not isinstance(target, type):
         names = tuple(field.name for field in dataclasses.fields(target))
         read, put = _by_fields(name, target, names)
@@ -130,14 +135,20 @@ def _by_content(target: object) -> Callable[[Any], None] | None:
 
         return put_array
     kind = type(target)
-    if kind is dict or kind is set:
+    if kind in {dict, set, OrderedDict}:
         keyed: Any = target
 
         def put_keyed(state: Any) -> None:
+            before = {} if kind is set else dict(keyed)
             keyed.clear()
             keyed.update(state)
+            for key, value in before.items():  # a tensor of a model is changed in place
+                if key in keyed and _take_content(value, keyed[key]):
+                    keyed[key] = value
 
         return put_keyed
+    if _is_of(target, "torch", "Tensor") or _is_of(target, "pandas", "DataFrame", "Series"):
+        return lambda state: _require_content(target, state)
     if kind in {list, bytearray}:
         sliced: Any = target
 
@@ -146,6 +157,45 @@ def _by_content(target: object) -> Callable[[Any], None] | None:
 
         return put_sliced
     return None
+
+
+def _is_of(value: object, module: str, *names: str) -> bool:
+    """Return whether a value is of exactly one of some types of a library that is loaded."""
+    return type(value) in {getattr(sys.modules.get(module), name, None) for name in names}
+
+
+def _require_content(target: Any, state: Any) -> None:
+    """Give a tensor or a frame other content in place.
+
+    Raises:
+        ComponentRefused: E-TRACK-001, where its shape or its columns are others now.
+    """
+    if _take_content(target, state):
+        return
+    raise ComponentRefused(
+        f"A {type(target).__qualname__} has another shape than in the snapshot, and cannot take its content.",
+        "Expected the shape that it had when the snapshot was taken.",
+        "Track an object with state() and restore(state) that holds it.",
+    )
+
+
+def _take_content(target: Any, state: Any) -> bool:
+    """Give a tensor or a frame the content of another one in place; return whether that could be done."""
+    if _is_of(target, "torch", "Tensor"):
+        if type(state) is not type(target) or target.shape != state.shape:
+            return False
+        target.detach().copy_(state)
+        return True
+    if _is_of(target, "pandas", "DataFrame"):
+        target.drop(index=target.index, inplace=True)
+        target.drop(columns=target.columns, inplace=True)
+        for label in state.columns:
+            target[label] = state[label]
+        return True
+    if _is_of(target, "pandas", "Series") and target.index.equals(state.index):
+        target[:] = state
+        return True
+    return False
 
 
 def _changed_of(name: str, target: object) -> Callable[[], Iterable[str] | None]:
@@ -173,7 +223,8 @@ def _refused(name: str, target: object) -> ComponentRefused:
     return ComponentRefused(
         f"The component {name!r} is a {kind.__module__}.{kind.__qualname__}, which says nothing "
         "about its state.",
-        "Expected state() and restore(), declared fields, a dataclass, or a mutable value.",
+        "Expected state() and restore(), state_dict() and load_state_dict(), declared fields, a dataclass, "
+        "a dict, list, set, array, tensor or frame.",
         remedy,
         name=name,
     )

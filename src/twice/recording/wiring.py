@@ -109,6 +109,7 @@ class Wiring:
     sink: Sink
     output: Callable[[], bytes] = no_output
     printed: Callable[[], tuple[bytes, bytes]] = print_nothing
+    leave_errors_out: Callable[[], None] = field(default=lambda: None)
     restart_output: Callable[[bytes, bytes], None] = field(default=lambda _out, _err: None)
     summarise_output: Callable[[], dict[str, object]] = field(default=dict)
     control: Control = field(default_factory=NoControl)

@@ -84,6 +84,7 @@ def recording_session(
             redaction=layer.redaction,
         )
         wiring.output, wiring.restart_output = output.position, output.restart
+        wiring.leave_errors_out = output.leave_errors_out
         wiring.summarise_output = output.summary
     session = Session(setup, wiring)
     holder.append(session)

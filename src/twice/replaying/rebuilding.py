@@ -84,6 +84,7 @@ def rebuilt_session(
             sink=sink,
             output=output.position,
             printed=output.printed,
+            leave_errors_out=output.leave_errors_out,
             restart_output=output.restart,
             summarise_output=output.summary,
             control=control or NoControl(),

@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import Any
 
 from twice.foundation.encoding import forms
+from twice.foundation.encoding.library_types import is_library_name
 from twice.foundation.encoding.opaque import (
     EnumValue,
     InstanceValue,
@@ -144,9 +145,10 @@ def named_tuple_opener(cls: type[Any]) -> Opener | None:
 def registered_opener(name: str, to_value: Callable[[Any], object]) -> Opener:
     """The opener of a registered type: its name and the plain value it is turned into."""
     head = forms.REGISTERED + forms.name_form(name)
+    label = "" if is_library_name(name) else f".<{name}>"
 
     def open_registered(value: Any, _sub: Sub) -> Opened:
-        return Opened((head,), (to_value(value),), lambda _index: f".<{name}>", (name,), name)
+        return Opened((head,), (to_value(value),), lambda _index: label, (name,), name)
 
     return open_registered
 

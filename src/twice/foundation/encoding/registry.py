@@ -23,6 +23,7 @@ from twice.foundation.encoding.instances import (
     named_tuple_opener,
     registered_opener,
 )
+from twice.foundation.encoding.library_types import find_library_type, find_loaded_class
 from twice.foundation.encoding.opened import Opener
 from twice.foundation.encoding.refusals import unknown_type
 from twice.foundation.encoding.scalars import LEAVES, library_leaf
@@ -109,7 +110,19 @@ class Registry:
 
     def named(self, name: str) -> Registration | None:
         """The registration under a name, or None."""
-        return self._by_name.get(name)
+        known = self._by_name.get(name)
+        if known is None and (cls := find_loaded_class(name)) is not None:
+            return self._adopt(cls)
+        return known
+
+    def _adopt(self, cls: type) -> Registration | None:
+        """Register a type of a library that is known here; None for any other, and where the name is taken."""
+        found = find_library_type(cls)
+        if found is None or found[0] in self._by_name:
+            return None
+        registration = Registration(cls, found[0], *found[1])
+        self._by_name[registration.name] = self._by_type[cls] = registration
+        return registration
 
     def opener_of(self, cls: type) -> Opener:
         """How to take a value of exactly this type apart.
@@ -123,7 +136,7 @@ class Registry:
         return opener
 
     def _described(self, cls: type) -> Opener:
-        registration = self._by_type.get(cls)
+        registration = self._by_type.get(cls) or self._adopt(cls)
         if registration is not None:
             return registered_opener(registration.name, registration.to_value)
         leaf = library_leaf(cls)

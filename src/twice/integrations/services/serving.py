@@ -57,6 +57,11 @@ class Loop:
         self, start: Callable[[], object], requests: int | None, stop: Callable[[], object] | None
     ) -> None:
         """Answer requests, a tick for each, until the service ends."""
+        self._run._session.wiring.leave_errors_out()
+        self._run.caveat(
+            f"standard error is not compared while {self._name!r} serves: its server writes there, and no "
+            "replay starts one"
+        )
         try:
             for _ in self._run.ticks(requests):
                 request = self._next(start)

@@ -1,0 +1,253 @@
+"""Values of libraries that have a canonical form without a converter: tensors, frames, ordered dicts.
+
+The library is found among the loaded modules and never imported: who holds such a value has loaded it. A
+path leads through a tensor as through an array, through a series as through a list.
+
+Not for: devices and gradients of tensors beyond a flag, orders of an ``OrderedDict`` (as of any dict),
+frames with nested or user-defined types, which are refused.
+
+Invariant: what ``from_value`` gives has the canonical form that it was made from.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from twice.foundation.encoding.refusals import Refusal
+
+_PLAIN_KINDS: Final = frozenset("biufcmM")
+
+
+class LibraryType(NamedTuple):
+    """How values of one type become plain values and back."""
+
+    to_value: Callable[[Any], object]
+    from_value: Callable[[Any], Any]
+
+
+def find_library_type(cls: type) -> tuple[str, LibraryType] | None:
+    """Return the name and the conversion of a library's type; None for any other."""
+    name = _NAMES.get((cls.__module__, cls.__qualname__))
+    return None if name is None else (name, _TYPES[name])
+
+
+def find_loaded_class(name: str) -> type | None:
+    """Return the loaded class that has a name in canonical form; None where its library is not loaded."""
+    if name not in _TYPES:
+        return None
+    module, _, attribute = name.rpartition(".")
+    found = getattr(sys.modules.get(module), attribute, None)
+    return found if isinstance(found, type) else None
+
+
+def is_library_name(name: str) -> bool:
+    """Return whether a name in canonical form stands for a type of this module."""
+    return name in _TYPES
+
+
+def _refuse(what: str, remedy: str) -> Refusal:
+    return Refusal(what, "Expected numbers, texts, times or categories.", remedy)
+
+
+# -- torch
+
+
+def _tensor_to_value(tensor: Any) -> object:
+    torch: Any = sys.modules["torch"]
+    if tensor.layout is not torch.strided or tensor.is_quantized:
+        raise _refuse(
+            f"a tensor of layout {tensor.layout}",
+            "Return tensor.to_dense(), or its parts as arrays.",
+        )
+    plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    try:
+        values = plain.numpy()
+    except TypeError:  # numpy has no such type: bfloat16, float8
+        values = plain.view(getattr(torch, _BITS[tensor.element_size()])).numpy()
+    about: dict[str, object] = {}
+    if dtype != str(values.dtype):
+        about["dtype"] = dtype
+    if tensor.device.type != "cpu":
+        about["device"] = tensor.device.type
+    if tensor.requires_grad:
+        about["requires_grad"] = True
+    return {**about, "values": values} if about else values
+
+
+_BITS: Final = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}
+
+
+def _tensor_from_value(value: Any) -> Any:
+    torch: Any = sys.modules["torch"]
+    about = value if isinstance(value, dict) else {"values": value}
+    tensor = torch.from_numpy(about["values"].copy())
+    if "dtype" in about and str(tensor.dtype) != f"torch.{about['dtype']}":
+        tensor = tensor.view(getattr(torch, about["dtype"]))
+    tensor = tensor.to(about.get("device", "cpu"))
+    return tensor.requires_grad_(bool(about.get("requires_grad")))
+
+
+def _parameter_to_value(parameter: Any) -> object:
+    return {"requires_grad": parameter.requires_grad, "data": parameter.detach()}
+
+
+def _parameter_from_value(value: Any) -> Any:
+    torch: Any = sys.modules["torch"]
+    return torch.nn.Parameter(value["data"], requires_grad=value["requires_grad"])
+
+
+def _size_from_value(value: Any) -> Any:
+    return sys.modules["torch"].Size(value)
+
+
+# -- pandas
+
+
+def _series_to_value(series: Any) -> object:
+    return {"index": series.index, "name": series.name, "values": _pandas_values(series.array)}
+
+
+def _series_from_value(value: Any) -> Any:
+    pandas: Any = sys.modules["pandas"]
+    array = _pandas_array(value["values"])
+    return pandas.Series(array, index=value["index"], name=value["name"])
+
+
+def _frame_to_value(frame: Any) -> object:
+    labels = list(frame.columns)
+    if any(type(label) not in {str, int} for label in labels) or len(set(labels)) != len(labels):
+        raise _refuse(
+            "a pandas.DataFrame whose column labels are no different texts or numbers",
+            "Name the columns, or return them as a list of series.",
+        )
+    columns = {label: _pandas_values(frame[label].array) for label in labels}
+    return {"index": frame.index, "labels": labels, "columns": columns}
+
+
+def _frame_from_value(value: Any) -> Any:
+    pandas: Any = sys.modules["pandas"]
+    arrays = {label: _pandas_array(value["columns"][label]) for label in value["labels"]}
+    return pandas.DataFrame(arrays, index=value["index"], columns=value["labels"])
+
+
+def _index_to_value(index: Any) -> object:
+    if index.nlevels > 1:
+        return {"names": list(index.names), "rows": index.tolist()}
+    return {"name": index.name, "values": _pandas_values(index.array)}
+
+
+def _index_from_value(value: Any) -> Any:
+    pandas: Any = sys.modules["pandas"]
+    if "rows" in value:
+        return pandas.MultiIndex.from_tuples(value["rows"], names=value["names"])
+    return pandas.Index(_pandas_array(value["values"]), name=value["name"])
+
+
+def _range_to_value(index: Any) -> object:
+    return {"name": index.name, "range": [index.start, index.stop, index.step]}
+
+
+def _range_from_value(value: Any) -> Any:
+    return sys.modules["pandas"].RangeIndex(*value["range"], name=value["name"])
+
+
+def _pandas_values(array: Any) -> object:
+    """Return an array of pandas as a numpy array, as a list of plain objects, or with what its type adds."""
+    pandas: Any = sys.modules["pandas"]
+    dtype = array.dtype
+    if isinstance(array, pandas.arrays.NumpyExtensionArray):
+        dtype = dtype.numpy_dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in _PLAIN_KINDS:
+        return array.to_numpy()
+    if isinstance(dtype, pandas.CategoricalDtype):
+        categories = _pandas_values(dtype.categories.array)
+        return {"codes": array.codes, "categories": categories, "ordered": bool(dtype.ordered)}
+    if isinstance(dtype, pandas.DatetimeTZDtype):
+        return {"dtype": str(dtype), "values": array.asi8}
+    values = [None if value is pandas.NA else value for value in array.tolist()]
+    return values if str(dtype) == "object" else {"dtype": str(dtype), "values": values}
+
+
+def _pandas_array(value: Any) -> Any:
+    pandas: Any = sys.modules["pandas"]
+    if isinstance(value, list):
+        return pandas.array(value, dtype=object)
+    if not isinstance(value, dict):
+        return value
+    if "codes" in value:
+        categories = _pandas_array(value["categories"])
+        return pandas.Categorical.from_codes(value["codes"], categories, ordered=value["ordered"])
+    return pandas.array(value["values"], dtype=value["dtype"])
+
+
+# -- polars
+
+
+def _polars_series_to_value(series: Any) -> object:
+    dtype = str(series.dtype)
+    is_plain = series.dtype.is_numeric() and not series.null_count() and "Decimal" not in dtype
+    values = series.to_numpy() if is_plain else series.to_list()
+    return {"name": series.name, "dtype": dtype, "values": values}
+
+
+def _polars_series_from_value(value: Any) -> Any:
+    polars: Any = sys.modules["polars"]
+    dtype = getattr(polars, value["dtype"], None)
+    series = polars.Series(value["name"], value["values"], dtype=dtype)
+    if str(series.dtype) != value["dtype"]:
+        raise ValueError(f"a polars series of {value['dtype']} cannot be put back")
+    return series
+
+
+def _polars_frame_to_value(frame: Any) -> object:
+    columns = {series.name: _polars_series_to_value(series) for series in frame.get_columns()}
+    return {"labels": list(frame.columns), "columns": columns}
+
+
+def _polars_frame_from_value(value: Any) -> Any:
+    polars: Any = sys.modules["polars"]
+    columns = value["columns"]
+    return polars.DataFrame(
+        [_polars_series_from_value(columns[label]) for label in value["labels"]]
+    )
+
+
+_TYPES: Final[Mapping[str, LibraryType]] = {
+    "collections.OrderedDict": LibraryType(dict, OrderedDict),
+    "pandas.DataFrame": LibraryType(_frame_to_value, _frame_from_value),
+    "pandas.Index": LibraryType(_index_to_value, _index_from_value),
+    "pandas.RangeIndex": LibraryType(_range_to_value, _range_from_value),
+    "pandas.DatetimeIndex": LibraryType(_index_to_value, _index_from_value),
+    "pandas.MultiIndex": LibraryType(_index_to_value, _index_from_value),
+    "pandas.Series": LibraryType(_series_to_value, _series_from_value),
+    "polars.DataFrame": LibraryType(_polars_frame_to_value, _polars_frame_from_value),
+    "polars.Series": LibraryType(_polars_series_to_value, _polars_series_from_value),
+    "torch.Size": LibraryType(tuple, _size_from_value),
+    "torch.Tensor": LibraryType(_tensor_to_value, _tensor_from_value),
+    "torch.nn.Parameter": LibraryType(_parameter_to_value, _parameter_from_value),
+}
+"""By the name in canonical form: the module that exports the class, and its name."""
+
+_MODULES: Final = {
+    "torch.nn.Parameter": "torch.nn.parameter",
+    "pandas.DataFrame": "pandas.core.frame",
+    "pandas.Series": "pandas.core.series",
+    "pandas.Index": "pandas.core.indexes.base",
+    "pandas.RangeIndex": "pandas.core.indexes.range",
+    "pandas.DatetimeIndex": "pandas.core.indexes.datetimes",
+    "pandas.MultiIndex": "pandas.core.indexes.multi",
+    "polars.DataFrame": "polars.dataframe.frame",
+    "polars.Series": "polars.series.series",
+}
+_NAMES: Final = {
+    (module, name.rpartition(".")[2]): name
+    for name in _TYPES
+    for module in (_MODULES.get(name, name.rpartition(".")[0]), name.rpartition(".")[0])
+}
+"""A class says where it was defined: before pandas 3 that is another module than the one that exports it."""
