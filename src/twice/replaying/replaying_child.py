@@ -249,13 +249,18 @@ def verifying(
     return watch
 
 
-def execute_watched(watch: Watch) -> NoReturn:
-    """Execute a watched session to its end, tell how it ended, and end this process."""
+def execute_watched(watch: Watch, describe: Callable[[], Mapping[str, object]] = dict) -> NoReturn:
+    """Execute a watched session to its end, tell how it ended, and end this process.
+
+    Args:
+        watch: of the session.
+        describe: what the last message says besides; called when the program has ended.
+    """
     session = watch.session
     assert session is not None, "a watch that executes has its session"
 
     def leave(ending: Mapping[str, Any]) -> NoReturn:
-        watch.leave({"kind": "ended", **_plain_ending(ending), **_manifest(session)})
+        watch.leave({"kind": "ended", **_plain_ending(ending), **_manifest(session), **describe()})
 
     leave(execute(session, lambda: _manifest(session), leave=leave))
 

@@ -19,7 +19,6 @@ from twice.recording.comparepoints import Taken
 from twice.recording.components import component_of
 from twice.recording.config import Config
 from twice.recording.effects.sources import BranchSource, RecordedSource
-from twice.recording.executing import execute
 from twice.recording.inputs import BranchInputs
 from twice.recording.launch import error_message
 from twice.recording.runrecord import RunRecord
@@ -30,7 +29,7 @@ from twice.recording.wiring import Control, NoControl, Resume
 from twice.replaying.checking import CheckingSink, Failure
 from twice.replaying.forking import PrefixSink
 from twice.replaying.rebuilding import rebuilt_session, recorded_inputs
-from twice.replaying.replaying_child import Watch, states, verifying
+from twice.replaying.replaying_child import Watch, execute_watched, states, verifying
 from twice.testing.faults import Fault
 from twice.testing.planting import Planting, draw_from, forgetting
 
@@ -64,7 +63,7 @@ def hold(job: Mapping[str, Any], channel: Channel, measured: Fingerprint) -> NoR
             )
         controls += _additions(added, record, watch, session)
         session.wiring.control = _All(controls)
-        _execute(watch, session)
+        execute_watched(watch, lambda: {"starts": session.wiring.streams.starts()})
 
 
 def _additions(
@@ -96,30 +95,6 @@ def _additions(
         recorded = recorded_inputs(record, watch.input_differs)
         session.wiring.inputs = BranchInputs(recorded, added["same"]["at"], values, onwards=False)
     return found
-
-
-def _execute(watch: Watch, session: Session) -> NoReturn:
-    def ended() -> dict[str, Any]:
-        return {
-            "effects": session.wiring.layer.manifest(),
-            "inventory": [row.to_json() for row in session.wiring.inventory.rows()],
-            "starts": session.wiring.streams.starts(),
-        }
-
-    def leave(ending: Mapping[str, Any]) -> NoReturn:
-        exception = ending.get("exception") or {"type": None, "message": None}
-        watch.leave(
-            {
-                "kind": "ended",
-                "how": ending["how"],
-                "exit_code": ending["exit_code"],
-                "exception": exception["type"],
-                "message": exception["message"],
-                **ended(),
-            }
-        )
-
-    leave(execute(session, ended, leave=leave))
 
 
 def _branching(record: RunRecord, job: Mapping[str, Any], channel: Channel) -> Watch:
