@@ -9,7 +9,7 @@ import math
 import os
 import struct
 import sys
-from collections import OrderedDict, namedtuple
+from collections import Counter, namedtuple
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import PurePosixPath, PureWindowsPath
@@ -183,7 +183,7 @@ class _Zone(dt.tzinfo):
         ({(1, SubInt(2)): 0}, "state{(1, 2)}[1]", EncodingRefused),
         ({1: {SubStr("x")}}, "state[1]{'x'}", EncodingRefused),
         ([SubDict(a=1)], "state[0]", EncodingRefused),
-        ([OrderedDict(a=1)], "state[0]", EncodingRefused),
+        ([Counter(a=1)], "state[0]", EncodingRefused),
         (Place(1, print), "state.y", EncodingRefused),
         ([Subclass()], "state[0]", EncodingRefused),
         ([dt.time(1, tzinfo=_Zone())], "state[0]", EncodingRefused),

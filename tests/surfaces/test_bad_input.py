@@ -261,7 +261,7 @@ def test_code_that_changed_is_refused_and_goes_on_for_information_only(tmp_path:
 
 
 def test_an_environment_that_differs_is_reported_and_verification_goes_on(tmp_path: Path) -> None:
-    with recorded(tmp_path, "def main(run):\n    list(run.ticks(2))\n") as record:
+    with recorded(tmp_path, "def main(run):\n    print(list(run.ticks(2)))\n") as record:
         measured = json.dumps(record.identity["environment"])
         elsewhere = json.loads(measured.replace(platform.python_version(), "3.9.1"))
         path = rewritten(record.path, tmp_path / "b.twice", environment=elsewhere)
@@ -342,7 +342,7 @@ def test_a_branch_output_that_is_there_is_kept(folder: Path) -> None:
 
 
 def test_statements_are_numbered_and_never_overwritten(tmp_path: Path) -> None:
-    with recorded(tmp_path, "def main(run):\n    list(run.ticks(2))\n",
+    with recorded(tmp_path, "def main(run):\n    print(list(run.ticks(2)))\n",
                   cadence=Cadence("none")) as record:  # fmt: skip
         path = record.path
     assert cli("verify", path).returncode == 0

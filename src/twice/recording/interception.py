@@ -194,7 +194,8 @@ class Interception:
         token = enter(prober)
         self._layer.probing = True
         try:
-            probe(getattr(patch.holder, patch.name))
+            with self._layer.thread_owned(prober):
+                probe(getattr(patch.holder, patch.name))
         finally:
             self._layer.probing = False
             leave(token)

@@ -24,7 +24,7 @@ from twice.recording.compared_output import list_folders
 from twice.recording.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
 from twice.recording.effects.filenames import told
 from twice.recording.effects.files.kept import CONTENT, Kept
-from twice.recording.effects.ops import FILE_OPENED, FILES_LEFT
+from twice.recording.effects.ops import FILE_OPENED, FILES_LEFT, MAIN
 from twice.recording.identity import check_identity
 from twice.recording.inputs import INPUT, InputEvent, read_input
 from twice.recording.native_files import NATIVE_FILES, RecordedFiles, read_native_files
@@ -159,8 +159,16 @@ class RunRecord(Closing):
 
     def lenient_reads(self) -> Iterator[Event]:
         """Reads of the world by the standard library, in order."""
+        for _, event in self.lenient_lines():
+            yield event
+
+    def lenient_lines(self) -> Iterator[tuple[str, Event]]:
+        """The same, each with the key of the actor on whose thread it was made."""
+        keys = {number: key for key, number in self.actors().items()}
         for frame in self.reader.frames(kinds=[LENIENT]):
-            yield from unpack(frame.payload)
+            key = keys.get(frame.actor, MAIN)
+            for event in unpack(frame.payload):
+                yield key, event
 
     def library_reads(self, until: int) -> dict[int, list[Event]]:
         """The same, by the index of the compare-point that followed, up to that one."""

@@ -16,6 +16,7 @@ from typing import Any
 from twice.recording.comparepoints import Taken
 from twice.recording.effects.events import ACTOR, LENIENT, STRICT, unpack
 from twice.recording.effects.ops import OPS
+from twice.recording.effects.tallies import count, cursor_numbers
 from twice.recording.inputs import INPUT
 from twice.recording.record.frames import Frame
 from twice.recording.runrecord import RunRecord
@@ -73,6 +74,7 @@ class _Copied:
         self._sink = sink
         self._frames: Counter[str] = Counter()
         self._main_reads = 0
+        self._lenient: dict[int, int] = {}
 
     def add(self, frame: Frame) -> None:
         if frame.kind == ACTOR:
@@ -84,7 +86,9 @@ class _Copied:
             counts = self.reads["strict" if frame.kind == STRICT else "lenient"]
             numbers = [number for number, _ in unpack(payload)]
             counts.update(OPS[number].name for number in numbers if number in OPS)
-            if frame.kind == STRICT and frame.actor == 0:
+            if frame.kind == LENIENT:
+                count(cursor_numbers(numbers, is_main=frame.actor == 0), self._lenient)
+            elif frame.actor == 0:
                 self._main_reads += len(numbers)
 
     def reaches(self, cursors: Cursors) -> bool:
@@ -95,11 +99,7 @@ class _Copied:
             self._frames[INPUT] >= cursors.inputs
             and self._frames[LOOP] >= cursors.loop
             and self._main_reads >= reads
-            and all(
-                self.reads["lenient"][OPS[number].name] >= count
-                for number, count in lenient.items()
-                if number in OPS
-            )
+            and all(self._lenient.get(number, 0) >= read for number, read in lenient.items())
         )
 
 

@@ -57,6 +57,7 @@ def test_sleep_waits_while_recording_and_not_in_replay(tmp_path: Path) -> None:
                 else:
                     time.sleep(0.02)
                 run.effects.clock.sleep(3600.0 if posix.access("replayed", 0) else 0.0)
+                print(tick)
         """,
     ) as record:
         assert verify(record.path).result == "PASS"

@@ -16,8 +16,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
 from twice.foundation.encoding.refusals import Refusal
 
 _PLAIN_KINDS: Final = frozenset("biufcmM")
@@ -160,10 +158,11 @@ def _range_from_value(value: Any) -> Any:
 def _pandas_values(array: Any) -> object:
     """Return an array of pandas as a numpy array, as a list of plain objects, or with what its type adds."""
     pandas: Any = sys.modules["pandas"]
+    numpy: Any = sys.modules["numpy"]
     dtype = array.dtype
     if isinstance(array, pandas.arrays.NumpyExtensionArray):
         dtype = dtype.numpy_dtype
-    if isinstance(dtype, np.dtype) and dtype.kind in _PLAIN_KINDS:
+    if isinstance(dtype, numpy.dtype) and dtype.kind in _PLAIN_KINDS:
         return array.to_numpy()
     if isinstance(dtype, pandas.CategoricalDtype):
         categories = _pandas_values(dtype.categories.array)

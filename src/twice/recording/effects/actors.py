@@ -68,7 +68,7 @@ class Actor:
         layer: the layer that governs it.
         source: where its strict reads are answered.
         waiting: strict reads that wait to be written.
-        lenient: reads made for it by the standard library, that wait to be written.
+        lenient: reads that the standard library made on its thread, that wait to be written.
         reads: strict reads handed over so far.
         children: how many actors of each kind it has started.
         started: how many were started of each lineage without numbers (``main/task/task``), here and below.
@@ -115,8 +115,13 @@ class Actor:
         self._add(self.waiting, number, value)
 
     def note_lenient(self, number: int, value: object) -> None:
-        """Keep a read by the standard library until it is written down."""
-        self._add(self.lenient, number, value)
+        """Keep a read by the standard library until it is written down.
+
+        It is kept in one order with the others of this thread, whichever tasks it was made for: the library
+        (an event loop) goes on from one to the next.
+        """
+        owner = self.layer.owner_of_thread(self)
+        owner._add(owner.lenient, number, value)
 
     def _add(self, waiting: Waiting, number: int, value: object) -> None:
         if not waiting.runs:
@@ -150,7 +155,8 @@ class Actor:
         """Call a function as this actor, in this thread; what it read is handed over at the end."""
         token = _CURRENT.set(self)
         try:
-            return function(*args, **kwargs)
+            with self.layer.thread_owned(self):
+                return function(*args, **kwargs)
         finally:
             _CURRENT.reset(token)
             self.layer.hand_over(self)

@@ -25,8 +25,8 @@ class RecordedReads(Protocol):
         """Strict reads of the main program, after the first ``count``."""
         ...
 
-    def lenient_reads(self) -> Iterator[Event]:
-        """Reads by the standard library, in order."""
+    def lenient_lines(self) -> Iterator[tuple[str, Event]]:
+        """Reads by the standard library in order, each with the key of the actor whose thread it was."""
         ...
 
     def actor_reads(self) -> Mapping[str, Sequence[Event]]:
@@ -67,8 +67,8 @@ class Source(Answers, Protocol):
 
     leaves: bool
 
-    def lenient(self, op: Op, live: Live) -> object:
-        """Answer a read by the standard library."""
+    def lenient(self, op: Op, live: Live, owner: str) -> object:
+        """Answer a read by the standard library on a thread of that actor."""
         ...
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:

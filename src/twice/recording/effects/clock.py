@@ -2,10 +2,10 @@
 
 Covered: every clock of ``time`` with its ``_ns`` twin, ``clock_gettime``, ``localtime``, ``gmtime``,
 ``ctime``, ``asctime`` and ``strftime`` without a time given, ``datetime.now``, ``utcnow`` and
-``today``, ``date.today``; and ``time.sleep``, which waits while recording and returns at once in
-replay. A run may declare that its clock is a deterministic function of the run instead:
-``ticks:ORIGIN,STEP`` makes every clock read ``ORIGIN + STEP x tick`` seconds; such reads need no
-record.
+``today``, ``date.today``; and ``time.sleep``, which waits while recording, and in replay where other
+threads or processes of the run go on meanwhile; alone, it returns at once there. A run may declare that
+its clock is a deterministic function of the run instead: ``ticks:ORIGIN,STEP`` makes every clock read
+``ORIGIN + STEP x tick`` seconds; such reads need no record.
 
 Not covered: ``numpy.datetime64("now")`` and clocks that C code reads by itself.
 
@@ -24,7 +24,7 @@ from typing import Any
 
 from twice.errors import ClassRefused
 from twice.recording.effects import calendar, ops
-from twice.recording.effects.actors import current
+from twice.recording.effects.actors import Actor, current
 from twice.recording.effects.events import RUN_READS_MAX
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
@@ -218,7 +218,7 @@ def _tick_read(
 
 
 def governed_sleep(layer: EffectLayer, clock: TickClock | None) -> Callable[[float], None]:
-    """A replacement for ``time.sleep`` that waits only while recording."""
+    """A replacement for ``time.sleep``."""
 
     def sleep(seconds: float, /) -> None:
         actor = layer.actor()
@@ -226,11 +226,18 @@ def governed_sleep(layer: EffectLayer, clock: TickClock | None) -> Callable[[flo
             _REAL_SLEEP(seconds)
         elif layer.is_strict(_getframe(1).f_code):
             if clock is None:
-                layer.read(actor, ops.SLEEP, lambda: _REAL_SLEEP(seconds), float(seconds))
-        elif layer.live:
+                _sleep_as(actor, seconds)
+        elif layer.live or not layer.is_alone():
             _REAL_SLEEP(seconds)
 
     return sleep
+
+
+def _sleep_as(actor: Actor, seconds: float) -> None:
+    layer = actor.layer
+    layer.read(actor, ops.SLEEP, lambda: _REAL_SLEEP(seconds), float(seconds))
+    if not (layer.live or layer.is_alone()):  # what others do meanwhile is done before it ends
+        _REAL_SLEEP(seconds)
 
 
 class Clock:
@@ -266,10 +273,12 @@ class Clock:
         return self._perf_counter()  # type: ignore[no-any-return]
 
     def sleep(self, seconds: float) -> None:
-        """Wait that many seconds while recording; return at once in replay."""
+        """Wait that many seconds while recording, and in replay beside other threads and processes."""
         actor = self._layer.named(ops.SLEEP)
-        if self._clock is None:
-            self._layer.read(actor, ops.SLEEP, lambda: _REAL_SLEEP(seconds), float(seconds))
+        if actor is None:
+            _REAL_SLEEP(seconds)
+        elif self._clock is None:
+            _sleep_as(actor, seconds)
 
 
 def _asked_read(

@@ -15,7 +15,8 @@ Invariant: while a layer is active, every governed read is either served, writte
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import current_thread, get_ident
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,7 @@ from twice.recording.effects.ops import MAIN, MASKED_FROM, Op
 from twice.recording.effects.ports import Descriptors, Part
 from twice.recording.effects.sources import LiveSource
 from twice.recording.effects.strictness import Strictness
-from twice.recording.effects.tallies import count, named
+from twice.recording.effects.tallies import count, cursor_numbers, named
 from twice.recording.redaction.redaction import ASKED, Redaction
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class EffectLayer:
         self.active = True
         self.probing = False
         self.main = Actor(MAIN, self, source)
+        self._owners = {self.thread: self.main}
         self.algorithm = algorithm
         self.parts: list[Part] = []
         self._journal = journal
@@ -91,6 +93,7 @@ class EffectLayer:
         self.lenient_counts: dict[int, int] = {}
         self.line_counts: dict[int, int] = {}
         self.ungoverned: dict[int, int] = {}
+        self.has_processes: Callable[[], bool] = lambda: False  # of the run, that run again in a replay
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
         self.descriptors: Descriptors | None = None
         """Told at every compare-point, and around declared effects, to look for new descriptors."""
@@ -165,7 +168,7 @@ class EffectLayer:
 
     def read_lenient(self, actor: Actor, op: Op, live: Callable[[], object]) -> object:
         """Answer a read that the standard library makes for itself."""
-        value = self.source.lenient(op, live)
+        value = self.source.lenient(op, live, self.owner_of_thread(actor).key)
         redaction = self.redaction
         masked = redaction.active and op.number >= MASKED_FROM
         actor.note_lenient(op.number, redaction.value(value, op.name) if masked else value)
@@ -203,6 +206,29 @@ class EffectLayer:
             value = live()
         actor.note_lenient(op.number, (arguments, redaction.value(value, op.name)))
         return value
+
+    def owner_of_thread(self, otherwise: Actor) -> Actor:
+        """Return the actor that this thread was started for; another one, where nobody is known."""
+        return self._owners.get(get_ident(), otherwise)
+
+    def is_alone(self) -> bool:
+        """Whether no other thread, and no process of the run that runs here, goes on beside this thread."""
+        here = get_ident()
+        return not self.has_processes() and all(thread == here for thread in self._owners)
+
+    @contextmanager
+    def thread_owned(self, owner: Actor) -> Iterator[None]:
+        """Let an actor own this thread for as long as the block runs."""
+        here = get_ident()
+        before = self._owners.get(here)
+        self._owners[here] = owner
+        try:
+            yield
+        finally:
+            if before is None:
+                del self._owners[here]
+            else:
+                self._owners[here] = before
 
     def line(self, key: str) -> Actor:
         """A line of the record that is no actor's: what happens on it comes in an order of its own."""
@@ -312,7 +338,7 @@ class EffectLayer:
                 actor.fold(numbers, values)
             elif kind == LENIENT:
                 count(numbers, self.lenient_counts)
-                count(numbers, self._lenient_reads)
+                count(cursor_numbers(numbers, is_main=actor is self.main), self._lenient_reads)
             else:
                 count(numbers, self.line_counts)
             if self._journal is not None:

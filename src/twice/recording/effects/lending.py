@@ -71,9 +71,9 @@ class LentSource(LentActor):
         self._source = own
         self.leaves = own.leaves
 
-    def lenient(self, op: Op, live: Live) -> object:
+    def lenient(self, op: Op, live: Live, owner: str) -> object:
         """As without this."""
-        return self._source.lenient(op, live)
+        return self._source.lenient(op, live, owner)
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
         """As without this."""

@@ -2,6 +2,8 @@
 
 Covered: ``getpass.getpass``, by the program or a library, from a terminal or from standard input.
 
+What it asks with on standard error is written there again in replay.
+
 Not covered: terminals that are read in another way (``/dev/tty`` opened by hand, ``curses``).
 
 Invariant: the record holds stars, as many as what was typed has bytes.
@@ -9,13 +11,14 @@ Invariant: the record holds stars, as many as what was typed has bytes.
 
 from __future__ import annotations
 
+import sys
 from types import ModuleType
-from typing import Any
+from typing import Any, Self, TextIO, cast
 
 from twice.recording.effects import ops
 from twice.recording.effects.actors import outside
 from twice.recording.effects.layer import EffectLayer
-from twice.recording.effects.outcomes import RETURNED, given, outcome_of
+from twice.recording.effects.outcomes import RETURNED, Outcome, given, outcome_of
 from twice.recording.effects.patches import Patch
 
 
@@ -24,20 +27,45 @@ def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
     real = module.getpass
 
     def getpass(prompt: str = "Password: ", stream: Any = None, **options: Any) -> str:
-        typed: list[str] = []
+        typed: list[Outcome] = []
 
         def live() -> object:
-            outcome = outside(outcome_of, real, prompt, stream, **options)
-            if outcome[0] != RETURNED:
-                return outcome
-            typed.append(outcome[1])
-            return (RETURNED, layer.redaction.typed(outcome[1], ops.GETPASS.name))
+            with _Errors() as errors:
+                outcome = outside(outcome_of, real, prompt, stream, **options)
+            typed.append(outcome)
+            if outcome[0] == RETURNED:
+                outcome = (RETURNED, layer.redaction.typed(outcome[1], ops.GETPASS.name))
+            return (*outcome, errors.written)
 
         actor = layer.actor()
         if actor is None:
             layer.count_ungoverned(ops.GETPASS)
             return str(real(prompt, stream, **options))
-        told = given(layer.read(actor, ops.GETPASS, live, str(prompt)))
-        return typed[0] if typed else str(told)
+        *told, written = cast(tuple[str, Any, str], layer.read(actor, ops.GETPASS, live, str(prompt)))
+        if not typed and written and sys.stderr is not None:
+            sys.stderr.write(written)
+        return str(given(typed[0] if typed else tuple(told)))
 
     return [Patch(module, "getpass", getpass)]
+
+
+class _Errors:
+    """Keeps what is written to ``sys.stderr`` while it is open, and lets it through."""
+
+    written = ""
+
+    def __enter__(self) -> Self:
+        self._real = sys.stderr
+        sys.stderr = cast(TextIO, self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        sys.stderr = self._real
+
+    def write(self, text: str) -> int:
+        """Write a text where it was meant to go."""
+        self.written += text
+        return len(text) if self._real is None else self._real.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)

@@ -5,7 +5,7 @@ recorded and refuses anything else: another operation, other arguments, or one r
 ``BranchSource`` serves the record while it fits and goes live at the first read that does not.
 
 Strict reads (by user code) keep one cursor for each actor, in order. Lenient reads (by the standard library for
-itself) are served per operation, and go live when the record has no more of them.
+itself) are served per thread and operation, and go live when the record has no more of them.
 
 Invariant: a source never invents a value.
 """
@@ -45,9 +45,9 @@ class LiveSource:
     def unfit(self, error: EffectMismatch) -> None:
         """The world fits itself."""
 
-    def lenient(self, op: Op, live: Live) -> object:
+    def lenient(self, op: Op, live: Live, owner: str) -> object:
         """Ask the world."""
-        del op
+        del op, owner
         return live()
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
@@ -208,23 +208,28 @@ class RecordedSource(RecordedActor):
         self, reads: RecordedReads, differs: Callable[[EffectMismatch], None] | None = None
     ) -> None:
         super().__init__(MAIN, reads.strict_reads, reads.actor_reads(), differs)
-        self._lenient: dict[int, list[object]] = {}
-        self._served: dict[int, int] = {}
+        self._lenient: dict[tuple[str, int], list[object]] = {}
+        self._served: dict[tuple[str, int], int] = {}
         self._last: dict[int, tuple[float, float]] = {}
-        for number, value in reads.lenient_reads():
-            self._lenient.setdefault(number, []).append(value)
+        facts: dict[int, list[object]] = {}
+        for owner, (number, value) in reads.lenient_lines():
+            if number in FACTS:
+                facts.setdefault(number, []).append(value)
+            else:
+                self._lenient.setdefault((owner, number), []).append(value)
         self._connections = reads.connections()
         self._turns = Turns(reads.connection_order(), self._connections)
-        self._facts = {op: Facts(self._lenient.get(op, ())) for op in sorted(FACTS)}
+        self._facts = {op: Facts(facts.get(op, ())) for op in sorted(FACTS)}
 
-    def lenient(self, op: Op, live: Live) -> object:
+    def lenient(self, op: Op, live: Live, owner: str) -> object:
         """Serve the next recorded value of this operation, or go on from where it ended."""
-        recorded_values = self._lenient.get(op.number, ())
-        at = self._served.get(op.number, 0)
+        line = owner, op.number
+        recorded_values = self._lenient.get(line, ())
+        at = self._served.get(line, 0)
         now = live() if op is not SLEEP else None
         if at < len(recorded_values):
             value = recorded_values[at]
-            self._served[op.number] = at + 1
+            self._served[line] = at + 1
             if isinstance(value, float) and isinstance(now, float):
                 self._last[op.number] = (value, now)
             return value
@@ -272,7 +277,7 @@ class RecordedSource(RecordedActor):
         self._strict = self._open(position)
         self._position = position
         if lenient is not None:
-            self._served = dict(lenient)
+            self._served = {(MAIN, number): count for number, count in lenient.items()}
             for number, facts in self._facts.items():
                 facts.seek(lenient.get(number, 0))
 
@@ -350,9 +355,9 @@ class BranchSource(BranchActor):
         self._source = recorded
         self.leaves = not sealed
 
-    def lenient(self, op: Op, live: Live) -> object:
+    def lenient(self, op: Op, live: Live, owner: str) -> object:
         """As in a replay."""
-        return self._source.lenient(op, live)
+        return self._source.lenient(op, live, owner)
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
         """Serve what is known; ask the world for the rest, unless this branch is sealed."""

@@ -100,6 +100,10 @@ class Inventory:
         """Whether a source was met."""
         return source in self._rows
 
+    def has_repeated(self) -> bool:
+        """Whether processes were met that run again in a replay."""
+        return any(row.kind == "repeated" for row in self._rows.values())
+
     def rows(self) -> list[Row]:
         """What was met, by name."""
         return [self._rows[name] for name in sorted(self._rows)]
