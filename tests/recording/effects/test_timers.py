@@ -1,0 +1,26 @@
+"""Programs of timers, sleeps and deadlines end as they did: an order that time gave is the recorded one.
+
+Each of ``timer_programs`` is a script whose output shows the order in which its timers fired.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from programs import cli
+from twice.replaying.verifying import verify
+
+PROGRAMS = sorted((Path(__file__).parent / "timer_programs").glob("*.py"))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_timers_fire_in_the_recorded_order(program: Path, tmp_path: Path) -> None:
+    (tmp_path / program.name).write_bytes(program.read_bytes())
+    done = cli("record", program.name, "--seed", 1, "-o", "a.twice", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+    statement = verify(tmp_path / "a.twice")
+
+    assert statement.result == "PASS", statement.to_markdown()
