@@ -98,16 +98,18 @@ class Program:
         """Return the same program where a replay executes it.
 
         The current folder counts while the program is in it, so that a second checkout executes its own
-        code; then the recorded one. A record that travels with its program finds it there, under its own
-        name.
+        code; then the recorded one. A program outside of both folders (``../tool.py``) keeps the recorded
+        one where either leads to it. A record that travels with its program finds it there, under its own name.
 
         Args:
             folder: where the record lies.
         """
         current = _current_folder()
+        recorded = Path(self.root or ".")
         if self.is_in(current):
-            return self if current == Path(self.root or ".") else replace(self, root=str(current))
-        if self.kind not in {"function", "script"} or self.is_in(Path(self.root or ".")):
+            is_same = (current / self.target).resolve() == (recorded / self.target).resolve()
+            return self if is_same else replace(self, root=str(current))
+        if self.kind not in {"function", "script"} or self.is_in(recorded):
             return self
         for target in (self.target, Path(self.target).name):
             if (folder / target).is_file():
