@@ -57,11 +57,15 @@ from twice.errors import ProgramFailed, TwiceError
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings
 from twice.replaying.checking import Failure
+from twice.replaying.record_outcomes import OutcomeDifference, compare_outcomes
 from twice.replaying.sampling import samples_alone
 from twice.replaying.starting import source_changes
 
 Progress = Callable[[str], None]
 _OPENINGS = (1, 4, 32, 256)
+_OUTCOMES = {"files": "files", "ending": "ending", "returned": "returned value"}
+"""What a verification finds at the end of a run, by the name of its failure."""
+_NO_LINE = "every compare-point agreed: no line is looked for behind what a run leaves at its end"
 
 
 def diagnose(
@@ -158,8 +162,12 @@ class _Funnel:
             if sampled is not None:
                 verdict = verdict_of(self._a, self._b, sampled.result, inputs=inputs)
                 return replace(verdict, evidence=sampled.evidence, samples=sampled.samples)
-            result: Result = "within-tolerance" if where.within else "same"
-            return verdict_of(self._a, self._b, result, inputs=inputs)
+            if where.within:  # what is computed from such values may differ as well
+                return verdict_of(self._a, self._b, "within-tolerance", inputs=inputs)
+            outcome, caveats = compare_outcomes(a, b)
+            result: Result = "unlocalised" if outcome else "same"
+            verdict = verdict_of(self._a, self._b, result, inputs=inputs, caveats=caveats)
+            return replace(verdict, outcome=outcome)
         if not lines or not (a.setup.program.rerunnable and b.setup.program.rerunnable):
             why = (
                 "the lines were not asked for"
@@ -179,6 +187,10 @@ class _Funnel:
         record = self._a.record
         if changed := code_differences(record):
             return verdict_of(self._a, self._b, "not-same-input", inputs=changed)
+        if failure.name in _OUTCOMES:
+            row = OutcomeDifference(_OUTCOMES[failure.name], failure.recorded, failure.replayed)
+            verdict = verdict_of(self._a, self._b, "unlocalised", caveats=[_NO_LINE])
+            return replace(verdict, outcome=[row])
         last = min(failure.index, len(record.reader.points) - 1)
         columns = tuple(name for name in failure.columns if not name.startswith("("))
         where = Parting(

@@ -13,6 +13,7 @@ from twice.diagnosing.comparing import InputDifference, PointRef
 from twice.foundation.channels import Channel
 from twice.foundation.classes import Predicate
 from twice.foundation.difference import FieldDifference
+from twice.replaying.record_outcomes import OutcomeDifference
 
 Result = Literal[
     "same", "within-tolerance", "localised", "unlocalised", "non-reproducing", "not-same-input"
@@ -143,6 +144,7 @@ class Divergence:
     caveats: Sequence[str] = ()
     experiments: Sequence[Confirmation] = ()
     samples: Mapping[str, Any] | None = None
+    outcome: Sequence[OutcomeDifference] = ()
     next: Sequence[str] = field(default=())
 
     @property
@@ -178,6 +180,7 @@ class Divergence:
             "evidence": list(self.evidence),
             "experiments": [entry.to_json() for entry in self.experiments],
             "caveats": list(self.caveats),
+            **({"outcome": [row.to_json() for row in self.outcome]} if self.outcome else {}),
             **({} if self.samples is None else {"samples": dict(self.samples)}),
             "next": list(self.next),
         }
@@ -193,6 +196,7 @@ class Divergence:
                 lines.append(f"  last agreement: {_at(self.last_agreement)}")
             lines.append(f"  components: {', '.join(self.components)}")
         lines += [_field_line(difference) for difference in self.fields[:8]]
+        lines += [_outcome_line(difference) for difference in self.outcome[:8]]
         if self.operation is not None:
             operation = self.operation
             lines += [
@@ -231,6 +235,9 @@ class Divergence:
             return f"within-tolerance: {self.a} and {self.b} differ inside their tolerances only"
         if self.result == "not-same-input":
             return f"not-same-input: {self.a} and {self.b} are runs of different inputs"
+        if self.outcome:
+            first = self.outcome[0].what
+            return f"{self.result}: they agree at every compare-point, and differ in what they leave: {first}"
         where = "" if self.compare_point is None else f" at tick {self.compare_point.tick}"
         if self.operation is not None:
             operation = self.operation
@@ -249,6 +256,11 @@ def next_commands(result: Result, a: object, b: object) -> list[str]:
 
 def _at(point: PointRef) -> str:
     return f"{point.index} ({point.name} of tick {point.tick})"
+
+
+def _outcome_line(difference: OutcomeDifference) -> str:
+    where = f" ({difference.where})" if difference.where else ""
+    return f"  {difference.what}: {difference.a} / {difference.b}{where}"
 
 
 def _field_line(difference: FieldDifference) -> str:

@@ -72,6 +72,26 @@ def find_result_difference(
     return None
 
 
+def compare_endings(a: RunRecord, b: RunRecord) -> list[tuple[str, str, str]]:
+    """Return how two complete runs ended differently: what, and as each did; results included."""
+    rows = []
+    was, now = (_describe_parts(each.ending or {}, each.program_folders()) for each in (a, b))
+    if was != now:
+        rows.append(("ending", _join(was), _join(now)))
+    one, other = ((each.ending or {}).get(RESULTS) for each in (a, b))
+    if one is None or other is None:
+        return rows
+    was, now = (each.get("returned") for each in (one, other))
+    if _identity_of(was) != _identity_of(now):
+        rows.append(("returned value", _describe_value(was), _describe_value(now)))
+    for was, now in zip_longest(*(each.get("summaries", []) for each in (one, other))):
+        if was != now:
+            name = (was or now)[0]
+            rows.append((f"summary {name}", _describe_summary(was), _describe_summary(now)))
+            break
+    return rows
+
+
 def describe_uncompared_results(record: RunRecord) -> list[str]:
     """Return why results of a run cannot be compared, in words."""
     returned = ((record.ending or {}).get(RESULTS) or {}).get("returned")

@@ -19,7 +19,7 @@ from twice.recording.kernel.file_policies import find_policy
 from twice.recording.kernel.replay_differences import UNSETTLED
 from twice.recording.native_files import roots_of
 from twice.recording.runrecord import RunRecord
-from twice.replaying.drawn_names import match_drawn_names
+from twice.replaying.drawn_names import DifferingFile, match_drawn_names
 
 _NAMED_MAX = 5
 
@@ -145,7 +145,7 @@ def judge_files(
         whole: whether the program ran from its start to its end, so that what it left counts.
     """
     files = record.native_files()
-    names = _Names(roots_of(record.setup.program))
+    names = ShownNames(roots_of(record.setup.program))
     histories = [history for history in files.histories if history.problem]
     unknown = [f"{names.show(history.path)}: {history.problem}" for history in histories]
     if stalled := told(str(kept.get("stalled", ""))):
@@ -163,8 +163,15 @@ def judge_files(
         elif not any(history.path == told(plain_path) for history in histories):
             changed.append((path, was.describe(), is_now.describe()))
     is_judged = whole and files.tier == "supervisor" and record.setup.files != "none"
-    rows = kept.get("differences", ()) if is_judged else ()
-    differing, passed_over, unsettled = _judge_left_files(record, rows, inside, names)
+    rows = [
+        (told(path), FileState.from_plain(was), FileState.from_plain(is_now), str(where))
+        for path, was, is_now, where in (kept.get("differences", ()) if is_judged else ())
+    ]
+    served = {history.path for history in files.histories if history.is_served}
+    left = [
+        row for row in rows if row[0] not in served
+    ]  # no replay starts the process that wrote it
+    differing, passed_over, unsettled = judge_left_files(record, left, inside, names)
     unknown += unsettled
     refused_writes = [
         f"not judged: code other than Python wants to write {names.show(told(plain_path))} ({call}), and "
@@ -204,21 +211,21 @@ def judge_files(
     )
 
 
-def _judge_left_files(
+def judge_left_files(
     record: RunRecord,
-    differences: Sequence[Sequence[Any]],
+    rows: Sequence[DifferingFile],
     inside: Mapping[str, str],
-    names: _Names,
+    names: ShownNames,
 ) -> tuple[list[tuple[str, str, str, str]], list[str], list[str]]:
-    """Return files that the replay left otherwise, those that policies pass over, and the unsettled."""
-    served = {history.path for history in record.native_files().histories if history.is_served}
-    rows, pairs = match_drawn_names(
-        [
-            (told(path), FileState.from_plain(was), FileState.from_plain(is_now), str(where))
-            for path, was, is_now, where in differences
-            if told(path) not in served  # no replay starts the process that wrote it
-        ]
-    )
+    """Return which files count as left otherwise, those that policies pass over, and the unsettled.
+
+    Args:
+        record: of the policies.
+        rows: files that differ.
+        inside: where they differ in the terms of their formats, by path, as far as that is known.
+        names: shows their paths.
+    """
+    rows, pairs = match_drawn_names(rows)
     differing, unsettled = [], []
     passed_over = [
         f"{path} is named {other} in the replay: the C library drew the name"
@@ -246,7 +253,7 @@ def _processes(kept: Mapping[str, Any]) -> str:
     return "number" if number.get("given") == number.get("wanted") else "world"
 
 
-class _Names:
+class ShownNames:
     """Shows paths as people know them: from the program's folder, where they lie in it."""
 
     def __init__(self, roots: Sequence[str]) -> None:

@@ -93,7 +93,9 @@ class EffectLayer:
         self.lenient_counts: dict[int, int] = {}
         self.line_counts: dict[int, int] = {}
         self.ungoverned: dict[int, int] = {}
-        self.has_processes: Callable[[], bool] = lambda: False  # of the run, that run again in a replay
+        self.has_processes: Callable[[], bool] = lambda: (
+            False
+        )  # of the run, that run again in a replay
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
         self.descriptors: Descriptors | None = None
         """Told at every compare-point, and around declared effects, to look for new descriptors."""

@@ -41,7 +41,9 @@ def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
         if actor is None:
             layer.count_ungoverned(ops.GETPASS)
             return str(real(prompt, stream, **options))
-        *told, written = cast(tuple[str, Any, str], layer.read(actor, ops.GETPASS, live, str(prompt)))
+        *told, written = cast(
+            tuple[str, Any, str], layer.read(actor, ops.GETPASS, live, str(prompt))
+        )
         if not typed and written and sys.stderr is not None:
             sys.stderr.write(written)
         return str(given(typed[0] if typed else tuple(told)))

@@ -1,0 +1,134 @@
+"""What two recorded runs left behind, besides their compare-points: files, a result, and how they ended.
+
+Nothing is executed, and no file is opened: records hold what their runs left. A file that a run found with
+another content, and added to or changed in part, is not held against the other run's.
+
+Not for: files of records that were made without a supervisor, beyond those that Python wrote.
+
+Invariant: what one record does not know is never called a difference.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from twice.recording.effects.filenames import told
+from twice.recording.effects.ops import FILES_LEFT
+from twice.recording.kernel.file_history import ABSENT, FileHistory, FileState
+from twice.recording.kernel.file_observation import locate_difference
+from twice.recording.kernel.package_paths import PackagePaths
+from twice.recording.native_files import roots_of
+from twice.recording.runrecord import RunRecord
+from twice.replaying.endings import compare_endings
+from twice.replaying.file_judgement import ShownNames, judge_left_files
+
+_LISTED_MAX = 20
+
+
+@dataclass(frozen=True)
+class OutcomeDifference:
+    """One thing that two runs left otherwise.
+
+    Attributes:
+        what: ``file out.csv``, ``ending``, ``returned value`` or ``summary loss``.
+        a: as one run left it.
+        b: as the other did.
+        where: in a file, where the two begin to differ; empty where that is not known.
+    """
+
+    what: str
+    a: str
+    b: str
+    where: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """As an entry of ``outcome``."""
+        return {"what": self.what, "a": self.a, "b": self.b, "where": self.where}
+
+
+def compare_outcomes(a: RunRecord, b: RunRecord) -> tuple[list[OutcomeDifference], list[str]]:
+    """Return how the outcomes of two runs differ, and what could not be compared.
+
+    Args:
+        a: a complete record.
+        b: another of the same program.
+    """
+    found = [OutcomeDifference(*row) for row in compare_endings(a, b)]
+    left, caveats = _compare_files(a, b)
+    found += [OutcomeDifference(f"file {path}", *row) for path, *row in left[:_LISTED_MAX]]
+    if len(left) > _LISTED_MAX:
+        caveats.append(f"{len(left) - _LISTED_MAX} more files differ")
+    return found, caveats
+
+
+def _compare_files(a: RunRecord, b: RunRecord) -> tuple[list[tuple[str, str, str, str]], list[str]]:
+    if "none" in {a.setup.files, b.setup.files}:
+        return [], ["files that were written are not compared (--files none)"]
+    names = ShownNames(roots_of(a.setup.program))
+    one, other = (_Left(each) for each in (a, b))
+    rows, caveats = [], []
+    for path in sorted({*one.changed, *other.changed}):
+        was, is_now, start = _states(one.changed.get(path), other.changed.get(path))
+        if was is None or is_now is None:
+            caveats.append(f"{path} is not compared: the runs found other content in it")
+        elif not was.has_same_content(is_now):
+            rows.append((path, was, is_now, locate_difference(was, is_now, start)))
+    differing, _, _ = judge_left_files(a, rows, {}, names)
+    return differing, caveats
+
+
+class _Left:
+    """The files that a recorded run changed, by the name under which they are shown."""
+
+    def __init__(self, record: RunRecord) -> None:
+        files = record.native_files()
+        roots = roots_of(record.setup.program)
+        packages, names = PackagePaths(roots), ShownNames(roots)
+        own = os.path.realpath(record.path)
+        self.changed = {
+            names.show(history.path): history
+            for history in files.histories
+            if history.was_changed
+            and history.path != own
+            and not packages.is_of_machine(history.path)
+        }
+        if files.tier != "supervisor":
+            self.changed = dict(_left_by_python(record))
+
+
+def _left_by_python(record: RunRecord) -> Iterator[tuple[str, FileHistory]]:
+    for number, value in record.lenient_reads():
+        fields: Any = value
+        if number == FILES_LEFT.number:
+            left: Mapping[str, tuple[int, str, int]] = dict(fields[1] or ())
+            for name, (_, digest, size) in left.items():
+                path = told(name)
+                yield path, FileHistory(path, ABSENT, FileState("file", digest, size))
+
+
+def _states(
+    one: FileHistory | None, other: FileHistory | None
+) -> tuple[FileState | None, FileState | None, int | None]:
+    """Return how two runs left a file; None for a state that says nothing about the run."""
+    if one is None or other is None:
+        only = one or other
+        assert only is not None, "one of them changed it"
+        pair = only.after, only.before  # the other run left it as it found it
+        return (*(pair if one is not None else pair[::-1]), None)
+    if one.problem or other.problem or not _is_known(one.after) or not _is_known(other.after):
+        return None, None, None
+    is_appended = None not in {one.appended_from, other.appended_from}
+    same_start = one.before.has_same_content(other.before)
+    keeps_some = (
+        one.was_read or other.was_read or {one.appended_from, other.appended_from} != {None}
+    )
+    if keeps_some and not same_start and not is_appended:
+        return None, None, None
+    return one.after, other.after, one.appended_from
+
+
+def _is_known(state: FileState) -> bool:
+    return state.kind != "file" or bool(state.digest)
