@@ -233,16 +233,17 @@ class RunRecord(Closing):
             self._native_writes += files.changed
         return self._native_writes
 
-    def reads_native_writes_back(self) -> bool:
-        """Return whether the run read a file that code other than Python had changed before.
+    def native_writes_read_back(self) -> list[str]:
+        """Return the files that the run read after code other than Python had changed them.
 
         A snapshot holds no files, and such code would not be refused one that is missing.
         """
         written = set(self.native_writes())
-        return any(
-            history.is_read_back and history.path in written
+        return [
+            history.path
             for history in self.native_files().histories
-        )
+            if history.is_read_back and history.path in written
+        ]
 
     def native_files(self) -> RecordedFiles:
         """What the run's processes did to files below Python, at the paths that they have here.

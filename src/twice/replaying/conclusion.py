@@ -133,16 +133,6 @@ def _list_caveats(
     return caveats
 
 
-def _find_rest_difference(
-    record: RunRecord, files: FileJudgement, start: int, judged: int, last_index: int | None
-) -> Failure | None:
-    """Return a point that was not reached, or the first file that differs; or None."""
-    total = len(record.reader.points)
-    if start + judged < (total if last_index is None else last_index + 1):
-        return find_missing_point(record, start + judged)
-    return find_file_difference(record, files, start + max(0, judged - 1))
-
-
 def compare_environments(
     record: RunRecord, now: Fingerprint, inventory: Sequence[Mapping[str, object]]
 ) -> list[EnvironmentDifference]:

@@ -44,6 +44,7 @@ class FileJudgement:
             in a numbering of their own, else ``none``.
         connections: ``namespace`` where no network was to be reached, else ``descriptors``.
         is_compared: whether files are part of the record at all.
+        is_whole: whether the replay ran from the start of the program to its end, so that what it left counts.
     """
 
     recorded: str = "none"
@@ -60,6 +61,7 @@ class FileJudgement:
     processes: str = "none"
     connections: str = "descriptors"
     is_compared: bool = True
+    is_whole: bool = True
 
     @property
     def needs_copy(self) -> bool:
@@ -95,7 +97,13 @@ class FileJudgement:
             text = "the replay ran in a copy of the files; what files hold is not compared (--files none)"
         else:
             text = "the replay ran in a copy of the files as they were"
-            text += f"; {self.read:,} files that were read and {self.written:,} that were written were compared"
+            text += f"; {self.read:,} files that were read "
+            text += (
+                f"and {self.written:,} that were written were compared"
+                if self.is_whole
+                else "were compared, files that were written were not: the program did not run from its start "
+                "to its end"
+            )
         if self.processes == "number":
             text += "; the process id was given again"
         elif self.processes == "world":
@@ -112,13 +120,17 @@ class FileJudgement:
             f"{path}: recorded {recorded}; replayed {replayed}; {where}"
             for path, recorded, replayed, where in self.differing
         ]
-        if self.differing:
-            path = self.differing[0][0]
-            lines.append(
-                f"if a library fills {path} from its own clock or entropy, record with "
-                f"--file-policy {path}=existence"
-            )
         return lines
+
+    def suggest_policy(self) -> str:
+        """Return what to do where a file differs by the doing of a library; empty where an input changed."""
+        if self.changed_inputs or not self.differing:
+            return ""
+        path = self.differing[0][0]
+        return (
+            f"if a library fills {path} from its own clock or entropy, record with "
+            f"--file-policy {path}=existence"
+        )
 
     def first_difference(self) -> tuple[str, str] | None:
         """Return what was recorded and what is there instead, of the first file that differs."""
@@ -207,6 +219,7 @@ def judge_files(
         passed_over=passed_over,
         processes=_processes(kept),
         is_compared=record.setup.files != "none",
+        is_whole=whole,
         connections="namespace" if kept.get("is_cut_off") else "descriptors",
     )
 

@@ -123,6 +123,13 @@ def _require_restorable(record: RunRecord) -> None:
             "Expected snapshots to restore from.",
             "Record with --snapshots every=N, and not with --strategy event-sourced.",
         )
+    if read_back := record.native_writes_read_back():
+        raise SnapshotMissing(
+            f"The run reads {read_back[0]} after code other than Python has written it, and a snapshot holds "
+            "no files.",
+            "Expected a run whose components hold everything that it goes on from.",
+            f"Verify it from the top: twice verify {record.path}",
+        )
     if restorable_snapshot(record, record.ticks) is None:
         forms = (record.ending or {}).get("components", {})
         names = ", ".join(name for name, form in forms.items() if form == "state only")

@@ -173,12 +173,12 @@ def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
 def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
     """The latest snapshot from which a tick can be reached, or None for the top.
 
-    None when a component cannot be put back, or the run reads back what C code wrote. Where the run was rolled back, only snapshots before
-    the first rollback count: what decided on it (a governor's memory, say) cannot itself be rolled
-    back, so it stands in no snapshot.
+    None when a component cannot be put back, or the run reads back what C code wrote. Where the run was
+    rolled back, only snapshots before the first rollback count: what decided on it (a governor's memory,
+    say) cannot itself be rolled back, so it stands in no snapshot.
     """
     forms = (record.ending or {}).get("components", {})
-    if "state only" in forms.values() or record.reads_native_writes_back():
+    if "state only" in forms.values() or record.native_writes_read_back():
         return None
     backs = record.rollbacks()
     last = backs[0].point if backs else len(record.reader.points)

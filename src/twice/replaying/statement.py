@@ -217,6 +217,8 @@ class Verification:
         lines += [f"    - {item.what}: {item.recorded} → {item.now}" for item in self.environment]
         lines += [f"- seal: {self.seal}"]
         lines += [f"- file differs: {text}" for text in self.files.describe_differences()]
+        if suggested := self.files.suggest_policy():
+            lines.append(f"- to do: {suggested}")
         lines += [f"- unsupported: {in_words(row)}" for row in unsupported_rows(self.inventory)]
         lines += [f"- caveat: {caveat}" for caveat in self.caveats]
         lines += ["", f"Run `{self.commands()[0]}` to see more.", ""]

@@ -52,7 +52,7 @@ class FileState:
     def describe(self) -> str:
         """Return a short text for messages."""
         if self.kind == "file":
-            return f"{self.digest or 'content not read'}, {self.size:,} bytes"
+            return f"{self.digest}, {self.size:,} bytes" if self.digest else f"{self.size:,} bytes"
         if self.kind == "link":
             return f"a link to {self.target!r}"
         return {"absent": "no file", "folder": "a folder"}.get(self.kind, "no regular file")
