@@ -23,15 +23,30 @@ DERIVING: dict[str, tuple[object, ...]] = {
 
 @pytest.mark.parametrize("name", DERIVING)
 def test_an_existing_output_stays_without_force(name: str, swarm: Path) -> None:
-    (swarm / "out").write_text("mine")
+    mine = b"" if name in {"branch", "rerun"} else b"mine"
+    (swarm / "out").write_bytes(mine)
 
     refused = cli(*DERIVING[name], "-o", "out", cwd=swarm)
-    kept = (swarm / "out").read_text()
+    kept = (swarm / "out").read_bytes()
     forced = cli(*DERIVING[name], "-o", "out", "--force", cwd=swarm)
 
-    assert (refused.returncode, refused.stderr[:12], kept) == (2, "E-OUTPUT-001", "mine")
+    assert (refused.returncode, refused.stderr[:12], kept) == (2, "E-OUTPUT-001", mine)
     assert forced.returncode == 0, forced.stderr
-    assert (swarm / "out").read_bytes() != b"mine"
+    assert (swarm / "out").read_bytes() != mine
+
+
+@pytest.mark.parametrize(
+    "command", [("record", __file__, "--seed", 1), DERIVING["branch"], DERIVING["rerun"]]
+)
+def test_a_record_replaces_a_record_and_nothing_else(
+    command: tuple[object, ...], swarm: Path
+) -> None:
+    (swarm / "notes.txt").write_text("mine")
+
+    done = cli(*command, "-o", "notes.txt", "--force", cwd=swarm)
+
+    assert (done.returncode, done.stderr[:12]) == (2, "E-OUTPUT-001"), done.stderr
+    assert (swarm / "notes.txt").read_text() == "mine"
 
 
 @pytest.mark.parametrize("name", DERIVING)

@@ -32,6 +32,7 @@ from twice.recording.naming import parse_program
 from twice.recording.native_files import roots_of
 from twice.recording.program import Program, program_of, require_runnable
 from twice.recording.record import RecordWriter, discard_hidden
+from twice.recording.record.layout import MAGIC
 from twice.recording.record.sink import unwritable
 from twice.recording.redaction.documents import redacted_identity
 from twice.recording.redaction.redaction import Redaction
@@ -122,7 +123,7 @@ def record(
     """
     found = as_program(program)
     setup = Setup(found, master_seed(seed), dict(config or {}), **policies)
-    refuse_existing(Path(out), force=force)
+    refuse_existing(Path(out), force=force, is_record=True)
     if not found.rerunnable:
         assert callable(program), "only a function can lack a name to find it by"
         require_runnable(program, found.target)
@@ -244,8 +245,13 @@ def _warn(row: Mapping[str, object]) -> None:
     sys.stderr.flush()
 
 
-def refuse_existing(out: Path, *, force: bool) -> None:
+def refuse_existing(out: Path, *, force: bool, is_record: bool = False) -> None:
     """Refuse to replace a file that nobody said may go, and a device whatever was said.
+
+    Args:
+        out: what is to be written.
+        force: the user said that a file there may go.
+        is_record: a record is to be written; then only a record may go, or an empty file.
 
     Raises:
         OutputExists: E-OUTPUT-001. OutputUnwritable: E-OUTPUT-002, for a device or a pipe.
@@ -266,6 +272,21 @@ def refuse_existing(out: Path, *, force: bool) -> None:
             "Choose another path with -o.",
             path=str(out),
         )
+    if is_record and out.is_file() and not _may_go(out):
+        raise OutputExists(
+            f"{out} is no run record, and --force replaces nothing else.",
+            "Expected a path that is free, or a record.",
+            "Choose another path with -o, or remove the file first.",
+            path=str(out),
+        )
+
+
+def _may_go(out: Path) -> bool:
+    try:
+        with out.open("rb") as file:
+            return file.read(len(MAGIC)) in {MAGIC, b""}
+    except OSError:  # whoever cannot read it may still be refused to write it, by the system
+        return False
 
 
 @contextmanager
@@ -281,7 +302,7 @@ def recording_here(
     setup = Setup(
         Program("inline", "inline code"), master_seed(seed), dict(config or {}), **policies
     )
-    refuse_existing(Path(out), force=force)
+    refuse_existing(Path(out), force=force, is_record=True)
     session_ = _inline_session(setup, Path(out), force=force)
     with governed(session_) as run:
         try:

@@ -208,7 +208,7 @@ def require_branch(record: RunRecord, fork: int, out: Path, *, force: bool) -> N
         OutputExists: E-OUTPUT-001. RecordOutOfRange: E-RECORD-006. OutputUnwritable: E-OUTPUT-002.
     """
     require_rerunnable(record)
-    refuse_existing(out, force=force)
+    refuse_existing(out, force=force, is_record=True)
     require_folder(out)
     if not 0 <= fork < max(record.ticks, 1):
         raise RecordOutOfRange(

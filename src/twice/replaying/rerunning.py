@@ -48,7 +48,7 @@ def rerun(
         require_rerunnable(record)
         require_same_code(record, informational=informational)
         _require_whole(record)
-        refuse_existing(Path(out), force=force)
+        refuse_existing(Path(out), force=force, is_record=True)
         pinned = surroundings or Surroundings.from_json(record.identity["surroundings"])
         parent: Mapping[str, object] = {"run_id": record.run_id, "rerun_of": record.path.name}
         record_program(

@@ -362,6 +362,7 @@ def test_a_variable_that_is_read_again_is_blanked_from_where_its_secret_was_lear
                 exec(LIBRARY, {"__name__": "library"})
             for _ in range(3):
                 os.environ["LABEL"]
+            print(tick)
     """
     with recorded(tmp_path, source, env={"LABEL": "it is hunter2-and-more"}) as record:
         values = [value for _, value in record.strict_reads()]

@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     )
     name = program.target if program.kind == "main" else Path(program.target).stem
     out = options.out or Path(f"{name}.twice")
-    refuse_existing(out, force=options.force)
+    refuse_existing(out, force=options.force, is_record=True)
     surroundings = for_recording(os.environ, explicit=variables_of(options))
     show = not options.quiet and not options.json
     with Progress("sampling") as progress:

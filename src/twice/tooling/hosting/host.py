@@ -79,7 +79,7 @@ class HostedSession(Closing):
         self.replaced = 0
         self.contract: dict[str, Any] = {}
         self.tools: list[dict[str, Any]] = []
-        refuse_existing(self.out, force=force)
+        refuse_existing(self.out, force=force, is_record=True)
         _require_interpreter(python)
         self._setup = Setup(
             parse_program(PROGRAM),
