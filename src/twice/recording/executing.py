@@ -30,7 +30,7 @@ from twice.recording.interception import Interception
 from twice.recording.interrupts import Interrupts, Terminated
 from twice.recording.kernel.confinement import current
 from twice.recording.launch import NESTED as SCRATCH
-from twice.recording.mainprogram import is_ours, run_main, show_exception
+from twice.recording.mainprogram import is_ours, restart_logging, run_main, show_exception
 from twice.recording.native_files import write_native_files
 from twice.recording.placing import Placing
 from twice.recording.program import Program, is_user_file, load
@@ -122,6 +122,7 @@ def execute(
     """
     interrupts = Interrupts(lambda: session.point_count)
     interrupts.install(ends=session.wiring.layer.live)
+    restart_logging()
     with governed(session) as run:
         steps = AutoSteps(session)
 

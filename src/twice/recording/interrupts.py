@@ -89,6 +89,7 @@ class Interrupts:
         self._keystrokes: defaultdict[int, Keystrokes] = defaultdict(Keystrokes)
         self._ended = False
         self._own: list[int] = []  # signals that the program is sending itself
+        self._held_back: set[int] = set()  # of these, those that it blocks, and lets through later
         self._wrapped: dict[int, Any] = {}  # by number: the program's handler behind ours
         self._ends: tuple[signal.Signals, ...] = ()
         self._undo: list[Callable[[], object]] = []
@@ -138,6 +139,9 @@ class Interrupts:
     def _counts(self, number: int, *, orderly: bool = False) -> bool:
         """Whether a signal is one more, and not the same keystroke again; notes where one struck."""
         if number in self._own:
+            return True
+        if number in self._held_back:
+            self._held_back.discard(number)
             return True
         is_new = self._keystrokes[number].is_new()
         if self._ended or (number in _TWICE_SENT and not is_new):
@@ -223,6 +227,8 @@ class Interrupts:
         """Send a signal to this very process: its handler runs before this returns."""
         if threading.current_thread() is threading.main_thread():
             self._end_by(number)
+        if number in signal.pthread_sigmask(signal.SIG_BLOCK, ()):
+            self._held_back.add(number)
         self._own.append(number)
         try:
             send()

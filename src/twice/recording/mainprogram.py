@@ -6,7 +6,8 @@ Python prints: the frames that called the program, and those in between that are
 
 What differs: ``sys.orig_argv`` and ``sys.flags.safe_path`` are those of the session's process, modules
 that a session has loaded before are found before files of the same name beside the program (named
-as a caveat), and a module run with ``-m`` is not preceded by the frames of ``runpy`` in a traceback.
+as a caveat), a module run with ``-m`` is not preceded by the frames of ``runpy`` in a traceback, and the
+``relativeCreated`` of ``logging`` counts from the first message, not from the import of ``logging``.
 
 Invariant: the program's code sees no name of ours in its namespace.
 """
@@ -27,6 +28,27 @@ from twice.recording.effects.actors import outside
 from twice.recording.program import Program
 
 _OURS = str(Path(__file__).parents[1]) + os.sep
+
+
+class _FirstMessage:
+    """Stands for the time at which ``logging`` was loaded, and is that of its first message.
+
+    A session loads ``logging`` before the program, at a time that no replay repeats.
+    """
+
+    def __init__(self) -> None:
+        self._first: float | None = None
+
+    def __rsub__(self, created: float) -> float:
+        if self._first is None:
+            self._first = created
+        return created - self._first
+
+
+def restart_logging() -> None:
+    """Let ``logging`` count from the first message of the program."""
+    if "logging" in sys.modules:
+        sys.modules["logging"]._startTime = _FirstMessage()  # type: ignore[attr-defined]
 
 
 def run_main(program: Program, caveat: Callable[[str], None]) -> None:

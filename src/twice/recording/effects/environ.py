@@ -10,8 +10,10 @@ in place of the secret. In replay the real one is given when it is the same; whe
 not there, the program is given the stars, and the result says so. What the program sets or deletes
 itself is its own state: it reads that back, live.
 
-Not covered: the standard library's and installed packages' own reads (they read the real variables,
-and nothing is written down), a read handed to a library to make (``pool.map(os.getenv, names)``),
+Variables of terminals and proxies (``SHOWN``) are recorded and served to libraries as well.
+
+Not covered: the standard library's and installed packages' reads of other variables (they read the real
+ones, and nothing is written down), a read handed to a library to make (``pool.map(os.getenv, names)``),
 ``os.putenv``, C code, secrets under a name that does not say so. A program that sets a variable in
 the middle of a run and is resumed after that has not set it.
 
@@ -36,6 +38,13 @@ from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
 from twice.recording.redaction.redaction import ASKED
 
+_PROXIES = [f"{kind}_proxy" for kind in ("all", "ftp", "http", "https", "no")]
+_TERMINAL = (
+    "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR",
+    "PY_COLORS", "PYTHON_COLORS", "TERM",
+)  # fmt: skip
+SHOWN = frozenset([*_TERMINAL, *_PROXIES, *map(str.upper, _PROXIES)])
+"""Variables that libraries read on a program's behalf, and that are another place's, terminal's or shell's."""
 _VALUE, _ABSENT, _SECRET = "value", "absent", "secret"
 _UNTOLD = "********"  # Records made before the stars were written down hold the digest alone.
 _CLASS: Any = type(os.environ)
@@ -48,6 +57,7 @@ _Known = tuple[Any, Any, int, tuple[object, object], str]
 def patches(layer: EffectLayer) -> list[Patch]:
     """What stands in the place of the methods of ``os.environ``'s class during a session."""
     read = _Variables(layer)
+    layer.own_variables = read.list_own
     real_set, real_delete = _CLASS.__setitem__, _CLASS.__delitem__
     getitem = _governed_read(layer, read)
 
@@ -78,6 +88,7 @@ def patches(layer: EffectLayer) -> list[Patch]:
         asker, name = asked_by(_getframe(1)), self.encodekey(key)
         if not read.governs(asker):
             real_delete(self, key)
+            read.owns(name, asker)
             return
         there = read.one(self, name, asker) is not None
         read.owns(name, asker)
@@ -122,7 +133,7 @@ def _governed_read(layer: EffectLayer, read: _Variables) -> Callable[[Any, Any],
                 else:
                     actor.note(number, noted)
                 return value
-        if id(module) in libraries:
+        if id(module) in libraries and not (type(key) is str and key in SHOWN):
             return real_get(self, key)
         asker = asked_by(frame)
         if caller.f_code is asker and not layer.is_strict_in(module, asker):
@@ -143,6 +154,7 @@ class _Variables:
     def __init__(self, layer: EffectLayer) -> None:
         self._layer = layer
         self._own: set[Any] = set()
+        self._library_own: set[Any] = set()
         self._answers: dict[tuple[Any, Any], tuple[str, object]] = {}
         self.again: dict[Any, _Known] = {}
 
@@ -151,16 +163,25 @@ class _Variables:
         return self._layer.is_strict(asker) and self._layer.actor() is not None
 
     def owns(self, name: Any, asker: CodeType) -> None:
-        """From here on a name is the program's own, when its own code says so."""
+        """From here on a name is the program's own, when its own code says so; or a library's own."""
         if self.governs(asker):
             self._own.add(name)
             self.again.clear()
+        else:
+            self._library_own.add(name)
+
+    def list_own(self) -> dict[Any, Any]:
+        """Return the variables that the program set itself, as they are; an empty text for a deleted one."""
+        there = os.environ._data  # type: ignore[attr-defined]
+        return {name: there.get(name, b"") for name in self._own}
 
     def one(self, environ: Any, name: Any, asker: CodeType, key: Any = None) -> Any:
         """A variable's value as the system stores it; None when there is none."""
         real: Callable[[], Any] = lambda: environ._data.get(name)  # noqa: E731
-        if name in self._own or not self._layer.is_strict(asker):
+        if name in self._own:
             return real()
+        if not self._layer.is_strict(asker):
+            return self._shown(name, real)
         actor = self._layer.actor()
         if actor is None:
             self._layer.count_ungoverned(ops.VARIABLE)
@@ -205,11 +226,23 @@ class _Variables:
                 self.again[key] = (name, stored, learned, (asked, found), value)
         return _stored(told, like=name)
 
+    def _shown(self, name: Any, real: Callable[[], Any]) -> Any:
+        """A variable that a library reads: the recorded one, where it is one of ``SHOWN``."""
+        layer, text = self._layer, _told(name)
+        if text not in SHOWN or name in self._library_own or layer.actor() is None:
+            return real()
+        value = real()
+        plain = None if value is None else _plain(value)
+        if plain is not None and layer.redaction.variable(text, plain) != plain:
+            return value  # a secret is not written down
+        found = layer.fact(ops.SHOWN_VARIABLE, text, lambda: plain, needed=False)
+        return None if found is None else _stored(found, like=name)
+
     def names(self, environ: Any, asker: CodeType) -> list[Any]:
         """Names of all variables as the system stores them, in its order."""
         there = environ._data
         if not self.governs(asker):
-            return list(there)
+            return self._names_for_library(environ)
         told = governed(
             self._layer, ops.VARIABLE_NAMES, lambda: tuple(map(_plain, list(there))), asker
         )
@@ -222,6 +255,18 @@ class _Variables:
         ]
         known = set(found)
         return found + [name for name in list(there) if name in own and name not in known]
+
+    def _names_for_library(self, environ: Any) -> list[Any]:
+        found = list(environ._data)
+        if self._layer.live or self._layer.actor() is None:
+            return found
+        there = [name for name in found if _told(name) not in SHOWN]
+        for text in sorted(SHOWN):
+            name = environ.encodekey(text)
+            known, value = self._layer.source.recorded(ops.SHOWN_VARIABLE, text)
+            if (value is not None) if known else (name in environ._data):
+                there.append(name)
+        return there
 
 
 def _plain(stored: Any) -> str | bytes:

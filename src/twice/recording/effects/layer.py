@@ -96,6 +96,7 @@ class EffectLayer:
         self.has_processes: Callable[[], bool] = lambda: (
             False
         )  # of the run, that run again in a replay
+        self.own_variables: Callable[[], Mapping[Any, Any]] = dict  # which the program itself set
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
         self.descriptors: Descriptors | None = None
         """Told at every compare-point, and around declared effects, to look for new descriptors."""

@@ -43,6 +43,7 @@ from twice.recording.effects.process_request import (
     describe_request,
     describe_word,
     digest_input,
+    summarise_inherited,
 )
 from twice.recording.effects.sharing import Shared
 from twice.recording.effects.streams import BinaryReader, BinaryWriter, TextReader, TextWriter
@@ -350,7 +351,9 @@ def _governed_system(layer: EffectLayer, real: Callable[[Any], int]) -> Callable
 
         started: list[int] = []
         key = _key(layer, actor)
-        question = (layer.redaction.command(describe_word(command)),)
+        inherited = summarise_inherited(layer)
+        words = layer.redaction.command(describe_word(command))
+        question = (words, inherited) if inherited else (words,)
         status, printed = given(layer.read(actor, ops.PROCESS_SYSTEM, live, question))
         _tell_of_end(layer, key, started[0] if started else None)
         _print(printed)

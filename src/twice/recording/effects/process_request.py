@@ -29,9 +29,14 @@ def describe_request(layer: EffectLayer, options: dict[str, Any]) -> tuple[Any, 
         describe_word(options["executable"]),
         bool(options["shell"]),
         describe_word(folder),
-        None if variables is None else _summarise_variables(layer, variables),
+        summarise_inherited(layer) if variables is None else _summarise_variables(layer, variables),
         *(_connection(options[name]) for name in STREAMS),
     )
+
+
+def summarise_inherited(layer: EffectLayer) -> tuple[str, ...] | None:
+    """Return ``NAME=digest`` of what the program set itself and a process inherits; None for nothing."""
+    return _summarise_variables(layer, layer.own_variables()) or None
 
 
 def _summarise_variables(layer: EffectLayer, variables: Mapping[Any, Any]) -> tuple[str, ...]:

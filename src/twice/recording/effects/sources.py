@@ -20,7 +20,7 @@ from twice.recording.effects.answers import Live, RecordedReads
 from twice.recording.effects.events import Event
 from twice.recording.effects.facts import Facts
 from twice.recording.effects.network.turns import Turns
-from twice.recording.effects.ops import FACTS, MAIN, OPS, SLEEP, VARIABLE, Op
+from twice.recording.effects.ops import FACTS, MAIN, OPS, SHOWN_VARIABLE, SLEEP, VARIABLE, Op
 
 _WHOLE_CHARACTERS_MAX = 200
 """Length up to which a question is shown whole where it differs."""
@@ -361,6 +361,8 @@ class BranchSource(BranchActor):
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
         """Serve what is known; ask the world for the rest, unless this branch is sealed."""
+        if op is SHOWN_VARIABLE and arguments in self._changed:
+            return live()
         return self._source.fact(op, arguments, live, needed=needed and self._sealed)
 
     def connection(self, key: str, asked: object) -> Sequence[Event] | None:
