@@ -362,6 +362,7 @@ def test_13_a_file_that_twice_inherits_is_not_written_by_a_replay(tmp_path: Path
 def main(run):
     LIBC.lseek(0, 0, 2)
     LIBC.write(0, b"native", 6)
+    return "written"
 """
     (tmp_path / "program.py").write_text(C + source, encoding="utf-8")
     (tmp_path / "held").write_bytes(b"held ")
