@@ -1,7 +1,7 @@
 """Programs that read and write through libraries in C, C++ and Rust: judged as their labels say, no file touched.
 
 The programs and their labels were written without looking at the code under test; what the first look at them gave
-stands in ``native_set/first_look.jsonl`` and ``docs/internals/native-first-looks.md``.
+stands in ``native_set/first_look.jsonl`` and ``docs/internals/first-looks.md``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,76 @@
+"""Sixty programs written without a look at the code that judges them: innocents pass, liars never do.
+
+``verdict_set/labels.json`` says of each what it is, what happens between recording and verification, and which
+verdicts are right. How they were judged at the first look stands in ``docs/internals/first-looks.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from programs import environ
+
+SET = Path(__file__).parent / "verdict_set"
+LABELS: dict[str, dict[str, Any]] = json.loads((SET / "labels.json").read_text())
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_the_verdict_is_right(name: str, tmp_path: Path) -> None:
+    label = LABELS[name]
+    shutil.copy(SET / f"{name}.py", tmp_path)
+    needed = label.get("verify_wrap", [])
+    if missing := [command for command in needed[:1] if shutil.which(command) is None]:
+        pytest.skip(f"{missing[0]} is not installed")
+    try:
+        _shell(label.get("setup", ""), tmp_path)
+        program = f"{name}.py:{label['function']}" if label.get("function") else f"{name}.py"
+        own = ["--", *label["args"]] if label["args"] else []
+        record = ["record", "--seed", "1", "-o", tmp_path.parent / f"{name}.twice", program, *own]
+        _twice(record, tmp_path, label.get("record_env"), label.get("stdin_record", ""))
+        _shell(label["between"], tmp_path)
+        verify = ["verify", record[4], "--json", "--no-statement"]
+        done = _twice(
+            verify, tmp_path, label.get("verify_env"), label.get("stdin_verify", ""), needed
+        )
+    finally:
+        for file in tmp_path.glob("*.pid"):
+            with suppress(OSError, ValueError):
+                os.kill(int(file.read_text()), signal.SIGTERM)
+        _shell(label.get("cleanup", ""), tmp_path)
+
+    assert "Traceback" not in done.stderr, done.stderr
+    assert json.loads(done.stdout)["result"] in label["expected"], done.stdout
+
+
+def _twice(
+    arguments: Sequence[object],
+    folder: Path,
+    variables: Mapping[str, str] | None,
+    given: str,
+    wrap: Sequence[str] = (),
+) -> subprocess.CompletedProcess[str]:
+    command = [*wrap, sys.executable, "-m", "twice", *map(str, arguments)]
+    return subprocess.run(
+        command, cwd=folder, env={**environ(), **(variables or {})}, input=given,
+        capture_output=True, text=True, errors="replace", check=False,
+    )  # fmt: skip
+
+
+def _shell(command: str, folder: Path) -> None:
+    """Run a command that may leave processes behind, so that nothing of theirs is waited for."""
+    if command:
+        subprocess.run(
+            command, shell=True, cwd=folder, env={**environ(), "PY": sys.executable}, check=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
