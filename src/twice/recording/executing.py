@@ -78,7 +78,7 @@ def governed(session: Session) -> Iterator[Run]:
         ),
     )
     session.wiring.inventory.allowed = session.setup.allow
-    layer.has_processes = session.wiring.inventory.has_repeated
+    layer.owners.has_processes = session.wiring.inventory.has_repeated
     if in_force.reads:
         interception.install()
     if in_force.watch:

@@ -233,18 +233,6 @@ class RunRecord(Closing):
             self._native_writes += files.changed
         return self._native_writes
 
-    def native_writes_read_back(self) -> list[str]:
-        """Return the files that the run read after code other than Python had changed them.
-
-        A snapshot holds no files, and such code would not be refused one that is missing.
-        """
-        written = set(self.native_writes())
-        return [
-            history.path
-            for history in self.native_files().histories
-            if history.is_read_back and history.path in written
-        ]
-
     def native_files(self) -> RecordedFiles:
         """What the run's processes did to files below Python, at the paths that they have here.
 

@@ -18,6 +18,7 @@ from twice.foundation.difference import FieldDifference, differences
 from twice.foundation.encoding import decode
 from twice.recording.runrecord import RunRecord
 from twice.replaying.starting import (
+    find_files_read_back,
     job_for,
     require_rerunnable,
     require_same_code,
@@ -123,7 +124,7 @@ def _require_restorable(record: RunRecord) -> None:
             "Expected snapshots to restore from.",
             "Record with --snapshots every=N, and not with --strategy event-sourced.",
         )
-    if read_back := record.native_writes_read_back():
+    if read_back := find_files_read_back(record):
         raise SnapshotMissing(
             f"The run reads {read_back[0]} after code other than Python has written it, and a snapshot holds "
             "no files.",

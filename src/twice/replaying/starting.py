@@ -170,6 +170,19 @@ def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
     }
 
 
+def find_files_read_back(record: RunRecord) -> list[str]:
+    """Return the files that a run read after code other than Python had changed them.
+
+    A snapshot holds no files, and such code would not be refused one that is missing.
+    """
+    written = set(record.native_writes())
+    return [
+        history.path
+        for history in record.native_files().histories
+        if history.is_read_back and history.path in written
+    ]
+
+
 def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
     """The latest snapshot from which a tick can be reached, or None for the top.
 
@@ -178,7 +191,7 @@ def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
     say) cannot itself be rolled back, so it stands in no snapshot.
     """
     forms = (record.ending or {}).get("components", {})
-    if "state only" in forms.values() or record.native_writes_read_back():
+    if "state only" in forms.values() or find_files_read_back(record):
         return None
     backs = record.rollbacks()
     last = backs[0].point if backs else len(record.reader.points)

@@ -227,7 +227,7 @@ def governed_sleep(layer: EffectLayer, clock: TickClock | None) -> Callable[[flo
         elif layer.is_strict(_getframe(1).f_code):
             if clock is None:
                 _sleep_as(actor, seconds)
-        elif layer.live or not layer.is_alone():
+        elif layer.live or not layer.owners.is_alone():
             _REAL_SLEEP(seconds)
 
     return sleep
@@ -236,7 +236,9 @@ def governed_sleep(layer: EffectLayer, clock: TickClock | None) -> Callable[[flo
 def _sleep_as(actor: Actor, seconds: float) -> None:
     layer = actor.layer
     layer.read(actor, ops.SLEEP, lambda: _REAL_SLEEP(seconds), float(seconds))
-    if not (layer.live or layer.is_alone()):  # what others do meanwhile is done before it ends
+    if not (
+        layer.live or layer.owners.is_alone()
+    ):  # what others do meanwhile is done before it ends
         _REAL_SLEEP(seconds)
 
 

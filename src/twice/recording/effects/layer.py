@@ -15,8 +15,7 @@ Invariant: while a layer is active, every governed read is either served, writte
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from threading import current_thread, get_ident
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -26,14 +25,9 @@ from twice.foundation.digests import Algorithm, short_digest
 from twice.foundation.encoding import decode, encode
 from twice.recording.effects.actors import OUTSIDE, Actor, current, enter
 from twice.recording.effects.answers import Source
-from twice.recording.effects.events import (
-    ACTOR,
-    CONNECTION,
-    LENIENT,
-    STRICT,
-    pack_columns,
-)
+from twice.recording.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, pack_columns
 from twice.recording.effects.ops import MAIN, MASKED_FROM, Op
+from twice.recording.effects.owners import ThreadOwners
 from twice.recording.effects.ports import Descriptors, Part
 from twice.recording.effects.sources import LiveSource
 from twice.recording.effects.strictness import Strictness
@@ -75,7 +69,7 @@ class EffectLayer:
         self.active = True
         self.probing = False
         self.main = Actor(MAIN, self, source)
-        self._owners = {self.thread: self.main}
+        self.owners = ThreadOwners(self.thread, self.main)
         self.algorithm = algorithm
         self.parts: list[Part] = []
         self._journal = journal
@@ -93,9 +87,6 @@ class EffectLayer:
         self.lenient_counts: dict[int, int] = {}
         self.line_counts: dict[int, int] = {}
         self.ungoverned: dict[int, int] = {}
-        self.has_processes: Callable[[], bool] = lambda: (
-            False
-        )  # of the run, that run again in a replay
         self.own_variables: Callable[[], Mapping[Any, Any]] = dict  # which the program itself set
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
         self.descriptors: Descriptors | None = None
@@ -171,7 +162,7 @@ class EffectLayer:
 
     def read_lenient(self, actor: Actor, op: Op, live: Callable[[], object]) -> object:
         """Answer a read that the standard library makes for itself."""
-        value = self.source.lenient(op, live, self.owner_of_thread(actor).key)
+        value = self.source.lenient(op, live, self.owners.owner(actor).key)
         redaction = self.redaction
         masked = redaction.active and op.number >= MASKED_FROM
         actor.note_lenient(op.number, redaction.value(value, op.name) if masked else value)
@@ -209,29 +200,6 @@ class EffectLayer:
             value = live()
         actor.note_lenient(op.number, (arguments, redaction.value(value, op.name)))
         return value
-
-    def owner_of_thread(self, otherwise: Actor) -> Actor:
-        """Return the actor that this thread was started for; another one, where nobody is known."""
-        return self._owners.get(get_ident(), otherwise)
-
-    def is_alone(self) -> bool:
-        """Whether no other thread, and no process of the run that runs here, goes on beside this thread."""
-        here = get_ident()
-        return not self.has_processes() and all(thread == here for thread in self._owners)
-
-    @contextmanager
-    def thread_owned(self, owner: Actor) -> Iterator[None]:
-        """Let an actor own this thread for as long as the block runs."""
-        here = get_ident()
-        before = self._owners.get(here)
-        self._owners[here] = owner
-        try:
-            yield
-        finally:
-            if before is None:
-                del self._owners[here]
-            else:
-                self._owners[here] = before
 
     def line(self, key: str) -> Actor:
         """A line of the record that is no actor's: what happens on it comes in an order of its own."""

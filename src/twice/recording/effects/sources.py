@@ -147,13 +147,12 @@ class RecordedActor:
         if arguments is not None:
             asked, value = value
             if asked != arguments:
+                texts: list[str] = []
                 if len(repr(arguments)) > _WHOLE_CHARACTERS_MAX:
                     parts = find_unequal_parts(asked, arguments)
-                    texts = (
-                        f"{op.name}: {', '.join(map(repr, each)) or 'nothing'}" for each in parts
-                    )
-                    raise self._mismatch(event, op, arguments, *texts)
-                raise self._mismatch(event, op, arguments)
+                    shown = (", ".join(map(repr, each)) or "nothing" for each in parts)
+                    texts = [f"{op.name}: {part}" for part in shown]
+                raise self._mismatch(event, op, arguments, *texts)
         self._position += 1
         return value
 
@@ -241,11 +240,9 @@ class RecordedSource(RecordedActor):
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
         """Serve what was answered to these arguments; one that was not needed may be asked anew."""
         known, value = self._facts[op.number].answer(arguments)
-        if known:
-            return value
-        if needed:
+        if needed and not known:
             raise self._mismatch(None, op, arguments)
-        return live()
+        return value if known else live()
 
     def connection(self, key: str, asked: object) -> Sequence[Event]:
         """What the record holds of a connection; nothing, of one that it does not know."""
@@ -323,8 +320,7 @@ class BranchActor:
                     raise
                 self._left = self._recorded.position()
             else:
-                changed = op is VARIABLE and arguments in self._changed
-                return live() if changed else served
+                return live() if op is VARIABLE and arguments in self._changed else served
         return live()
 
     def unfit(self, error: EffectMismatch) -> None:
