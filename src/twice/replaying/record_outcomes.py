@@ -120,14 +120,22 @@ def _states(
         return (*(pair if one is not None else pair[::-1]), None)
     if one.problem or other.problem or not _is_known(one.after) or not _is_known(other.after):
         return None, None, None
-    is_appended = None not in {one.appended_from, other.appended_from}
+    if None not in {one.appended_from, other.appended_from}:  # the digests are of what was added
+        return one.after, other.after, one.appended_from
     same_start = one.before.has_same_content(other.before)
-    keeps_some = (
-        one.was_read or other.was_read or {one.appended_from, other.appended_from} != {None}
-    )
-    if keeps_some and not same_start and not is_appended:
+    if not same_start and (_keeps_some(one) or _keeps_some(other) or _grew_alike(one, other)):
         return None, None, None
-    return one.after, other.after, one.appended_from
+    return one.after, other.after, None
+
+
+def _keeps_some(history: FileHistory) -> bool:
+    return history.was_read or history.appended_from is not None
+
+
+def _grew_alike(one: FileHistory, other: FileHistory) -> bool:
+    """Return whether two runs may have added the same to files of different sizes."""
+    grown = [each.after.size - each.before.size for each in (one, other)]
+    return grown[0] == grown[1] and one.before.size != other.before.size
 
 
 def _is_known(state: FileState) -> bool:
