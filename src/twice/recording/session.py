@@ -309,6 +309,7 @@ class Session:
             loop_first=self._loop_first,
             points=self.point_count,
             chain=self.points.chain,
+            printed=self.wiring.count_printed(),
         )
         return Captured(tick, subsystems, cursors, self.wiring.marks, self.setup.algorithm)
 

@@ -44,6 +44,7 @@ class Cursors:
         loop_first: first tick of that loop.
         points: compare-points taken before this snapshot.
         chain: chain digest of the last of them.
+        printed: bytes of standard output and error before this snapshot; None in a record that does not say.
     """
 
     effects: Mapping[str, object]
@@ -53,6 +54,7 @@ class Cursors:
     loop_first: int
     points: int
     chain: bytes
+    printed: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -136,9 +138,17 @@ def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
             "inputs_chain": cursors.inputs_chain.hex(),
             "loop": cursors.loop,
             "loop_first": cursors.loop_first,
+            **({"printed": list(cursors.printed)} if cursors.printed else {}),
         },
     }
     writer.snapshot(captured.tick, rfc8785.dumps(envelope))
+
+
+def _sizes(stated: Any) -> tuple[int, int] | None:
+    if stated is None:
+        return None
+    output, errors = map(int, stated)
+    return output, errors
 
 
 def _parts(parts: object) -> dict[str, str]:
@@ -225,6 +235,7 @@ def load(reader: RecordReader, number: int) -> Captured:
             loop_first=cursors["loop_first"],
             points=envelope["point"],
             chain=bytes.fromhex(envelope["chain"]),
+            printed=_sizes(cursors.get("printed")),
         ),
         identity=envelope["identity"],
         algorithm=Algorithm(reader.algorithm),

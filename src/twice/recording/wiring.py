@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from twice.recording.comparepoints import Taken
 from twice.recording.effects.layer import EffectLayer
@@ -121,3 +121,9 @@ class Wiring:
     contents: Callable[[], Iterable[bytes]] = tuple
     was_supervised: bool = False
     in_force: InForce = field(default_factory=InForce)
+
+    def count_printed(self) -> tuple[int, int] | None:
+        """Bytes of output and errors so far, written down up to here; None where they are not captured."""
+        self.output()
+        sizes: Any = self.summarise_output()
+        return (sizes["output"]["bytes"], sizes["errors"]["bytes"]) if sizes else None

@@ -18,6 +18,7 @@ from twice.recording.effects.events import ACTOR, LENIENT, STRICT, unpack
 from twice.recording.effects.ops import OPS
 from twice.recording.effects.tallies import count, cursor_numbers
 from twice.recording.inputs import INPUT
+from twice.recording.output import ERRORS, OUTPUT
 from twice.recording.record.frames import Frame
 from twice.recording.runrecord import RunRecord
 from twice.recording.session import LOOP
@@ -74,6 +75,7 @@ class _Copied:
         self._sink = sink
         self._frames: Counter[str] = Counter()
         self._main_reads = 0
+        self._printed: Counter[str] = Counter()
         self._lenient: dict[int, int] = {}
 
     def add(self, frame: Frame) -> None:
@@ -82,6 +84,8 @@ class _Copied:
         payload = bytes(frame.payload)
         self._sink.writer.frame(frame.kind, frame.actor, payload, tick=frame.tick)
         self._frames[frame.kind] += 1
+        if frame.kind in {OUTPUT, ERRORS}:
+            self._printed[frame.kind] += len(payload)
         if frame.kind in {STRICT, LENIENT}:
             counts = self.reads["strict" if frame.kind == STRICT else "lenient"]
             numbers = [number for number, _ in unpack(payload)]
@@ -100,6 +104,10 @@ class _Copied:
             and self._frames[LOOP] >= cursors.loop
             and self._main_reads >= reads
             and all(self._lenient.get(number, 0) >= read for number, read in lenient.items())
+            and all(
+                self._printed[kind] >= size
+                for kind, size in zip((OUTPUT, ERRORS), cursors.printed or (), strict=False)
+            )
         )
 
 

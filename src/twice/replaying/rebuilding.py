@@ -112,9 +112,18 @@ def resume_at(record: RunRecord, number: int) -> Resume:
     return Resume(
         captured=captured,
         spans=record.loops(),
-        output=record.printed(before_point=captured.cursors.points),
+        output=_printed_before(record, captured),
         kept=_kept_before(record, number) if rolls_back(record) else (),
     )
+
+
+def _printed_before(record: RunRecord, captured: Captured) -> tuple[bytes, bytes]:
+    """What had been printed when a snapshot was taken, also after the compare-point before it."""
+    points, sizes = captured.cursors.points, captured.cursors.printed
+    if sizes is None:
+        return record.printed(before_point=points)
+    output, errors = record.printed(before_point=points + 1)
+    return output[: sizes[0]], errors[: sizes[1]]
 
 
 def _kept_before(record: RunRecord, number: int) -> list[Captured]:
