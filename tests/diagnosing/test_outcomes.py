@@ -55,7 +55,7 @@ def test_a_file_that_differs_is_named(writer: str, tmp_path: Path) -> None:
     [
         ('return os.environ["LABEL"]', "returned value"),
         ('run.summary("loss", len(os.environ["LABEL"]))', "summary loss"),
-        ('raise ValueError(os.environ["LABEL"])', "ending"),
+        ('raise SystemExit(len(os.environ["LABEL"]))', "ending"),
     ],
 )
 def test_another_result_or_ending_is_named(body: str, what: str, tmp_path: Path) -> None:
@@ -63,9 +63,8 @@ def test_another_result_or_ending_is_named(body: str, what: str, tmp_path: Path)
 
     found = diagnosed(tmp_path, source, "one", "three")
 
-    assert found.exit_code == 1
-    # What a traceback shows on standard error is compared before the ending is.
-    assert what in [row.what for row in found.outcome] or found.components == ("output",)
+    assert (found.result, found.exit_code) == ("unlocalised", 1)
+    assert [row.what for row in found.outcome] == [what]
 
 
 def test_files_that_are_added_to_are_compared_by_what_was_added(tmp_path: Path) -> None:
@@ -100,7 +99,17 @@ def test_a_factor_that_moves_a_file_alone_is_named(tmp_path: Path) -> None:
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_a_failed_verification_of_a_file_is_not_called_agreement(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("LIBC.write(LIBC.open(b'out.bin', os.O_WRONLY | os.O_CREAT, 0o600), drawn, 8)", "out.bin"),
+        ("return drawn.raw", "returned value"),
+        ("run.summary('loss', int.from_bytes(drawn.raw[:6], 'little'))", "summary loss"),
+    ],
+)
+def test_a_failed_verification_of_an_outcome_is_not_called_agreement(
+    body: str, what: str, tmp_path: Path
+) -> None:
     program = write(
         tmp_path,
         f"""
@@ -109,14 +118,16 @@ def test_a_failed_verification_of_a_file_is_not_called_agreement(tmp_path: Path)
         def main(run):
             drawn = ctypes.create_string_buffer(8)
             LIBC.getrandom(drawn, 8, 0)
-            held = LIBC.open({str(tmp_path / "out.bin").encode()!r}, os.O_WRONLY | os.O_CREAT, 0o600)
-            LIBC.write(held, drawn, 8)
-            print("written")
+            print("drawn")
+            {body}
         """,
     )
-    assert cli("record", program, "--seed", 1, "-o", "a.twice", cwd=tmp_path).returncode == 0
+    record = cli("record", program, "--seed", 1, "-o", "a.twice", cwd=tmp_path)
+    assert record.returncode == 0
 
     done = cli("verify", "a.twice", "--diagnose", cwd=tmp_path)
 
+    assert done.returncode == 1, done.stdout
     assert "agrees with itself" not in done.stdout + done.stderr
-    assert "out.bin" in done.stdout
+    assert "every compare-point agreed" in done.stdout
+    assert what in done.stdout

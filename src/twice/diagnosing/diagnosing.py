@@ -57,14 +57,12 @@ from twice.errors import ProgramFailed, TwiceError
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings
 from twice.replaying.checking import Failure
-from twice.replaying.record_outcomes import OutcomeDifference, compare_outcomes
+from twice.replaying.record_outcomes import OutcomeDifference, compare_outcomes, name_outcome
 from twice.replaying.sampling import samples_alone
 from twice.replaying.starting import source_changes
 
 Progress = Callable[[str], None]
 _OPENINGS = (1, 4, 32, 256)
-_OUTCOMES = {"files": "files", "ending": "ending", "returned": "returned value"}
-"""What a verification finds at the end of a run, by the name of its failure."""
 _NO_LINE = "every compare-point agreed: no line is looked for behind what a run leaves at its end"
 
 
@@ -187,8 +185,9 @@ class _Funnel:
         record = self._a.record
         if changed := code_differences(record):
             return verdict_of(self._a, self._b, "not-same-input", inputs=changed)
-        if failure.name in _OUTCOMES:
-            row = OutcomeDifference(_OUTCOMES[failure.name], failure.recorded, failure.replayed)
+        if failure.name.partition(":")[0] in {"files", "returned", "summary"}:
+            what = name_outcome(failure.name)
+            row = OutcomeDifference(what, failure.recorded, failure.replayed)
             verdict = verdict_of(self._a, self._b, "unlocalised", caveats=[_NO_LINE])
             return replace(verdict, outcome=[row])
         last = min(failure.index, len(record.reader.points) - 1)

@@ -194,7 +194,7 @@ class Interception:
         token = enter(prober)
         self._layer.probing = True
         try:
-            with self._layer.owners.owned(prober):
+            with self._layer.owners.assign_thread(prober):
                 probe(getattr(patch.holder, patch.name))
         finally:
             self._layer.probing = False

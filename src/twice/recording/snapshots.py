@@ -144,7 +144,7 @@ def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
     writer.snapshot(captured.tick, rfc8785.dumps(envelope))
 
 
-def _sizes(stated: Any) -> tuple[int, int] | None:
+def _read_sizes(stated: Any) -> tuple[int, int] | None:
     if stated is None:
         return None
     output, errors = map(int, stated)
@@ -235,7 +235,7 @@ def load(reader: RecordReader, number: int) -> Captured:
             loop_first=cursors["loop_first"],
             points=envelope["point"],
             chain=bytes.fromhex(envelope["chain"]),
-            printed=_sizes(cursors.get("printed")),
+            printed=_read_sizes(cursors.get("printed")),
         ),
         identity=envelope["identity"],
         algorithm=Algorithm(reader.algorithm),

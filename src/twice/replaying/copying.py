@@ -16,7 +16,7 @@ from typing import Any
 from twice.recording.comparepoints import Taken
 from twice.recording.effects.events import ACTOR, LENIENT, STRICT, unpack
 from twice.recording.effects.ops import OPS
-from twice.recording.effects.tallies import count, cursor_numbers
+from twice.recording.effects.tallies import count, select_cursor_numbers
 from twice.recording.inputs import INPUT
 from twice.recording.output import ERRORS, OUTPUT
 from twice.recording.record.frames import Frame
@@ -91,7 +91,7 @@ class _Copied:
             numbers = [number for number, _ in unpack(payload)]
             counts.update(OPS[number].name for number in numbers if number in OPS)
             if frame.kind == LENIENT:
-                count(cursor_numbers(numbers, is_main=frame.actor == 0), self._lenient)
+                count(select_cursor_numbers(numbers, is_main=frame.actor == 0), self._lenient)
             elif frame.actor == 0:
                 self._main_reads += len(numbers)
 

@@ -8,7 +8,7 @@ Invariant: a torn record, and a run that a signal ended, compare with nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import PurePath
 from typing import Any
@@ -58,38 +58,39 @@ def find_result_difference(
     recorded = (record.ending or {}).get(RESULTS)
     if recorded is None or message["within"]:
         return None
-    replayed = message[RESULTS]
-    was, now = (each.get("returned") for each in (recorded, replayed))
-    if _identity_of(was) != _identity_of(now):
-        pair = _describe_value(was), _describe_value(now)
-        return Failure(evaluated, record.ticks - 1, "returned", ("(returned)",), *pair)
-    both = (each.get("summaries", []) for each in (recorded, replayed))
-    for was, now in zip_longest(*both):
-        if was != now:
-            pair = _describe_summary(was), _describe_summary(now)
-            name = f"summary:{(was or now)[0]}"
-            return Failure(evaluated, record.ticks - 1, name, ("(summary)",), *pair)
-    return None
+    found = next(_list_result_differences(recorded, message[RESULTS]), None)
+    if found is None:
+        return None
+    name, was, now = found
+    column = f"({name.partition(':')[0]})"
+    return Failure(evaluated, record.ticks - 1, name, (column,), was, now)
 
 
 def compare_endings(a: RunRecord, b: RunRecord) -> list[tuple[str, str, str]]:
-    """Return how two complete runs ended differently: what, and as each did; results included."""
-    rows = []
+    """Return how two complete runs ended differently, results included.
+
+    Returns:
+        Name, and what each run has: ``ending``, and the names of ``find_result_difference``.
+    """
     was, now = (_describe_parts(each.ending or {}, each.program_folders()) for each in (a, b))
-    if was != now:
-        rows.append(("ending", _join(was), _join(now)))
+    rows = [] if was == now else [("ending", _join(was), _join(now))]
     one, other = ((each.ending or {}).get(RESULTS) for each in (a, b))
-    if one is None or other is None:
-        return rows
+    if one is not None and other is not None:
+        rows += _list_result_differences(one, other)
+    return rows
+
+
+def _list_result_differences(
+    one: Mapping[str, Any], other: Mapping[str, Any]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield ``returned`` and the first ``summary:NAME`` that differ, with what each run has."""
     was, now = (each.get("returned") for each in (one, other))
     if _identity_of(was) != _identity_of(now):
-        rows.append(("returned value", _describe_value(was), _describe_value(now)))
+        yield "returned", _describe_value(was), _describe_value(now)
     for was, now in zip_longest(*(each.get("summaries", []) for each in (one, other))):
         if was != now:
-            name = (was or now)[0]
-            rows.append((f"summary {name}", _describe_summary(was), _describe_summary(now)))
-            break
-    return rows
+            yield f"summary:{(was or now)[0]}", _describe_summary(was), _describe_summary(now)
+            return
 
 
 def describe_uncompared_results(record: RunRecord) -> list[str]:

@@ -96,14 +96,12 @@ class FileJudgement:
         elif not self.is_compared:
             text = "the replay ran in a copy of the files; what files hold is not compared (--files none)"
         else:
-            text = "the replay ran in a copy of the files as they were"
-            text += f"; {self.read:,} files that were read "
-            text += (
-                f"and {self.written:,} that were written were compared"
-                if self.is_whole
-                else "were compared, files that were written were not: the program did not run from its start "
-                "to its end"
-            )
+            text = f"the replay ran in a copy of the files as they were; {self.read:,} files that were read "
+            if self.is_whole:
+                text += f"and {self.written:,} that were written were compared"
+            else:
+                text += "were compared, files that were written were not: the program did not run from its "
+                text += "start to its end"
         if self.processes == "number":
             text += "; the process id was given again"
         elif self.processes == "world":
@@ -116,11 +114,10 @@ class FileJudgement:
             f"{path}, an input: it held {recorded}, now {now}"
             for path, recorded, now in self.changed_inputs
         ]
-        lines += [
+        return lines + [
             f"{path}: recorded {recorded}; replayed {replayed}; {where}"
             for path, recorded, replayed, where in self.differing
         ]
-        return lines
 
     def suggest_policy(self) -> str:
         """Return what to do where a file differs by the doing of a library; empty where an input changed."""
@@ -180,10 +177,9 @@ def judge_files(
         for path, was, is_now, where in (kept.get("differences", ()) if is_judged else ())
     ]
     served = {history.path for history in files.histories if history.is_served}
-    left = [
-        row for row in rows if row[0] not in served
-    ]  # no replay starts the process that wrote it
-    differing, passed_over, unsettled = judge_left_files(record, left, inside, names)
+    # No replay starts the process that wrote a served file.
+    rows = [row for row in rows if row[0] not in served]
+    differing, passed_over, unsettled = judge_left_files(record, rows, inside, names)
     unknown += unsettled
     refused_writes = [
         f"not judged: code other than Python wants to write {names.show(told(plain_path))} ({call}), and "

@@ -112,12 +112,12 @@ def resume_at(record: RunRecord, number: int) -> Resume:
     return Resume(
         captured=captured,
         spans=record.loops(),
-        output=_printed_before(record, captured),
+        output=_cut_printed(record, captured),
         kept=_kept_before(record, number) if rolls_back(record) else (),
     )
 
 
-def _printed_before(record: RunRecord, captured: Captured) -> tuple[bytes, bytes]:
+def _cut_printed(record: RunRecord, captured: Captured) -> tuple[bytes, bytes]:
     """What had been printed when a snapshot was taken, also after the compare-point before it."""
     points, sizes = captured.cursors.points, captured.cursors.printed
     if sizes is None:

@@ -56,7 +56,7 @@ def compare_outcomes(a: RunRecord, b: RunRecord) -> tuple[list[OutcomeDifference
         a: a complete record.
         b: another of the same program.
     """
-    found = [OutcomeDifference(*row) for row in compare_endings(a, b)]
+    found = [OutcomeDifference(name_outcome(name), *row) for name, *row in compare_endings(a, b)]
     left, caveats = _compare_files(a, b)
     found += [OutcomeDifference(f"file {path}", *row) for path, *row in left[:_LISTED_MAX]]
     if len(left) > _LISTED_MAX:
@@ -64,14 +64,19 @@ def compare_outcomes(a: RunRecord, b: RunRecord) -> tuple[list[OutcomeDifference
     return found, caveats
 
 
+def name_outcome(name: str) -> str:
+    """Return in words what a failure of that name is about: ``summary loss`` for ``summary:loss``."""
+    return "returned value" if name == "returned" else name.replace(":", " ", 1)
+
+
 def _compare_files(a: RunRecord, b: RunRecord) -> tuple[list[tuple[str, str, str, str]], list[str]]:
     if "none" in {a.setup.files, b.setup.files}:
         return [], ["files that were written are not compared (--files none)"]
     names = ShownNames(roots_of(a.setup.program))
-    one, other = (_Left(each) for each in (a, b))
+    one, other = (_find_changed(each) for each in (a, b))
     rows, caveats = [], []
-    for path in sorted({*one.changed, *other.changed}):
-        was, is_now, start = _states(one.changed.get(path), other.changed.get(path))
+    for path in sorted({*one, *other}):
+        was, is_now, start = _pair_states(one.get(path), other.get(path))
         if was is None or is_now is None:
             caveats.append(f"{path} is not compared: the runs found other content in it")
         elif not was.has_same_content(is_now):
@@ -80,26 +85,21 @@ def _compare_files(a: RunRecord, b: RunRecord) -> tuple[list[tuple[str, str, str
     return differing, caveats
 
 
-class _Left:
-    """The files that a recorded run changed, by the name under which they are shown."""
-
-    def __init__(self, record: RunRecord) -> None:
-        files = record.native_files()
-        roots = roots_of(record.setup.program)
-        packages, names = PackagePaths(roots), ShownNames(roots)
-        own = os.path.realpath(record.path)
-        self.changed = {
-            names.show(history.path): history
-            for history in files.histories
-            if history.was_changed
-            and history.path != own
-            and not packages.is_of_machine(history.path)
-        }
-        if files.tier != "supervisor":
-            self.changed = dict(_left_by_python(record))
+def _find_changed(record: RunRecord) -> dict[str, FileHistory]:
+    """Return the files that a run changed, by the name under which they are shown."""
+    files = record.native_files()
+    if files.tier != "supervisor":
+        return dict(_list_python_files(record))
+    roots, own = roots_of(record.setup.program), os.path.realpath(record.path)
+    packages, names = PackagePaths(roots), ShownNames(roots)
+    return {
+        names.show(history.path): history
+        for history in files.histories
+        if history.was_changed and history.path != own and not packages.is_of_machine(history.path)
+    }
 
 
-def _left_by_python(record: RunRecord) -> Iterator[tuple[str, FileHistory]]:
+def _list_python_files(record: RunRecord) -> Iterator[tuple[str, FileHistory]]:
     for number, value in record.lenient_reads():
         fields: Any = value
         if number == FILES_LEFT.number:
@@ -109,7 +109,7 @@ def _left_by_python(record: RunRecord) -> Iterator[tuple[str, FileHistory]]:
                 yield path, FileHistory(path, ABSENT, FileState("file", digest, size))
 
 
-def _states(
+def _pair_states(
     one: FileHistory | None, other: FileHistory | None
 ) -> tuple[FileState | None, FileState | None, int | None]:
     """Return how two runs left a file; None for a state that says nothing about the run."""

@@ -120,7 +120,7 @@ class Actor:
         It is kept in one order with the others of this thread, whichever tasks it was made for: the library
         (an event loop) goes on from one to the next.
         """
-        owner = self.layer.owners.owner(self)
+        owner = self.layer.owners.find_owner(self)
         owner._add(owner.lenient, number, value)
 
     def _add(self, waiting: Waiting, number: int, value: object) -> None:
@@ -155,7 +155,7 @@ class Actor:
         """Call a function as this actor, in this thread; what it read is handed over at the end."""
         token = _CURRENT.set(self)
         try:
-            with self.layer.owners.owned(self):
+            with self.layer.owners.assign_thread(self):
                 return function(*args, **kwargs)
         finally:
             _CURRENT.reset(token)

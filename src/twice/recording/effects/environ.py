@@ -181,7 +181,7 @@ class _Variables:
         if name in self._own:
             return real()
         if not self._layer.is_strict(asker):
-            return self._shown(name, real)
+            return self._serve_to_library(name, real)
         actor = self._layer.actor()
         if actor is None:
             self._layer.count_ungoverned(ops.VARIABLE)
@@ -226,7 +226,7 @@ class _Variables:
                 self.again[key] = (name, stored, learned, (asked, found), value)
         return _stored(told, like=name)
 
-    def _shown(self, name: Any, real: Callable[[], Any]) -> Any:
+    def _serve_to_library(self, name: Any, real: Callable[[], Any]) -> Any:
         """A variable that a library reads: the recorded one, where it is one of ``SHOWN``."""
         layer, text = self._layer, _told(name)
         if text not in SHOWN or name in self._library_own or layer.actor() is None:
@@ -242,7 +242,7 @@ class _Variables:
         """Names of all variables as the system stores them, in its order."""
         there = environ._data
         if not self.governs(asker):
-            return self._names_for_library(environ)
+            return self._list_for_library(environ)
         told = governed(
             self._layer, ops.VARIABLE_NAMES, lambda: tuple(map(_plain, list(there))), asker
         )
@@ -256,7 +256,7 @@ class _Variables:
         known = set(found)
         return found + [name for name in list(there) if name in own and name not in known]
 
-    def _names_for_library(self, environ: Any) -> list[Any]:
+    def _list_for_library(self, environ: Any) -> list[Any]:
         found = list(environ._data)
         if self._layer.live or self._layer.actor() is None:
             return found

@@ -31,7 +31,7 @@ from twice.recording.effects.owners import ThreadOwners
 from twice.recording.effects.ports import Descriptors, Part
 from twice.recording.effects.sources import LiveSource
 from twice.recording.effects.strictness import Strictness
-from twice.recording.effects.tallies import count, cursor_numbers, named
+from twice.recording.effects.tallies import count, named, select_cursor_numbers
 from twice.recording.redaction.redaction import ASKED, Redaction
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class EffectLayer:
 
     def read_lenient(self, actor: Actor, op: Op, live: Callable[[], object]) -> object:
         """Answer a read that the standard library makes for itself."""
-        value = self.source.lenient(op, live, self.owners.owner(actor).key)
+        value = self.source.lenient(op, live, self.owners.find_owner(actor).key)
         redaction = self.redaction
         masked = redaction.active and op.number >= MASKED_FROM
         actor.note_lenient(op.number, redaction.value(value, op.name) if masked else value)
@@ -309,7 +309,9 @@ class EffectLayer:
                 actor.fold(numbers, values)
             elif kind == LENIENT:
                 count(numbers, self.lenient_counts)
-                count(cursor_numbers(numbers, is_main=actor is self.main), self._lenient_reads)
+                count(
+                    select_cursor_numbers(numbers, is_main=actor is self.main), self._lenient_reads
+                )
             else:
                 count(numbers, self.line_counts)
             if self._journal is not None:

@@ -32,12 +32,12 @@ class ThreadOwners:
         self.has_processes: Callable[[], bool] = lambda: False
         self._owners = {thread: main}
 
-    def owner(self, otherwise: Actor) -> Actor:
+    def find_owner(self, otherwise: Actor) -> Actor:
         """Return the owner of this thread; another actor, where nobody is known."""
         return self._owners.get(get_ident(), otherwise)
 
     @contextmanager
-    def owned(self, owner: Actor) -> Iterator[None]:
+    def assign_thread(self, owner: Actor) -> Iterator[None]:
         """Let an actor own this thread for as long as the block runs."""
         here = get_ident()
         before = self._owners.get(here)

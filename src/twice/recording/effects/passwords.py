@@ -12,8 +12,9 @@ Invariant: the record holds stars, as many as what was typed has bytes.
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stderr
 from types import ModuleType
-from typing import Any, Self, TextIO, cast
+from typing import Any, TextIO, cast
 
 from twice.recording.effects import ops
 from twice.recording.effects.actors import outside
@@ -30,7 +31,8 @@ def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
         typed: list[Outcome] = []
 
         def live() -> object:
-            with _Errors() as errors:
+            errors = _Tee(sys.stderr)
+            with redirect_stderr(cast(TextIO, errors)):
                 outcome = outside(outcome_of, real, prompt, stream, **options)
             typed.append(outcome)
             if outcome[0] == RETURNED:
@@ -51,23 +53,16 @@ def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
     return [Patch(module, "getpass", getpass)]
 
 
-class _Errors:
-    """Keeps what is written to ``sys.stderr`` while it is open, and lets it through."""
+class _Tee:
+    """Keeps what is written to a stream, and lets it through."""
 
-    written = ""
-
-    def __enter__(self) -> Self:
-        self._real = sys.stderr
-        sys.stderr = cast(TextIO, self)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        sys.stderr = self._real
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream, self.written = stream, ""
 
     def write(self, text: str) -> int:
         """Write a text where it was meant to go."""
         self.written += text
-        return len(text) if self._real is None else self._real.write(text)
+        return len(text) if self._stream is None else self._stream.write(text)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
+        return getattr(self._stream, name)

@@ -16,7 +16,7 @@ def count(numbers: Sequence[int], counts: dict[int, int]) -> None:
         counts[number] = counts.get(number, 0) + numbers.count(number)
 
 
-def cursor_numbers(numbers: Sequence[int], *, is_main: bool) -> Sequence[int]:
+def select_cursor_numbers(numbers: Sequence[int], *, is_main: bool) -> Sequence[int]:
     """Return which of an actor's library reads a snapshot's cursors count: the main program's, and all facts."""
     return numbers if is_main else [number for number in numbers if number in FACTS]
 
