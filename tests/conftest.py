@@ -7,7 +7,10 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from starts import StartBudget
 
 # The wiring of this project's own specification, which the tests that were scaffolded import.
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples/itself"))
@@ -32,3 +35,9 @@ settings.load_profile("any machine")
 # interrupt one would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    budget = StartBudget(config)
+    budget.count_starts()
+    config.pluginmanager.register(budget, "start-budget")

@@ -23,6 +23,7 @@ def generated(path: Path, colour: int = 7) -> None:
     Image.new("RGB", (64, 32), (colour, 20, 30)).save(path, pnginfo=note)
 
 
+@pytest.mark.heavy
 def test_a_draft_that_a_picture_filled_is_sealed_with_that_picture_alone(tmp_path: Path) -> None:
     store = laid(tmp_path)
     generated(store.root / "a.png")
@@ -44,6 +45,7 @@ def test_a_draft_that_a_picture_filled_is_sealed_with_that_picture_alone(tmp_pat
     assert shown == "next: twice asset gate hot/a.png"
 
 
+@pytest.mark.integration
 def test_a_draft_that_is_filled_by_force_belongs_to_no_picture(tmp_path: Path) -> None:
     generated(tmp_path / "a.png")
     (tmp_path / "a.json").write_text('{"kind": "art"}')
@@ -52,6 +54,7 @@ def test_a_draft_that_is_filled_by_force_belongs_to_no_picture(tmp_path: Path) -
     assert "asset" not in json.loads((tmp_path / "a.json").read_text())
 
 
+@pytest.mark.integration
 def test_everything_that_a_render_lacks_is_said_before_it_runs(tmp_path: Path) -> None:
     store = laid(tmp_path)
     (store.root / "draw.py").write_text("raise SystemExit('it ran')\n")
@@ -64,6 +67,7 @@ def test_everything_that_a_render_lacks_is_said_before_it_runs(tmp_path: Path) -
     assert "it ran" not in told.stderr
 
 
+@pytest.mark.integration
 def test_a_value_that_cannot_be_is_refused_before_anything_is_rendered(tmp_path: Path) -> None:
     store = laid(tmp_path)
     (store.root / "draw.py").write_text("raise SystemExit('it ran')\n")
@@ -95,6 +99,7 @@ def test_what_is_typed_on_a_terminal_becomes_a_part_of_a_log(
     assert answered(path, typed) == part
 
 
+@pytest.mark.integration
 def test_a_picture_without_a_prompt_says_so_when_it_is_exported(tmp_path: Path) -> None:
     from hotstore import HOW, art_draft
 
@@ -109,6 +114,7 @@ def test_a_picture_without_a_prompt_says_so_when_it_is_exported(tmp_path: Path) 
     assert (told.returncode, "a.png has no prompt" in told.stderr) == (2, True)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("shape", ["empty", "folders in folders"])
 def test_a_scan_that_looked_at_nothing_is_no_success(tmp_path: Path, shape: str) -> None:
     public = tmp_path / "public"
@@ -122,6 +128,7 @@ def test_a_scan_that_looked_at_nothing_is_no_success(tmp_path: Path, shape: str)
     assert (both.returncode, both.stdout) == (2, "")
 
 
+@pytest.mark.integration
 def test_the_guides_approval_is_one_that_is_taken(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[2] / "docs/guides/assets.md").read_text()
     text = guide.partition("```toml\n")[2].partition("```")[0]

@@ -27,6 +27,8 @@ from twice.assets.model.log import SUFFIX
 from twice.assets.model.reading import examine, to_document
 from twice.foundation.digests import Algorithm, digest_bytes
 
+pytestmark = pytest.mark.heavy
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "assets"
 NAMES = (
     "theme", "narration", "rain", "hall", "keeper", "chart", "lighthouse", "buoy", "sky",
@@ -90,7 +92,6 @@ def around(place: Path) -> dict[str, str]:
     return {**os.environ, "XDG_STATE_HOME": str(place / "state")}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_an_asset_of_the_example_is_rendered_judged_and_published(built: Built, name: str) -> None:
     facts = built.facts(name)
@@ -104,13 +105,11 @@ def test_an_asset_of_the_example_is_rendered_judged_and_published(built: Built, 
     assert list((built.out / "handover").rglob(f"{name}-*{SUFFIX}"))
 
 
-@pytest.mark.slow
 def test_the_gate_passes_the_whole_example_measured_again(built: Built) -> None:
     report = run_gate(built.hot, measure=True)
     assert (report.exit_code, report.wanting()) == (0, [])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_required_field_that_is_taken_out_of_a_log_turns_its_row_red_and_no_other(
     built: Built, name: str
@@ -139,7 +138,6 @@ def without(document: dict[str, Any], pointer: str) -> dict[str, Any]:
     return changed
 
 
-@pytest.mark.slow
 def test_a_log_of_the_example_with_a_field_missing_on_disk_blocks_the_build(
     built: Built, tmp_path: Path
 ) -> None:
@@ -168,7 +166,6 @@ CHANGES = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "what", "old", "new"), CHANGES)
 def test_what_was_changed_in_a_recipe_is_caught_by_rendering_again(
     built: Built, tmp_path: Path, name: str, what: str, old: str, new: str
@@ -216,7 +213,6 @@ def edit(path: Path) -> None:
     path.write_bytes(bytes(data))
 
 
-@pytest.mark.slow
 def test_a_renderer_that_was_changed_is_named_and_nothing_is_rendered(
     built: Built, tmp_path: Path
 ) -> None:
@@ -233,7 +229,6 @@ def test_a_renderer_that_was_changed_is_named_and_nothing_is_rendered(
     assert (gate.returncode, "changed since: renderers/sounds.py" in gate.stdout) == (1, True)
 
 
-@pytest.mark.slow
 def test_a_hosted_service_answers_another_thing_each_time_and_is_held_to_nothing(
     built: Built,
 ) -> None:
@@ -264,7 +259,6 @@ def asked(address: str, body: bytes) -> bytes:
         return cast("bytes", answer.read())
 
 
-@pytest.mark.slow
 def test_the_public_build_is_clean_and_a_master_in_it_is_not(built: Built, tmp_path: Path) -> None:
     public = Path(shutil.copytree(built.out / "public", tmp_path / "public"))
     assert {"index.html", "skerry.epub"} <= {each.name for each in public.iterdir()}

@@ -14,6 +14,8 @@ pytest.importorskip("soundfile")
 
 from twice.assets.leaks.looking import look
 
+pytestmark = pytest.mark.integration
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 HAS_BROTLI = importlib.util.find_spec("brotli") is not None
 PACKED_BY_BROTLI = {"main.js.br", "title.woff2", "splash.jxl"}

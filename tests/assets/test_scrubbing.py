@@ -90,6 +90,7 @@ def test_a_damaged_file_is_refused() -> None:
         copied(dirty_png()[:-30])
 
 
+@pytest.mark.integration
 def test_the_command_writes_once_and_says_what_it_did(tmp_path: Path) -> None:
     from programs import cli
 

@@ -284,10 +284,11 @@ FILLER = (
 
 
 def outputs(folder: Path) -> set[bytes]:
-    """What eight hash seeds say, every other one with two processes."""
-    return {bytes_of(folder, seed, 1 + seed % 2) for seed in range(8)}
+    """What two hash seeds say, the second one with two processes."""
+    return {bytes_of(folder, seed, 1 + seed % 2) for seed in range(2)}
 
 
+@pytest.mark.integration
 def test_the_same_bytes_for_every_hash_seed_and_number_of_processes(tmp_path: Path) -> None:
     head = "import glob, os, random, time\nimport numpy as np\n\n\n"
     for at, shape in enumerate(SHAPES):
@@ -300,7 +301,7 @@ def test_the_same_bytes_for_every_hash_seed_and_number_of_processes(tmp_path: Pa
     assert b'"unsorted-listing"' in found.pop()
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @settings(max_examples=2, deadline=None, phases=[Phase.generate])
 @given(st.lists(_PROGRAMS, min_size=12, max_size=12))
 def test_the_same_bytes_for_programs_that_nobody_wrote(programs: list[str]) -> None:

@@ -38,6 +38,7 @@ def channels(found: Divergence) -> dict[str, bool | None]:
     return {each.channel.value: each.confirmed for each in found.attribution}
 
 
+@pytest.mark.heavy
 def test_the_read_that_makes_the_difference_is_confirmed_and_an_idle_one_refuted(
     tmp_path: Path,
 ) -> None:
@@ -58,6 +59,7 @@ def test_the_read_that_makes_the_difference_is_confirmed_and_an_idle_one_refuted
     assert "confirmed" in found.to_text()
 
 
+@pytest.mark.heavy
 def test_reads_that_differ_and_change_nothing_sink_their_channel(tmp_path: Path) -> None:
     found = confirmed(
         tmp_path,
@@ -76,6 +78,7 @@ def test_reads_that_differ_and_change_nothing_sink_their_channel(tmp_path: Path)
     assert found.attribution[0].confirmed is True
 
 
+@pytest.mark.heavy
 def test_surroundings_that_differ_only_together_are_confirmed_together(tmp_path: Path) -> None:
     found = confirmed(
         tmp_path,
@@ -99,7 +102,7 @@ def test_surroundings_that_differ_only_together_are_confirmed_together(tmp_path:
     assert channels(found)["effects"] is True
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds to processors")
 def test_a_race_is_steadied_by_holding_the_turns_of_threads(tmp_path: Path) -> None:
     program = write(
@@ -131,6 +134,7 @@ def test_a_race_is_steadied_by_holding_the_turns_of_threads(tmp_path: Path) -> N
     assert tried["addresses"].outcome == "open", tried
 
 
+@pytest.mark.integration
 def test_a_run_that_reproduces_itself_needs_no_steadying(tmp_path: Path) -> None:
     program = write(
         tmp_path,
@@ -146,6 +150,7 @@ def test_a_run_that_reproduces_itself_needs_no_steadying(tmp_path: Path) -> None
         assert steady(side, Window(0, 1), ["one"]) == []
 
 
+@pytest.mark.heavy
 def test_without_being_asked_nothing_is_tried(tmp_path: Path) -> None:
     program = write(
         tmp_path,

@@ -23,6 +23,7 @@ def diagnosed(folder, source, **variables):
     return found, guilty
 
 
+@pytest.mark.heavy
 def test_a_loop_that_one_run_leaves_early_is_followed_to_what_its_condition_read(tmp_path):
     found, guilty = diagnosed(
         tmp_path,
@@ -42,6 +43,7 @@ def test_a_loop_that_one_run_leaves_early_is_followed_to_what_its_condition_read
     assert (found.operation.line, found.operation.name) == (guilty, "limit")
 
 
+@pytest.mark.heavy
 def test_another_number_of_ticks_is_followed_to_where_it_was_decided(tmp_path):
     found, guilty = diagnosed(
         tmp_path,
@@ -62,6 +64,7 @@ def test_another_number_of_ticks_is_followed_to_where_it_was_decided(tmp_path):
     assert (found.operation.a, found.operation.b) == ("14", "9")
 
 
+@pytest.mark.heavy
 def test_a_run_that_raises_is_named_at_the_branch_that_reads_the_world(tmp_path):
     found, guilty = diagnosed(
         tmp_path,
@@ -82,6 +85,7 @@ def test_a_run_that_raises_is_named_at_the_branch_that_reads_the_world(tmp_path)
     assert found.attribution[0].channel.value == "effects"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("every", ["2", "3"])
 def test_compare_points_in_another_order_are_followed_to_what_decided_them(tmp_path, every):
     found, guilty = diagnosed(
@@ -101,6 +105,7 @@ def test_compare_points_in_another_order_are_followed_to_what_decided_them(tmp_p
     assert (found.result, found.operation.line) == ("localised", guilty)
 
 
+@pytest.mark.integration
 def test_a_record_that_ends_early_because_it_is_torn_is_no_divergence(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
@@ -122,6 +127,7 @@ def test_a_record_that_ends_early_because_it_is_torn_is_no_divergence(tmp_path):
             diagnose(*pair)
 
 
+@pytest.mark.heavy
 def test_torn_records_that_part_before_the_tear_are_followed_all_the_same(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(

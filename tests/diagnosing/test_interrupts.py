@@ -18,6 +18,8 @@ from twice.diagnosing.executions import BEFORE_ALL, Side, Window
 from twice.diagnosing.together import together
 from twice.recording.launch import ChildProcess
 
+pytestmark = pytest.mark.integration
+
 _NAME = f"held {os.getpid()}"  # of the replay's process, as the kernel shows it
 
 

@@ -9,6 +9,8 @@ import pytest
 import twice
 from twice.diagnosing.diagnosing import diagnose
 
+pytestmark = pytest.mark.heavy
+
 pytest.importorskip("gymnasium")
 
 

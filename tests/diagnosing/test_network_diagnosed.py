@@ -6,8 +6,12 @@ import socketserver
 import threading
 from pathlib import Path
 
+import pytest
+
 import twice
 from programs import write
+
+pytestmark = pytest.mark.heavy
 
 SOURCE = """
 import socket

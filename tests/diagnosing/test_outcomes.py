@@ -12,6 +12,8 @@ from programs import cli, write
 from twice.diagnosing.diagnosing import diagnose
 from twice.diagnosing.divergence import Divergence
 
+pytestmark = pytest.mark.integration
+
 
 def diagnosed(folder: Path, source: str, *labels: str, before: str | None = None) -> Divergence:
     """Record a program with two values of ``LABEL`` and compare the records."""

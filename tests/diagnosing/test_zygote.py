@@ -16,9 +16,10 @@ from twice.diagnosing.tracing.trace import FlowPlan, Sample, SamplePlan
 from twice.diagnosing.zygote import Zygote
 from twice.errors import ProgramFailed
 
-pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="zygotes are for Linux alone"
-)
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="zygotes are for Linux alone"),
+]
 
 BOX = """
     import numpy as np

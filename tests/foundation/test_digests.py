@@ -93,6 +93,7 @@ def test_a_page_mark_changes_with_one_bit() -> None:
     assert len(before) == 16
 
 
+@pytest.mark.integration
 def test_hash_libraries_are_imported_when_asked_for() -> None:
     code = "import sys, twice.foundation.digests; sys.exit('blake3' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=False)

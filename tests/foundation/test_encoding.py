@@ -292,6 +292,7 @@ def test_parts_hold_large_buffers_without_copying_them() -> None:
     assert all(view.ndim == 1 and view.itemsize == 1 for view in views)
 
 
+@pytest.mark.integration
 def test_numpy_is_not_imported_by_encoding() -> None:
     import subprocess
 

@@ -29,6 +29,7 @@ def test_an_ordered_dict_comes_back_and_is_named_by_its_keys() -> None:
     assert found[0].path == "model['a']"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "make",
     [
@@ -52,6 +53,7 @@ def test_a_tensor_comes_back(make: Any) -> None:
     assert found.requires_grad == tensor.requires_grad
 
 
+@pytest.mark.heavy
 def test_a_model_and_its_optimiser_have_a_canonical_form() -> None:
     torch = pytest.importorskip("torch")
     model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
@@ -65,6 +67,7 @@ def test_a_model_and_its_optimiser_have_a_canonical_form() -> None:
     assert found[0].path == "model['0.weight'][1, 1]"
 
 
+@pytest.mark.heavy
 def test_a_sparse_tensor_is_refused_by_what_it_is() -> None:
     torch = pytest.importorskip("torch")
     with pytest.raises(EncodingRefused, match="layout torch"):
@@ -104,6 +107,7 @@ def test_a_frame_with_two_columns_of_one_name_is_refused() -> None:
         encode(pandas.DataFrame([[1, 2]], columns=["a", "a"]))
 
 
+@pytest.mark.heavy
 def test_a_frame_of_polars_comes_back() -> None:
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"a": [1, 2], "b": ["x", None], "c": [1.5, 2.5], "d": [True, False]})
@@ -124,6 +128,7 @@ print(type(found).__name__, found.value.tolist(), "torch" in sys.modules)
 """
 
 
+@pytest.mark.heavy
 def test_without_the_library_a_value_stays_opaque_and_nothing_is_imported() -> None:
     pytest.importorskip("torch")
     made = subprocess.run([sys.executable, "-c", MAKES], capture_output=True, check=True).stdout

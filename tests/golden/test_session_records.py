@@ -27,6 +27,7 @@ def travelled(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", sorted(path.name for path in SESSIONS.glob("*.twice")))
 def test_a_golden_record_verifies(name: str, travelled: Path) -> None:
     statement = twice.verify(travelled / name)

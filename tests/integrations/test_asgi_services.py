@@ -85,6 +85,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.integration
 def test_a_service_behind_uvicorn_replays_without_it(tmp_path: Path) -> None:
     program = (
         APPLICATION
@@ -110,6 +111,7 @@ def test_a_service_behind_uvicorn_replays_without_it(tmp_path: Path) -> None:
     assert (tmp_path / "started").read_text() == "once "
 
 
+@pytest.mark.integration
 def test_overlapping_requests_are_answered_one_at_a_time(tmp_path: Path) -> None:
     program = (
         APPLICATION
@@ -135,6 +137,7 @@ def test_overlapping_requests_are_answered_one_at_a_time(tmp_path: Path) -> None
     assert verify(tmp_path / "a.twice").result == "PASS"
 
 
+@pytest.mark.integration
 def test_a_websocket_is_closed_and_the_service_goes_on(tmp_path: Path) -> None:
     program = (
         APPLICATION
@@ -160,6 +163,7 @@ def test_a_websocket_is_closed_and_the_service_goes_on(tmp_path: Path) -> None:
     assert verify(tmp_path / "a.twice").result == "PASS"
 
 
+@pytest.mark.integration
 def test_an_application_without_lifespan_and_with_a_background_task(tmp_path: Path) -> None:
     program = """
     import asyncio, os
@@ -202,6 +206,7 @@ def test_an_application_without_lifespan_and_with_a_background_task(tmp_path: Pa
     assert verify(tmp_path / "a.twice").result == "PASS"
 
 
+@pytest.mark.heavy
 def test_a_message_that_is_not_recorded_is_refused_by_name(tmp_path: Path) -> None:
     program = (
         APPLICATION.replace(

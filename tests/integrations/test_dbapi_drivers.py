@@ -57,6 +57,7 @@ def sold(path: Path) -> int:
     return count
 
 
+@pytest.mark.integration
 def test_a_replay_gives_the_rows_and_does_not_insert_again(tmp_path: Path) -> None:
     with recorded(tmp_path, SHOP) as record:
         assert record.ending is not None
@@ -78,6 +79,7 @@ def test_a_replay_gives_the_rows_and_does_not_insert_again(tmp_path: Path) -> No
     assert not (tmp_path / "shop.db").exists()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -97,6 +99,7 @@ def test_another_statement_parameter_or_call_is_a_divergence(
     assert sold(tmp_path / "shop.db") == 5
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("statement", "named"),
     [

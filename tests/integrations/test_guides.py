@@ -40,7 +40,7 @@ def blocks(guide: str) -> str:
     return "\n\n".join(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("guide", "function", "config"),
     [
@@ -59,7 +59,7 @@ def test_the_programs_of_a_guide_hold(
     holds(f"{path}:{function}", tmp_path / "a.twice", **config)
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("example", "config"),
     [
@@ -72,7 +72,7 @@ def test_the_examples_hold(example: str, config: dict[str, object], tmp_path: Pa
     holds(f"{REPOSITORY / 'examples' / example}.py:main", tmp_path / "a.twice", **config)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize(("function", "port"), [("main", "8000"), ("greeter", "8001")])
 def test_the_services_of_the_guide_hold(function: str, port: str, tmp_path: Path) -> None:
     pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install -e '.[dev]'")
@@ -90,7 +90,7 @@ def test_the_services_of_the_guide_hold(function: str, port: str, tmp_path: Path
     assert verify(out).result == "PASS"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_the_database_of_the_guide_holds(tmp_path: Path) -> None:
     (tmp_path / "databases_guide.py").write_text(blocks("databases"), encoding="utf-8")
     out = tmp_path / "a.twice"

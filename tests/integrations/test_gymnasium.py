@@ -53,7 +53,7 @@ def points(record: RunRecord, name: str) -> list[bytes]:
     return [p.root for p in map(table.point, range(len(table))) if p.name == name]
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.parametrize("env", FOUR)
 def test_a_thousand_steps_verify_and_restore_bit_for_bit(env: str, tmp_path: Path) -> None:
     recorded(tmp_path / "a.twice", "act", every=400, env=env, steps=1000).close()
@@ -66,7 +66,7 @@ def test_a_thousand_steps_verify_and_restore_bit_for_bit(env: str, tmp_path: Pat
     assert restored == {"tested": 3, "failed": []}
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_ten_other_environments_restore_bit_for_bit(tmp_path: Path) -> None:
     names = ",".join(OTHERS)
     recorded(tmp_path / "a.twice", "act_in_many", every=60, envs=names, steps=240).close()
@@ -74,7 +74,7 @@ def test_ten_other_environments_restore_bit_for_bit(tmp_path: Path) -> None:
     assert restores(tmp_path / "a.twice") == {"tested": 4, "failed": []}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_wrappers_with_state_restore_bit_for_bit(tmp_path: Path) -> None:
     recorded(tmp_path / "a.twice", "stacked", every=60, steps=150).close()
 
@@ -82,7 +82,7 @@ def test_wrappers_with_state_restore_bit_for_bit(tmp_path: Path) -> None:
     assert restores(tmp_path / "a.twice") == {"tested": 3, "failed": []}
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("env", ["Ant-v5", "Humanoid-v5"])
 def test_positions_and_velocities_alone_part_at_the_first_step(env: str, tmp_path: Path) -> None:
     recorded(tmp_path / "a.twice", "naive", every=50, env=env, steps=60).close()
@@ -93,6 +93,7 @@ def test_positions_and_velocities_alone_part_at_the_first_step(env: str, tmp_pat
     assert (failed[50]["component"], failed[50]["at_tick"]) == ("naive", 50)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("env", ["Ant-v5", "Humanoid-v5"])
 def test_what_a_naive_restore_leaves_out_has_a_name(env: str) -> None:
     made: Any = gym.make(env, terminate_when_unhealthy=False)
@@ -114,6 +115,7 @@ def test_what_a_naive_restore_leaves_out_has_a_name(env: str) -> None:
     assert not np.array_equal(lagging, other.unwrapped.data.xpos)
 
 
+@pytest.mark.integration
 def test_the_fields_by_name_are_all_that_mujoco_calls_integration_state() -> None:
     mujoco = pytest.importorskip("mujoco")
     made: Any = gym.make("Humanoid-v5")
@@ -160,6 +162,7 @@ def test_without_a_seed_the_numbers_depend_on_the_master_seed_and_the_name(tmp_p
     assert one[:4] != first(1, "other", 3)[:4]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("how", "words"),
     [
@@ -175,7 +178,7 @@ def test_a_seed_in_the_middle_of_a_run_is_refused(how: str, words: str, tmp_path
     assert words in str(caught.value)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.parametrize("kind", ["sync", "vector_entry_point"])
 def test_a_vector_verifies_and_restores_bit_for_bit(kind: str, tmp_path: Path) -> None:
     recorded(tmp_path / "a.twice", "vector", every=40, kind=kind, slots=3, steps=100).close()
@@ -184,6 +187,7 @@ def test_a_vector_verifies_and_restores_bit_for_bit(kind: str, tmp_path: Path) -
     assert restores(tmp_path / "a.twice") == {"tested": 3, "failed": []}
 
 
+@pytest.mark.integration
 def test_a_slot_does_not_depend_on_the_number_of_slots(tmp_path: Path) -> None:
     first = {}
     for slots in (1, 4):
@@ -203,6 +207,7 @@ def cartpole(tmp_path: Path) -> Iterator[RunRecord]:
         yield made
 
 
+@pytest.mark.integration
 def test_a_branch_substitutes_an_action(cartpole: RunRecord, tmp_path: Path) -> None:
     own = cartpole.inputs(tick=5)[0].value
     with branch(
@@ -216,6 +221,7 @@ def test_a_branch_substitutes_an_action(cartpole: RunRecord, tmp_path: Path) -> 
         assert points(other, "env/outcome")[5] != points(cartpole, "env/outcome")[5]
 
 
+@pytest.mark.integration
 def test_the_same_action_given_as_plain_numbers_changes_nothing(tmp_path: Path) -> None:
     with recorded(tmp_path / "a.twice", "act", env="Pendulum-v1", steps=8) as made:
         own = made.inputs(tick=3)[0].value

@@ -96,6 +96,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.integration
 def test_requests_are_inputs_and_a_replay_starts_no_server(tmp_path: Path) -> None:
     with recorded(tmp_path, SHOP) as record:
         assert record.ending is not None
@@ -115,6 +116,7 @@ def test_requests_are_inputs_and_a_replay_starts_no_server(tmp_path: Path) -> No
     assert (tmp_path / "started").read_text() == "once "
 
 
+@pytest.mark.integration
 def test_an_application_that_changed_fails_at_its_response(tmp_path: Path) -> None:
     recorded(tmp_path, SHOP).close()
     write(tmp_path, SHOP.replace("str(visits[path]))])", "str(visits[path] + 1))])"))
@@ -126,6 +128,7 @@ def test_an_application_that_changed_fails_at_its_response(tmp_path: Path) -> No
     assert (statement.failure.tick, statement.failure.name) == (0, "shop/response")
 
 
+@pytest.mark.integration
 def test_a_branch_asks_another_request(tmp_path: Path) -> None:
     recorded(tmp_path, SHOP).close()
     other = {"method": "GET", "path": "/other", "headers": [["host", "a"]]}
@@ -139,6 +142,7 @@ def test_a_branch_asks_another_request(tmp_path: Path) -> None:
     assert (tmp_path / "started").read_text() == "once "
 
 
+@pytest.mark.integration
 def test_requests_that_overlap_are_answered_one_at_a_time(tmp_path: Path) -> None:
     program = (
         APPLICATION
@@ -169,6 +173,7 @@ def test_requests_that_overlap_are_answered_one_at_a_time(tmp_path: Path) -> Non
     assert verify(tmp_path / "a.twice").result == "PASS"
 
 
+@pytest.mark.integration
 def test_a_number_of_requests_ends_the_service_and_the_next_is_refused(tmp_path: Path) -> None:
     program = (
         APPLICATION
@@ -193,6 +198,7 @@ def test_a_number_of_requests_ends_the_service_and_the_next_is_refused(tmp_path:
     assert verify(tmp_path / "a.twice").result == "PASS"
 
 
+@pytest.mark.integration
 def test_a_secret_of_a_request_is_not_in_the_record(tmp_path: Path) -> None:
     program = (
         APPLICATION
@@ -215,6 +221,7 @@ def test_a_secret_of_a_request_is_not_in_the_record(tmp_path: Path) -> None:
     assert "tokn7f3a9c2e81b64d0" not in repr(request)
 
 
+@pytest.mark.integration
 def test_a_server_that_fails_fails_the_run(tmp_path: Path) -> None:
     program = (
         APPLICATION
@@ -276,7 +283,7 @@ def served_once(folder: Path) -> subprocess.Popen[bytes]:
     return process
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_one_keystroke_ends_a_service_and_its_record_is_whole(tmp_path: Path) -> None:
     process = served_once(tmp_path)
 
@@ -287,7 +294,7 @@ def test_one_keystroke_ends_a_service_and_its_record_is_whole(tmp_path: Path) ->
     assert verify(tmp_path / "a.twice").result == "PASS"
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_service_whose_recorder_is_killed_ends_and_its_record_is_whole(tmp_path: Path) -> None:
     process = served_once(tmp_path)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -167,6 +168,7 @@ sys.stdout.write(encode(value).hex())
 """
 
 
+@pytest.mark.integration
 def test_the_hash_seed_of_the_process_does_not_show() -> None:
     forms = [
         subprocess.run(

@@ -15,7 +15,7 @@ import twice
 from programs import environ
 
 SCRIPTS = Path(__file__).parent / "scripts"
-REPLAYS = 10
+REPLAYS = 3
 
 
 def needs(*modules: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from realprograms import REPLAYS, needs, record, shop_in_postgresql
 from servers import python_server, redis_server
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def certificates(folder: Path) -> tuple[Path, Path]:

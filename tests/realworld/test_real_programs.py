@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from realprograms import needs, record, shop_in_postgresql
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.heavy
 def test_a_shop_in_postgresql_through_a_driver_in_c(tmp_path: Path) -> None:
     needs("psycopg")
     output = shop_in_postgresql(tmp_path, "psycopg_shop.py", "sales")
@@ -21,6 +20,7 @@ def test_a_shop_in_postgresql_through_a_driver_in_c(tmp_path: Path) -> None:
     assert "DivisionByZero division by zero" in output
 
 
+@pytest.mark.heavy
 def test_a_pipeline_of_processes(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     recorded = record(tmp_path, "pipeline.py", outside)
@@ -31,6 +31,7 @@ def test_a_pipeline_of_processes(tmp_path: Path) -> None:
     assert outside.read_text() == "once\n"
 
 
+@pytest.mark.heavy
 def test_a_training_script(tmp_path: Path) -> None:
     needs("torch")
     recorded = record(tmp_path, "training.py", "--lr", "0.05")
@@ -40,6 +41,7 @@ def test_a_training_script(tmp_path: Path) -> None:
     recorded.replays(3)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("text", "code"), [("A title\nb a b\na\n", 0), ("only a title", 4), ("", 4)]
 )

@@ -68,6 +68,7 @@ def gymnasium() -> Any:
     return pytest.importorskip("gymnasium")
 
 
+@pytest.mark.integration
 def test_every_step_of_an_environment_is_a_tick_with_a_point(
     tmp_path: Path, gymnasium: Any
 ) -> None:
@@ -82,7 +83,7 @@ def test_every_step_of_an_environment_is_a_tick_with_a_point(
     assert any("12 steps of gymnasium" in caveat for caveat in statement.caveats)
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_two_runs_of_an_environment_part_at_a_step(tmp_path: Path, gymnasium: Any) -> None:
     for name, push in (("a", "0"), ("b", "1")):
         recorded(tmp_path, CART, f"{name}.twice", env={"PUSH": push}).close()
@@ -92,7 +93,7 @@ def test_two_runs_of_an_environment_part_at_a_step(tmp_path: Path, gymnasium: An
     assert (found["compare_point"]["tick"], found["components"]) == (7, ["gymnasium"])
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_two_trainings_part_at_an_optimisers_step(tmp_path: Path, torch: Any) -> None:
     for name, push in (("a", "0"), ("b", "1")):
         with recorded(tmp_path, TRAIN, f"{name}.twice", env={"PUSH": push}) as record:
@@ -104,6 +105,7 @@ def test_two_trainings_part_at_an_optimisers_step(tmp_path: Path, torch: Any) ->
     assert (found["compare_point"]["tick"], found["components"]) == (3, ["torch.optim"])
 
 
+@pytest.mark.integration
 def test_automatic_points_can_be_switched_off(tmp_path: Path, gymnasium: Any) -> None:
     path = put(tmp_path, CART)
     done = cli("record", path, "--seed", 7, "--no-auto-points", "-o", "a.twice", cwd=tmp_path)
@@ -116,6 +118,7 @@ def test_automatic_points_can_be_switched_off(tmp_path: Path, gymnasium: Any) ->
     assert [each.what for each in found.input_differences] == ["policy auto_points"]
 
 
+@pytest.mark.integration
 def test_only_the_outermost_step_counts_and_a_crash_in_it_shows_no_frame_of_ours(
     tmp_path: Path, gymnasium: Any
 ) -> None:
@@ -170,6 +173,7 @@ def test_a_run_of_any_length_has_a_few_ten_thousand_points(decade: int) -> None:
         assert not has_point(first + 1)
 
 
+@pytest.mark.heavy
 def test_the_window_over_a_big_models_parameters_sees_all_of_them_in_turn(torch: Any) -> None:
     model = torch.nn.Sequential(torch.nn.Linear(600, 700), torch.nn.Linear(700, 600))
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -187,6 +191,7 @@ def test_the_window_over_a_big_models_parameters_sees_all_of_them_in_turn(torch:
     assert {name.partition("[")[0] for name in found} == {"0/0", "0/1", "0/2", "0/3"}
 
 
+@pytest.mark.heavy
 def test_a_look_at_parameters_of_a_type_that_numpy_lacks_gives_their_bytes(torch: Any) -> None:
     parameter = torch.nn.Parameter(torch.ones(3, dtype=torch.bfloat16))
     optimiser = torch.optim.SGD([parameter], lr=0.1)

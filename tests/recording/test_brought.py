@@ -49,6 +49,7 @@ def ending(folder: Path, text: str) -> dict[str, object]:
         return dict(record.ending)
 
 
+@pytest.mark.integration
 def test_threads_jobs_and_tasks_are_counted_though_they_ask_the_world_nothing(
     tmp_path: Path,
 ) -> None:
@@ -63,6 +64,7 @@ def test_threads_jobs_and_tasks_are_counted_though_they_ask_the_world_nothing(
     assert all(name.startswith("main/") for name in started)
 
 
+@pytest.mark.integration
 def test_threads_that_the_program_sets_are_read_back_when_it_ends(tmp_path: Path) -> None:
     numerics = ending(tmp_path, LIMITS)["numerics"]
 

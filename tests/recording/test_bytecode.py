@@ -6,8 +6,12 @@ import compileall
 import os
 from pathlib import Path
 
+import pytest
+
 from programs import recorded
 from twice.replaying.verifying import verify
+
+pytestmark = pytest.mark.integration
 
 NAMES = ", ".join(repr(f"member {number}") for number in range(40))
 PROGRAM = """

@@ -33,6 +33,7 @@ def snapshots(record) -> list[int]:
     return [entry.tick for entry in record.reader.snapshots]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("text", "ticks"),
     [
@@ -52,6 +53,7 @@ def test_snapshots_stand_where_the_cadence_says(
         assert verify(record.path).result == "PASS"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("granularity", "points"),
     [
@@ -73,6 +75,7 @@ def test_points_stand_where_the_granularity_says(
         assert (part.result, part.exit_code, part.failure) == ("PARTIAL", 0, None)
 
 
+@pytest.mark.integration
 def test_the_four_strategies_give_one_verdict_and_one_chain(tmp_path: Path) -> None:
     found = {}
     for strategy in ("full", "delta", "event-sourced", "hybrid"):
@@ -87,6 +90,7 @@ def test_the_four_strategies_give_one_verdict_and_one_chain(tmp_path: Path) -> N
     assert all(outcome == found["full"] for outcome in found.values())
 
 
+@pytest.mark.integration
 def test_full_snapshots_store_again_what_hybrid_ones_refer_to(tmp_path: Path) -> None:
     source = """
     import numpy as np
@@ -107,6 +111,7 @@ def test_full_snapshots_store_again_what_hybrid_ones_refer_to(tmp_path: Path) ->
     assert sizes["hybrid"] * 4 < sizes["full"]
 
 
+@pytest.mark.integration
 def test_a_rate_that_snapshots_cannot_carry_stops_the_run_and_names_the_ways_out(
     tmp_path: Path,
 ) -> None:

@@ -11,6 +11,8 @@ from twice.foundation.classes import Predicate
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 # The process id is a difference that no one governs: another number in every process.
 DRIFTING = """
     import os

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +36,7 @@ def test_a_configuration_survives_the_document_it_is_written_in(config: dict[str
     assert encode(read) == encode(config)
 
 
+@pytest.mark.integration
 def test_a_whole_float_is_a_float_in_the_replay(tmp_path: Path) -> None:
     program = """
     def main(run):

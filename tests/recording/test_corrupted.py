@@ -12,6 +12,8 @@ from twice.errors import TwiceError
 from twice.recording.cadence import Cadence
 from twice.recording.runrecord import RunRecord
 
+pytestmark = pytest.mark.integration
+
 EVERYTHING = """
     import os, sys, time
 

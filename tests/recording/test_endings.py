@@ -23,6 +23,7 @@ def ending(record: RunRecord) -> tuple[str, int]:
     return record.ending["how"], record.ending["exit_code"]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("leaving", "how", "code"),
     [
@@ -62,6 +63,7 @@ def test_the_record_says_how_the_program_ended(
     assert statement.result == "PASS"
 
 
+@pytest.mark.integration
 def test_another_ending_than_the_recorded_one_fails(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
@@ -82,6 +84,7 @@ def test_another_ending_than_the_recorded_one_fails(tmp_path: Path) -> None:
     assert "3" in statement.failure.replayed
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("state", ["1 / 0", "object()"])
 def test_a_state_that_can_no_longer_be_read_does_not_cost_the_ending(
     tmp_path: Path, state: str
@@ -109,6 +112,7 @@ def test_a_state_that_can_no_longer_be_read_does_not_cost_the_ending(
         assert names(record) == [(-1, "start"), (0, "tick"), (1, "tick")]
 
 
+@pytest.mark.integration
 def test_a_state_that_fails_at_the_very_end_is_the_ending(tmp_path: Path) -> None:
     recorded(
         tmp_path,
@@ -132,6 +136,7 @@ def test_a_state_that_fails_at_the_very_end_is_the_ending(tmp_path: Path) -> Non
         assert record.ending["exception"]["type"] == "builtins.ZeroDivisionError"
 
 
+@pytest.mark.integration
 def test_a_process_that_dies_leaves_what_it_recorded(tmp_path: Path) -> None:
     with pytest.raises(ProgramFailed, match="exit code 9") as caught:
         recorded(
@@ -193,6 +198,7 @@ def interrupted(folder: Path, source: str, *, group: bool) -> subprocess.Complet
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("group", [True, False], ids=["terminal", "parent alone"])
 def test_an_interrupt_closes_the_record_and_what_came_before_verifies(
     tmp_path: Path, group: bool
@@ -211,6 +217,7 @@ def test_an_interrupt_closes_the_record_and_what_came_before_verifies(
     assert any("a signal came" in caveat for caveat in statement.caveats)
 
 
+@pytest.mark.integration
 def test_a_program_that_survives_an_interrupt_is_judged_up_to_it(tmp_path: Path) -> None:
     source = """
     import time
@@ -248,6 +255,7 @@ def wait_for_program(process: subprocess.Popen[str]) -> None:
             generation = below
 
 
+@pytest.mark.integration
 def test_interrupting_a_verification_is_no_verdict(tmp_path: Path) -> None:
     source = """
     from pathlib import Path
@@ -277,6 +285,7 @@ def test_interrupting_a_verification_is_no_verdict(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.glob("*.json")) == []
 
 
+@pytest.mark.integration
 def test_a_program_that_raises_its_own_interrupt_is_held_to_that(tmp_path: Path) -> None:
     later = tmp_path / "later"
     with recorded(
@@ -299,6 +308,7 @@ def test_a_program_that_raises_its_own_interrupt_is_held_to_that(tmp_path: Path)
     assert statement.failure.name == "ending"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("leaving", ["sys.exit(5)", "os._exit(5)", "raise ValueError", "return"])
 def test_a_child_that_the_program_forks_does_not_touch_the_record(
     tmp_path: Path, leaving: str
@@ -335,6 +345,7 @@ def test_a_child_that_the_program_forks_does_not_touch_the_record(
         assert [tick for tick, name in names(record) if name == "tick"] == list(range(300))
 
 
+@pytest.mark.integration
 def test_a_forked_child_ends_by_a_signal_though_it_waits_in_c(tmp_path: Path) -> None:
     # A handler of Python's is not run there; with one, a pool that stops its workers waits for ever.
     with recorded(
@@ -359,6 +370,7 @@ def test_a_forked_child_ends_by_a_signal_though_it_waits_in_c(tmp_path: Path) ->
         assert record.printed()[0].decode() == "SIGTERM 0\nSIGHUP 0\n"
 
 
+@pytest.mark.integration
 def test_multiprocessing_workers_do_not_touch_the_record(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -393,6 +405,7 @@ def test_an_exception_in_inline_code_is_raised_and_recorded(tmp_path: Path) -> N
         assert record.ticks == 3
 
 
+@pytest.mark.integration
 def test_the_command_line_says_so_when_the_program_failed(tmp_path: Path) -> None:
     program = write(tmp_path, "def main(run):\n    raise LookupError('gone')\n")
     done = cli("record", program, "--seed", 1, "-o", tmp_path / "a.twice")
@@ -401,6 +414,7 @@ def test_the_command_line_says_so_when_the_program_failed(tmp_path: Path) -> Non
     assert "(exception)" in done.stderr
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "refused",
     [
@@ -420,6 +434,7 @@ def test_an_old_record_outlives_a_run_that_never_came_to_its_first_tick(
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".partial"] == []
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("leaving", ["os._exit(3)", "run.track('a', object())", "pass"])
 def test_a_new_record_replaces_the_old_one_from_its_first_tick_on(
     tmp_path: Path, leaving: str

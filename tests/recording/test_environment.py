@@ -35,6 +35,7 @@ def fresh() -> Fingerprint:
     return measured_elsewhere()
 
 
+@pytest.mark.integration
 def test_equal_settings_give_equal_fingerprints(fresh: Fingerprint) -> None:
     assert differences(fresh, measured_elsewhere()) == []
 
@@ -56,6 +57,7 @@ def test_a_thread_cap_reads_back_from_the_library(fresh: Fingerprint) -> None:
     assert [one.threads for one in fresh.blas if one.internal_api == "openblas"] in ([], [1])
 
 
+@pytest.mark.integration
 def test_a_set_variable_is_reported_and_reads_back() -> None:
     fresh = measured_elsewhere(NPY_DISABLE_CPU_FEATURES="", OMP_NUM_THREADS="1", TZ="CET")
 
@@ -63,6 +65,7 @@ def test_a_set_variable_is_reported_and_reads_back() -> None:
     assert fresh.variables["OMP_NUM_THREADS"] == "1"
 
 
+@pytest.mark.integration
 def test_a_changed_knob_is_a_difference_that_names_its_probe(fresh: Fingerprint) -> None:
     found = differences(fresh, measured_elsewhere(PYTHONHASHSEED="3"))
 
@@ -117,6 +120,7 @@ def test_only_the_first_processor_is_read(tmp_path) -> None:
     assert environment._cpuinfo(path) == {"model name": "A B", "flags": "fma avx2"}
 
 
+@pytest.mark.integration
 def test_measuring_imports_nothing_heavy_but_numpy() -> None:
     code = (
         "import sys; from twice.recording.environment import measure; measure();"

@@ -12,6 +12,8 @@ from twice.errors import ProgramFailed
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 KILLED = """
 def main(run):
     import os, signal

@@ -49,6 +49,7 @@ def unchanged() -> Iterator[None]:
     assert (gc.get_threshold(), sys.getswitchinterval(), Path.cwd()) == kept
 
 
+@pytest.mark.integration
 def test_a_record_keeps_what_was_handed_and_is_verified_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +101,7 @@ OTHERWISE = """
     """
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux gives a host name")
 def test_another_clock_other_times_and_orders_are_handed_and_read_back(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()

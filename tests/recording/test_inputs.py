@@ -10,6 +10,8 @@ from programs import names, recorded, verified
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 DRAWING = """
     def main(run):
         walk = run.track("walk", Walk(run.rng("walk")))

@@ -11,6 +11,9 @@ from twice.recording.cadence import parse_cadence
 from twice.replaying.branching import branch
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.heavy
+
+
 TRAINS = """
     import torch
 

@@ -32,6 +32,7 @@ PRINTED = "constructed\n" + "".join(
 )
 
 
+@pytest.mark.integration
 def test_print_writes_and_subprocesses_are_captured_in_order(tmp_path: Path) -> None:
     statement = verified(tmp_path, LOUD)
     assert statement.result == "PASS"
@@ -64,6 +65,7 @@ def later(folder: Path, body: str, **options: object):
     return statement
 
 
+@pytest.mark.integration
 def test_how_writes_are_cut_does_not_matter_and_what_is_written_does(tmp_path: Path) -> None:
     cut = later(
         tmp_path,
@@ -76,6 +78,7 @@ def test_how_writes_are_cut_does_not_matter_and_what_is_written_does(tmp_path: P
     assert (other.failure.tick, other.failure.columns) == (2, ("output",))
 
 
+@pytest.mark.integration
 def test_standard_error_is_compared_unless_it_is_ignored(tmp_path: Path) -> None:
     body = "print('the same'); print(LATER, file=sys.stderr)"
     compared = later(tmp_path, body)
@@ -88,6 +91,7 @@ def test_standard_error_is_compared_unless_it_is_ignored(tmp_path: Path) -> None
     assert "standard error was not compared (--ignore-errors)" in ignored.headline
 
 
+@pytest.mark.integration
 def test_a_program_that_closes_its_output_is_still_recorded(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -106,6 +110,7 @@ def test_a_program_that_closes_its_output_is_still_recorded(tmp_path: Path) -> N
         assert record.printed()[0] == b"xxx"
 
 
+@pytest.mark.integration
 def test_output_is_passed_on_to_whoever_records(tmp_path: Path) -> None:
     program = write(tmp_path, LOUD)
     done = cli("record", program, "--seed", 1, "-o", tmp_path / "a.twice")
@@ -115,6 +120,7 @@ def test_output_is_passed_on_to_whoever_records(tmp_path: Path) -> None:
     assert (quiet.returncode, quiet.stdout) == (0, "")
 
 
+@pytest.mark.integration
 def test_a_segment_counts_what_was_printed_before_it(tmp_path: Path) -> None:
     from twice.recording.cadence import Cadence
 
@@ -141,6 +147,7 @@ def test_a_captured_file_counts_bytes_and_lines_once() -> None:
         assert captured.digest == nothing
 
 
+@pytest.mark.integration
 def test_a_descriptor_that_points_elsewhere_for_a_while_or_is_closed_does_no_harm(
     tmp_path: Path,
 ) -> None:
@@ -169,6 +176,7 @@ def test_a_descriptor_that_points_elsewhere_for_a_while_or_is_closed_does_no_har
         assert record.printed()[0] == b"before\nafter\n"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("last", "was", "now"),
     [

@@ -65,6 +65,7 @@ def still() -> dict[str, str]:
     return probed()
 
 
+@pytest.mark.integration
 def test_equal_settings_give_equal_probes_in_five_processes(still: dict[str, str]) -> None:
     others = [probed() for _ in range(4)]
 
@@ -83,16 +84,19 @@ def test_every_probe_is_sixteen_hex_digits_under_a_known_group(still: dict[str, 
     assert list(still) == sorted(still)
 
 
+@pytest.mark.integration
 def test_another_hash_seed_moves_the_order_of_text_and_nothing_else(
     still: dict[str, str],
 ) -> None:
     assert moved(still, probed(PYTHONHASHSEED="1")) == ["hash.text"]
 
 
+@pytest.mark.integration
 def test_an_unpinned_hash_seed_is_named_as_such() -> None:
     assert probed(["hash"], PYTHONHASHSEED="random")["hash.text"] == UNPINNED
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not GLIBC_X86, reason="glibc picks its variants by tunable on x86 only")
 def test_another_variant_of_the_c_library_moves_pure_python(still: dict[str, str]) -> None:
     found = moved(still, probed(GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2,-FMA"))
@@ -106,6 +110,7 @@ def test_another_variant_of_the_c_library_moves_pure_python(still: dict[str, str
         ]
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(not GLIBC_X86, reason="sets MXCSR through glibc's fenv")
 def test_flushed_denormals_move_exactly_the_denormal_probes(still: dict[str, str]) -> None:
     found = moved(still, probed(first=FLUSHING))
@@ -113,6 +118,7 @@ def test_flushed_denormals_move_exactly_the_denormal_probes(still: dict[str, str
     assert found == ["float.denormals_are_zero", "float.flush_to_zero", "numpy.denormals"]
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not X86 or not openblas_dispatches(), reason="kernel sets of OpenBLAS on x86")
 def test_other_blas_kernels_move_matrices_and_not_the_c_library() -> None:
     groups = ["libm", "python", "float", "numpy", "blas", "lapack"]
@@ -124,6 +130,7 @@ def test_other_blas_kernels_move_matrices_and_not_the_c_library() -> None:
     assert not [name for name in found if name.startswith(("libm", "python", "float", "numpy"))]
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif((os.cpu_count() or 1) < 2 or not openblas_dispatches(), reason="one core")
 def test_another_thread_count_moves_only_large_products(still: dict[str, str]) -> None:
     found = moved(still, probed(OPENBLAS_NUM_THREADS="2"))
@@ -133,6 +140,7 @@ def test_another_thread_count_moves_only_large_products(still: dict[str, str]) -
     assert not [name for name in found if "small" in name]
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not X86 or not avx512(), reason="this processor has no AVX-512 to do without")
 def test_numpy_without_its_widest_kernels_moves_ufuncs_and_the_order_of_ties(
     still: dict[str, str],
@@ -143,6 +151,7 @@ def test_numpy_without_its_widest_kernels_moves_ufuncs_and_the_order_of_ties(
     assert {name.partition(".")[0] for name in found} == {"numpy"}
 
 
+@pytest.mark.heavy
 def test_a_knob_with_a_name_that_nobody_knows_moves_nothing(still: dict[str, str]) -> None:
     assert moved(still, probed(OPENBLAS_CORETYPE="NoSuchKernel")) == []
 
@@ -171,6 +180,7 @@ def test_probes_leave_the_global_generators_alone() -> None:
     assert before == (random.getstate(), np.random.get_state()[1].tolist())
 
 
+@pytest.mark.integration
 def test_torch_is_not_imported_for_its_probes() -> None:
     code = "import sys; from twice.recording.probes import run_probes as r; r(); print('torch' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,6 +13,8 @@ from twice.recording.runrecord import RunRecord
 from twice.replaying.restoring import restores
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 UNITTEST = (
     "import random, time, unittest\n"
     "class Fish(unittest.TestCase):\n"
@@ -32,7 +34,6 @@ COMMANDS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_program_of_somebody_elses_is_recorded_and_replays(tmp_path: Path, name: str) -> None:
     (tmp_path / "fish.py").write_text(UNITTEST)

@@ -16,6 +16,8 @@ from twice.recording.runrecord import RunRecord
 from twice.replaying.reading import replay
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 
 def test_a_script_is_recorded_by_output_and_exit_code_and_its_verdict_says_so(
     tmp_path: Path,

@@ -15,6 +15,8 @@ from twice.replaying.branching import branch
 from twice.replaying.reading import replay
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 VETOED = """
     def main(run):
         walk = run.track("walk", Walk(run.rng("walk")))

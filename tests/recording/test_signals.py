@@ -16,6 +16,8 @@ from programs import cli, environ, write
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 WAITS = """
     import signal, sys, time
     def handle(number, frame):

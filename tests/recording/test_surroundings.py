@@ -114,6 +114,7 @@ def test_a_child_gets_the_recorded_values_and_no_others() -> None:
     assert (child["PATH"], child["HOME"]) == ("/bin", "/h")
 
 
+@pytest.mark.integration
 def test_a_child_process_really_runs_in_them() -> None:
     surroundings = for_recording({"PYTHONHASHSEED": "11", "TZ": "Asia/Tokyo"})
     code = "import os, time; print(hash('probe'), os.environ['TZ'], os.environ['LC_ALL'])"

@@ -174,6 +174,7 @@ def test_how_a_tick_was_left_is_in_the_journal(tmp_path: Path) -> None:
             assert len(list(record.reader.frames(kinds=["left"]))) == left
 
 
+@pytest.mark.integration
 def test_an_exception_that_ends_the_program_closes_its_tick_and_verifies(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -196,6 +197,7 @@ def test_an_exception_that_ends_the_program_closes_its_tick_and_verifies(tmp_pat
     assert (statement.result, statement.counts["passed"]) == ("PASS", 7)
 
 
+@pytest.mark.integration
 def test_two_loops_and_a_held_iterator_verify(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -225,6 +227,7 @@ def test_inline_code_refuses_a_second_run_in_one_process(tmp_path: Path) -> None
     assert not (tmp_path / "b.twice").exists()
 
 
+@pytest.mark.integration
 def test_points_that_a_program_takes_by_hand_verify(tmp_path: Path) -> None:
     with recorded(
         tmp_path,

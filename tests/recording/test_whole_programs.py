@@ -15,6 +15,8 @@ from programs import cli, environ
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 SHOWS = """
     import __main__, sys
     own = {"sys", "__main__", "shown", "own"}

@@ -10,6 +10,8 @@ from programs import recorded, verified
 from twice.foundation.classes import Predicate
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 STILL = """
     class Blind:
         def __init__(self):

@@ -37,7 +37,10 @@ from twice.recording.runrecord import RunRecord
 MISSING = [can_limit()] + [
     probed.reason for probed in (probe_world(), probe_process_number(), probe_network())
 ]
-pytestmark = pytest.mark.skipif(any(MISSING), reason="; ".join(filter(None, MISSING)))
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(any(MISSING), reason="; ".join(filter(None, MISSING))),
+]
 
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0, reason="only root becomes another user, or loses what a container takes"

@@ -167,6 +167,7 @@ PROGRAM = """
 """
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(not probe_world().available, reason=probe_world().reason)
 @pytest.mark.parametrize("is_removed", [False, True])
 def test_a_verdict_names_the_row_while_the_recorded_file_is_there(

@@ -95,6 +95,7 @@ def verified(path: Path) -> Verification:
         return verify(path)
 
 
+@pytest.mark.integration
 def test_an_output_that_was_overwritten_stays_so_and_the_run_passes(tmp_path: Path) -> None:
     path = record(tmp_path, "c_write('out', b'result')")
     (tmp_path / "out").write_bytes(b"precious")
@@ -102,6 +103,7 @@ def test_an_output_that_was_overwritten_stays_so_and_the_run_passes(tmp_path: Pa
     assert verified(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_an_output_that_was_removed_stays_away(tmp_path: Path) -> None:
     path = record(tmp_path, "c_write('out', b'result')")
     (tmp_path / "out").unlink()
@@ -109,6 +111,7 @@ def test_an_output_that_was_removed_stays_away(tmp_path: Path) -> None:
     assert verified(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_a_change_in_place_verifies_again_and_again(tmp_path: Path) -> None:
     (tmp_path / "table.db").write_bytes(b"0123456789")
     body = "run.compare('held', c_read('table.db'))\nc_write('table.db', b'XX', os.O_RDWR)"
@@ -117,6 +120,7 @@ def test_a_change_in_place_verifies_again_and_again(tmp_path: Path) -> None:
     assert [verified(path).result for _ in range(3)] == ["PASS"] * 3
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("shows", [True, False], ids=["shown", "unseen"])
 def test_an_input_of_c_code_that_changed_is_named(tmp_path: Path, shows: bool) -> None:
     (tmp_path / "in").write_bytes(b"one")
@@ -130,6 +134,7 @@ def test_an_input_of_c_code_that_changed_is_named(tmp_path: Path, shows: bool) -
     assert statement.to_json()["effects"]["files"]["differing"] == ["in"]
 
 
+@pytest.mark.integration
 def test_an_input_that_the_run_changed_itself_is_served(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"one")
     path = record(tmp_path, "print(c_read('in'))\nc_write('in', b'next')")
@@ -138,6 +143,7 @@ def test_an_input_that_the_run_changed_itself_is_served(tmp_path: Path) -> None:
     assert verified(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_a_planted_difference_in_an_output_is_named_with_its_place(tmp_path: Path) -> None:
     # A counter that two recordings would share: nothing of it is printed.
     (tmp_path / "elsewhere").mkdir()
@@ -165,6 +171,7 @@ c_write('out', bytes(data))
     assert statement.to_json()["effects"]["files"]["differing"] == ["out"]
 
 
+@pytest.mark.integration
 def test_c_code_finds_the_tree_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "old").write_bytes(b"old")
     (tmp_path / "folder").mkdir()
@@ -183,6 +190,7 @@ run.compare('after', [c_read('made'), c_read('old'), c_read('folder/inner')])
     assert verified(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_python_and_c_see_one_tree(tmp_path: Path) -> None:
     body = """
 Path(HERE, 'by-python').write_bytes(b'python')
@@ -199,6 +207,7 @@ run.compare('c reads both', [c_read('by-c'), c_read('by-c.tmp')])
     assert verified(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_sqlite_needs_no_adapter(tmp_path: Path) -> None:
     body = """
 import sqlite3
@@ -216,6 +225,7 @@ table.close()
     assert [verified(path).result for _ in range(2)] == ["PASS"] * 2
 
 
+@pytest.mark.integration
 def test_memory_maps_are_files_like_others(tmp_path: Path) -> None:
     (tmp_path / "map").write_bytes(b"0" * 8192)
     body = """
@@ -230,6 +240,7 @@ with open(Path(HERE, 'map'), 'r+b') as file, mmap.mmap(file.fileno(), 0) as held
     assert (tmp_path / "map").read_bytes()[4096:4100] == b"MAPS"
 
 
+@pytest.mark.integration
 def test_what_a_served_process_wrote_is_put_in_place(tmp_path: Path) -> None:
     body = """
 import subprocess
@@ -243,6 +254,7 @@ run.compare('left', [c_read('made'), c_read('folder/now'), c_read('link'), c_rea
     assert verified(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_forked_processes_run_again_in_the_copy(tmp_path: Path) -> None:
     body = """
 for number in range(3):
@@ -262,12 +274,14 @@ run.compare('left', [c_read(f'child-{number}') for number in range(3)])
     assert statement.files.processes == "number"
 
 
+@pytest.mark.integration
 def test_the_process_id_is_given_again_to_code_in_c(tmp_path: Path) -> None:
     path = record(tmp_path, "run.compare('pid', LIBC.getpid())")
 
     assert verified(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_a_branch_keeps_its_files_beside_its_record(tmp_path: Path) -> None:
     source = f"""{C}
     def main(run):
@@ -287,6 +301,7 @@ def test_a_branch_keeps_its_files_beside_its_record(tmp_path: Path) -> None:
     assert verified(tmp_path / "b.twice").result == "PASS"
 
 
+@pytest.mark.heavy
 def test_a_replay_and_a_diagnosis_touch_nothing(tmp_path: Path) -> None:
     source = f"""{C}
     def main(run):
@@ -306,6 +321,7 @@ def test_a_replay_and_a_diagnosis_touch_nothing(tmp_path: Path) -> None:
         assert twice.diagnose(tmp_path / "a.twice", tmp_path / "c.twice").exit_code == 1
 
 
+@pytest.mark.integration
 def test_a_recording_in_a_copy_touches_nothing(tmp_path: Path) -> None:
     program = write(
         tmp_path, f"{C}\n    def main(run):\n        c_write('out', b'x')\n        print(1)\n"
@@ -318,6 +334,7 @@ def test_a_recording_in_a_copy_touches_nothing(tmp_path: Path) -> None:
     assert left == {"a.twice", "program.py"}
 
 
+@pytest.mark.integration
 def test_what_a_replay_wrote_can_be_kept(tmp_path: Path) -> None:
     path = record(tmp_path, "c_write('out', b'result')")
     (tmp_path / "out").unlink()
@@ -335,6 +352,7 @@ def test_what_a_replay_wrote_can_be_kept(tmp_path: Path) -> None:
     assert "E-OUTPUT-001" in again.stderr
 
 
+@pytest.mark.integration
 def test_without_a_world_writes_are_refused_and_nothing_is_judged(tmp_path: Path) -> None:
     path = record(tmp_path, "c_write('out', b'result')")
     (tmp_path / "out").write_bytes(b"precious")
@@ -347,6 +365,7 @@ def test_without_a_world_writes_are_refused_and_nothing_is_judged(tmp_path: Path
     assert "not judged: code other than Python wants to write out" in done.stdout
 
 
+@pytest.mark.integration
 def test_without_any_protection_nothing_is_executed(tmp_path: Path) -> None:
     path = record(tmp_path, "c_write('out', b'result')")
     (tmp_path / "out").write_bytes(b"precious")
@@ -358,6 +377,7 @@ def test_without_any_protection_nothing_is_executed(tmp_path: Path) -> None:
     assert "E-FILE-002" in done.stderr
 
 
+@pytest.mark.integration
 def test_a_tier_that_is_none_is_an_error(tmp_path: Path) -> None:
     path = record(tmp_path, "pass")
 
@@ -367,6 +387,7 @@ def test_a_tier_that_is_none_is_an_error(tmp_path: Path) -> None:
     assert "'wrold'" in done.stderr
 
 
+@pytest.mark.integration
 def test_a_statement_says_by_what_it_was_governed(tmp_path: Path) -> None:
     path = record(tmp_path, "c_write('out', b'result')", allow=("native.load",))
 
@@ -393,6 +414,7 @@ def fails_in_time(path: Path) -> Verification:
             return statement
 
 
+@pytest.mark.integration
 def test_a_file_that_a_library_fills_from_its_own_clock_gets_a_policy(tmp_path: Path) -> None:
     path = record(tmp_path, CLOCK_IN_FILE)
 
@@ -406,6 +428,7 @@ def test_a_file_that_a_library_fills_from_its_own_clock_gets_a_policy(tmp_path: 
     assert "own.db differs and is not judged: --file-policy own.db=existence" in passed.caveats
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("given", ["own.db", "own.db=sometimes", "=ignore"])
 def test_a_policy_that_is_none_is_an_error(tmp_path: Path, given: str) -> None:
     (tmp_path / "program.py").write_text("print(1)\n")
@@ -417,6 +440,7 @@ def test_a_policy_that_is_none_is_an_error(tmp_path: Path, given: str) -> None:
     assert not (tmp_path / "program.twice").exists()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("given", ["", "-1", "12X", "1e9", "9" * 20])
 def test_a_size_that_is_none_is_an_error(tmp_path: Path, given: str) -> None:
     (tmp_path / "program.py").write_text("print(1)\n")
@@ -427,6 +451,7 @@ def test_a_size_that_is_none_is_an_error(tmp_path: Path, given: str) -> None:
     assert done.stderr.startswith("E-USE-001")
 
 
+@pytest.mark.integration
 def test_a_large_file_that_was_changed_in_place_is_not_judged(tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(b"0" * 5000)
     path = record(tmp_path, "c_write('large', b'XX', os.O_RDWR)", copy_limit=4096)
@@ -437,6 +462,7 @@ def test_a_large_file_that_was_changed_in_place_is_not_judged(tmp_path: Path) ->
     assert any("large: it held 5,000 bytes" in caveat for caveat in statement.caveats)
 
 
+@pytest.mark.integration
 def test_files_that_are_hidden_from_a_replay_are_named(tmp_path: Path) -> None:
     path = record(tmp_path, "run.compare('found', c_read('settings'))")
     (tmp_path / "settings").write_bytes(b"new")
@@ -447,6 +473,7 @@ def test_files_that_are_hidden_from_a_replay_are_named(tmp_path: Path) -> None:
     assert any(caveat.endswith("looked for it: settings") for caveat in statement.caveats)
 
 
+@pytest.mark.integration
 def test_a_copy_between_files_is_made_in_a_replay_too(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"0123456789")
     body = """
@@ -459,6 +486,7 @@ run.compare('at', os.copy_file_range(source, target, 4, 2, 6))
     assert verified(path).result == "PASS"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_verification_that_is_ended_leaves_nothing_behind(
     tmp_path: Path, number: signal.Signals

@@ -13,6 +13,8 @@ from twice.foundation.seeds import Seed, sweep_seed
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import read_sample
 
+pytestmark = pytest.mark.integration
+
 PROGRAM = """
 import os
 

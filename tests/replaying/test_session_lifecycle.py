@@ -60,6 +60,7 @@ def walked(path: Path) -> list[float]:
     return seen
 
 
+@pytest.mark.integration
 def test_starting_stands_before_the_first_tick_and_executes_nothing_yet(path: Path) -> None:
     with replay(path) as session:
         assert (session.tick, session.informational) == (0, False)
@@ -67,6 +68,7 @@ def test_starting_stands_before_the_first_tick_and_executes_nothing_yet(path: Pa
         assert session.state("walk") == {"x": 0.0, "trail": []}
 
 
+@pytest.mark.integration
 def test_stepping_forwards_and_back_and_seeking_show_one_past(
     path: Path, walked: list[float]
 ) -> None:
@@ -82,6 +84,7 @@ def test_stepping_forwards_and_back_and_seeking_show_one_past(
     assert seen == {tick: walked[tick] for tick in (5, 6, 9, 8, 2, 11, 12, 4)}
 
 
+@pytest.mark.integration
 def test_what_was_looked_at_is_remembered_without_a_process(
     path: Path, walked: list[float]
 ) -> None:
@@ -97,6 +100,7 @@ def test_what_was_looked_at_is_remembered_without_a_process(
         assert session._child is None
 
 
+@pytest.mark.integration
 def test_observing_names_components_and_inputs(path: Path) -> None:
     with replay(path, at=3) as session:
         assert list(session.state()) == ["walk"]
@@ -135,6 +139,7 @@ def test_a_session_on_a_torn_record_is_refused(path: Path, tmp_path: Path) -> No
         replay(torn)
 
 
+@pytest.mark.integration
 def test_a_program_that_leaves_its_record_is_refused_on_the_way(tmp_path: Path) -> None:
     with (
         recorded(
@@ -156,6 +161,7 @@ def test_a_program_that_leaves_its_record_is_refused_on_the_way(tmp_path: Path) 
             session.state()
 
 
+@pytest.mark.integration
 def test_a_branch_steps_with_inputs_and_finishes_in_a_record_of_its_own(
     path: Path, tmp_path: Path, walked: list[float]
 ) -> None:
@@ -192,6 +198,7 @@ def test_a_branch_steps_with_inputs_and_finishes_in_a_record_of_its_own(
     assert [entry.name for entry in tmp_path.iterdir() if "partial" in entry.name] == []
 
 
+@pytest.mark.integration
 def test_a_branch_without_inputs_is_the_run_again(path: Path, tmp_path: Path) -> None:
     with branch(path, at=5, out=tmp_path / "b.twice") as record, RunRecord.open(path) as parent:
         assert chains(record) == chains(parent)
@@ -199,6 +206,7 @@ def test_a_branch_without_inputs_is_the_run_again(path: Path, tmp_path: Path) ->
         assert record.run_id != parent.run_id
 
 
+@pytest.mark.integration
 def test_a_branch_that_is_closed_without_finishing_leaves_no_file(
     path: Path, tmp_path: Path
 ) -> None:
@@ -213,6 +221,7 @@ def test_a_branch_that_is_closed_without_finishing_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.integration
 def test_branches_own_their_generators(path: Path, tmp_path: Path, walked: list[float]) -> None:
     with (
         replay(path, at=4) as session,
@@ -229,6 +238,7 @@ def test_branches_own_their_generators(path: Path, tmp_path: Path, walked: list[
         assert session.state("walk")["x"] == walked[6]
 
 
+@pytest.mark.integration
 def test_branches_are_bounded(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("twice.replaying.branching.BRANCHES_OPEN_MAX", 1)
     with replay(path, at=4) as session, session.branch(tmp_path / "b.twice"):
@@ -238,6 +248,7 @@ def test_branches_are_bounded(path: Path, tmp_path: Path, monkeypatch: pytest.Mo
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.integration
 def test_an_input_that_is_never_asked_for_is_refused_and_leaves_no_file(
     path: Path, tmp_path: Path
 ) -> None:
@@ -257,6 +268,7 @@ def test_a_branch_output_is_refused_where_it_cannot_be(path: Path, tmp_path: Pat
         branch(path, at=12, out=tmp_path / "b.twice")
 
 
+@pytest.mark.integration
 def test_a_branch_of_a_run_that_does_not_replay_is_refused(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
@@ -274,6 +286,7 @@ def test_a_branch_of_a_run_that_does_not_replay_is_refused(tmp_path: Path) -> No
     assert sorted(entry.name for entry in tmp_path.glob("*.*")) == ["a.twice", "program.py"]
 
 
+@pytest.mark.integration
 def test_past_the_fork_reads_are_served_while_they_fit_and_marked_when_they_do_not(
     tmp_path: Path,
 ) -> None:
@@ -301,6 +314,7 @@ def test_past_the_fork_reads_are_served_while_they_fit_and_marked_when_they_do_n
     assert verify(tmp_path / "b.twice").result == "PASS"
 
 
+@pytest.mark.integration
 def test_a_rerun_reads_the_world_afresh_and_names_its_parent(path: Path, tmp_path: Path) -> None:
     from twice.replaying.rerunning import rerun
 
@@ -311,6 +325,7 @@ def test_a_rerun_reads_the_world_afresh_and_names_its_parent(path: Path, tmp_pat
     assert verify(tmp_path / "b.twice").result == "PASS"
 
 
+@pytest.mark.integration
 def test_parts_of_a_run_are_judged_from_the_nearest_snapshot(path: Path) -> None:
     part = verify(path, first=5, last=7)
     assert (part.result, part.exit_code, part.failure) == ("PARTIAL", 0, None)
@@ -321,6 +336,7 @@ def test_parts_of_a_run_are_judged_from_the_nearest_snapshot(path: Path) -> None
         verify(path, first=99)
 
 
+@pytest.mark.heavy
 def test_seeking_into_a_later_loop_passes_over_the_earlier_ones(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
@@ -353,6 +369,7 @@ def test_seeking_into_a_later_loop_passes_over_the_earlier_ones(tmp_path: Path) 
         assert verify(tmp_path / "b.twice").result == "PASS"
 
 
+@pytest.mark.integration
 def test_a_branch_holds_what_the_library_read_right_before_its_snapshot(tmp_path: Path) -> None:
     with recorded(
         tmp_path,

@@ -45,6 +45,7 @@ def walking(folder: Path, **options: Any) -> Path:
         return record.path
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["program.py", "beside.py"])
 def test_a_changed_source_file_is_refused_by_name(tmp_path: Path, name: str) -> None:
     path = walking(tmp_path)
@@ -61,6 +62,7 @@ def test_a_changed_source_file_is_refused_by_name(tmp_path: Path, name: str) -> 
     assert not (tmp_path / "b.twice").exists()
 
 
+@pytest.mark.integration
 def test_going_on_for_information_is_never_a_pass(tmp_path: Path) -> None:
     path = walking(tmp_path)
     (tmp_path / "beside.py").write_text("PUSH = 0.5  # the same, and not the same bytes\n")
@@ -76,6 +78,7 @@ def test_going_on_for_information_is_never_a_pass(tmp_path: Path) -> None:
     assert (done.returncode, "FAIL" in done.stdout) == (1, True)
 
 
+@pytest.mark.integration
 def test_a_program_that_is_gone_is_refused(tmp_path: Path) -> None:
     path = walking(tmp_path)
     (tmp_path / "program.py").unlink()
@@ -85,6 +88,7 @@ def test_a_program_that_is_gone_is_refused(tmp_path: Path) -> None:
         verify(path, informational=True)
 
 
+@pytest.mark.integration
 def test_a_checkout_that_was_moved_is_found_from_inside_or_beside_its_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +108,7 @@ def test_a_checkout_that_was_moved_is_found_from_inside_or_beside_its_record(
     assert verify(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_rules_that_this_version_does_not_know_are_refused(tmp_path: Path) -> None:
     path, out = walking(tmp_path), tmp_path / "b.twice"
     with RunRecord.open(path) as record:
@@ -125,6 +130,7 @@ def test_rules_that_this_version_does_not_know_are_refused(tmp_path: Path) -> No
         RunRecord.open(rewritten(path, out, format="twice.run/9"))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "setup",
     [None, {}, {"program": 3}, "text", {"program": {"kind": "function"}}],
@@ -142,6 +148,7 @@ def test_an_identity_that_twice_never_wrote_is_refused_in_one_sentence(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.integration
 def test_a_snapshot_whose_state_hash_is_another_is_refused(tmp_path: Path) -> None:
     path = walking(tmp_path, cadence=Cadence("tick", 2))
     with RecordReader.open(path) as reader:
@@ -156,6 +163,7 @@ def test_a_snapshot_whose_state_hash_is_another_is_refused(tmp_path: Path) -> No
             load(reader, 1)
 
 
+@pytest.mark.integration
 def test_a_component_that_comes_back_different_is_refused_with_its_fields(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
@@ -186,6 +194,7 @@ def test_a_component_that_comes_back_different_is_refused_with_its_fields(tmp_pa
             session.state()
 
 
+@pytest.mark.integration
 def test_a_component_without_restore_is_reached_from_the_top(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
@@ -216,6 +225,7 @@ def test_a_random_hash_seed_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
     assert not (tmp_path / "a.twice").exists()
 
 
+@pytest.mark.integration
 def test_what_was_not_set_is_pinned_and_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +246,7 @@ def test_what_was_not_set_is_pinned_and_recorded(
     assert "PYTHONHASHSEED" not in os.environ
 
 
+@pytest.mark.heavy
 def test_a_torn_record_is_partial_and_never_exits_zero(tmp_path: Path) -> None:
     path = walking(tmp_path, cadence=Cadence("tick", 2))
     whole = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Sixty programs written without a look at the code that judges them: innocents pass, liars never do.
+"""Programs written without a look at the code that judges them: innocents pass, liars never do.
 
 ``verdict_set/labels.json`` says of each what it is, what happens between recording and verification, and which
 verdicts are right. How they were judged at the first look stands in ``docs/internals/first-looks.md``.
@@ -20,12 +20,20 @@ from typing import Any
 import pytest
 
 from programs import environ
+from tiers import sampled
+
+pytestmark = pytest.mark.integration
 
 SET = Path(__file__).parent / "verdict_set"
 LABELS: dict[str, dict[str, Any]] = json.loads((SET / "labels.json").read_text())
+SAMPLE = [
+    *(f"i{number:02}" for number in (2, 4, 8, 9, 10, 13, 17, 20, 22, 24)),
+    *(f"l{number:02}" for number in (1, 3, 5, 8, 10, 11, 13, 18, 19, 27)),
+]
+"""Ten innocents and ten liars, by how their names begin."""
 
 
-@pytest.mark.parametrize("name", LABELS)
+@pytest.mark.parametrize("name", sampled(LABELS, [name for name in LABELS if name[:3] in SAMPLE]))
 def test_the_verdict_is_right(name: str, tmp_path: Path) -> None:
     label = LABELS[name]
     shutil.copy(SET / f"{name}.py", tmp_path)

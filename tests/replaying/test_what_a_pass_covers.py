@@ -35,6 +35,7 @@ DIFFERS = """
 """
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("body", "name", "column"),
     [
@@ -67,6 +68,7 @@ def test_what_a_run_hands_over_is_compared(
     assert (statement.failure.name, statement.failure.columns) == (name, (column,))
 
 
+@pytest.mark.integration
 def test_a_variable_of_a_process_is_named(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -77,12 +79,14 @@ def test_a_variable_of_a_process_is_named(tmp_path: Path) -> None:
     assert statement.failure.replayed.startswith("process.start: 'SEED=")
 
 
+@pytest.mark.integration
 def test_a_returned_value_without_canonical_form_is_said_not_to_be_compared(tmp_path: Path) -> None:
     statement = verified(tmp_path, DIFFERS.format(body="return (n for n in range(3))"))
     assert statement.result == "PASS"
     assert any("returned value is not compared" in caveat for caveat in statement.caveats)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "source",
     [
@@ -97,6 +101,7 @@ def test_a_run_that_hands_nothing_over_does_not_pass(tmp_path: Path, source: str
     assert statement.headline[0].startswith("nothing was compared")
 
 
+@pytest.mark.integration
 def test_a_crash_stands_in_the_headline(tmp_path: Path) -> None:
     statement = verified(tmp_path, DIFFERS.format(body="raise ValueError(f'no {object()}')"))
     assert statement.result == "PASS"
@@ -106,6 +111,7 @@ def test_a_crash_stands_in_the_headline(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.integration
 def test_a_crash_in_a_copied_folder_is_the_same_crash(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     write(tmp_path / "one", DIFFERS.format(body="warnings.warn('x'); open(__file__ + 'none')"))
@@ -115,6 +121,7 @@ def test_a_crash_in_a_copied_folder_is_the_same_crash(tmp_path: Path) -> None:
     assert verify(tmp_path / "two" / "program.twice").result == "PASS"
 
 
+@pytest.mark.integration
 def test_ignored_lines_are_not_compared_and_said(tmp_path: Path) -> None:
     body = "print('took', other(), 's'); print('total 3')"
     compared = verified(tmp_path, DIFFERS.format(body=body))
@@ -127,6 +134,7 @@ def test_ignored_lines_are_not_compared_and_said(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.integration
 def test_a_pattern_that_is_none_is_refused(tmp_path: Path) -> None:
     write(tmp_path, DIFFERS.format(body="pass"))
     for pattern in ("(", ".*"):
@@ -160,6 +168,7 @@ def test_standard_output_is_compared_byte_by_byte() -> None:
     assert select_compared(text, (), ("/my/folder/",), is_errors=False) == text
 
 
+@pytest.mark.integration
 def test_a_library_that_the_run_did_not_load_is_no_difference_of_environment(
     tmp_path: Path,
 ) -> None:

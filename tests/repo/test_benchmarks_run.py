@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 REPOSITORY = Path(__file__).parents[2]
 FOLDER = REPOSITORY / "benchmarks"
 SHARED = {"measuring.py", "report.py", "run_all.py"}
@@ -25,7 +27,6 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_benchmark_runs_small_and_writes_figures(name: str, tmp_path: Path) -> None:
     for peer in PEERS.get(name, []):

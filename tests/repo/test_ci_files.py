@@ -118,6 +118,7 @@ def test_actions_of_others_are_named_with_a_version() -> None:
     assert [each for each in used if not re.fullmatch(r"actions/[\w-]+@v\d+", each)] == []
 
 
+@pytest.mark.integration
 def test_a_vector_that_verifies_passes(project: Path) -> None:
     code, said, output, summary = step("Verify every test vector", project)
 
@@ -125,6 +126,7 @@ def test_a_vector_that_verifies_passes(project: Path) -> None:
     assert f"| `{VECTOR}` | PASS |" in summary
 
 
+@pytest.mark.integration
 def test_a_vector_of_other_code_is_not_passed(project: Path) -> None:
     path = project / "walk.py"
     path.write_text(path.read_text("utf-8").replace("+ 0", "+ 1"), encoding="utf-8")
@@ -135,6 +137,7 @@ def test_a_vector_of_other_code_is_not_passed(project: Path) -> None:
     assert f"::error title=twice verify::{VECTOR}" in said
 
 
+@pytest.mark.heavy
 def test_a_failure_counts_more_than_what_could_not_be_told(project: Path) -> None:
     (project / "lost.py").write_text(LOST, encoding="utf-8")
     lost = Path(VECTOR).with_name("alost.twice")
@@ -148,6 +151,7 @@ def test_a_failure_counts_more_than_what_could_not_be_told(project: Path) -> Non
     assert results == [("alost", "FAIL"), ("torn", "UNKNOWN"), ("vector", "PASS")]
 
 
+@pytest.mark.integration
 def test_patterns_are_files_and_no_commands(project: Path) -> None:
     code, _, output, summary = step(
         "Verify every test vector", project, vectors="$(touch gone)\n  \n; touch gone\n*.none"
@@ -158,6 +162,7 @@ def test_patterns_are_files_and_no_commands(project: Path) -> None:
     assert not (project / "gone").exists()
 
 
+@pytest.mark.integration
 def test_names_with_spaces_are_verified(project: Path) -> None:
     (project / VECTOR).rename(project / "a vector.twice")
     code, said, output, _ = step("Verify every test vector", project, vectors="  a *.twice\n")
@@ -165,6 +170,7 @@ def test_names_with_spaces_are_verified(project: Path) -> None:
     assert (code, output) == (0, "result=PASS\n"), said
 
 
+@pytest.mark.integration
 def test_the_install_step_hands_pip_what_was_said(project: Path) -> None:
     pip = project / "pip.py"
     pip.write_text("import sys\nprint(sys.argv[1:])\n", encoding="utf-8")
@@ -174,6 +180,7 @@ def test_the_install_step_hands_pip_what_was_said(project: Path) -> None:
     assert "['install', '--disable-pip-version-check', '-e', '.[dev]', 'twice']" in said
 
 
+@pytest.mark.integration
 def test_the_gate_step_says_what_the_gate_says(project: Path) -> None:
     empty = project.parent / "empty"
     empty.mkdir()
@@ -212,6 +219,7 @@ def test_hooks_name_commands_and_those_that_execute_run_in_the_projects_environm
     assert hooks["twice-verify"]["args"] == [VECTOR]
 
 
+@pytest.mark.integration
 def test_the_verify_hook_verifies_the_vector(project: Path) -> None:
     hook = next(each for each in HOOKS if each["id"] == "twice-verify")
     words = [*shlex.split(hook["entry"])[1:], *hook["args"]]
@@ -236,6 +244,7 @@ def test_the_guide_names_what_there_is() -> None:
         assert [each for each in found if each not in {*COMMANDS, "gate"}] == [], line
 
 
+@pytest.mark.integration
 def test_the_lines_for_gitlab_run(project: Path) -> None:
     gitlab = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)[2])
     (line,) = [each for each in gitlab["twice"]["script"] if "verify" in each]

@@ -7,8 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import twice
 from programs import cli, environ
+
+pytestmark = pytest.mark.integration
 
 START = Path(__file__).parents[2] / "docs" / "start.md"
 

@@ -12,6 +12,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.integration
+
 HEAVY = (
     "IPython", "aiohttp", "asyncio", "blake3", "click", "fastapi", "gymnasium", "hypothesis",
     "importlib.metadata", "jax", "matplotlib", "mujoco", "numpy", "pandas", "pyarrow",

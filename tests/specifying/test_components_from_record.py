@@ -10,6 +10,8 @@ from programs import recorded
 from twice.recording.cadence import parse_cadence
 from twice.specifying.filling.from_record import from_record
 
+pytestmark = pytest.mark.integration
+
 PROGRAM = """
 def main(run):
     run.track("b", Walk(run.rng("b")))

@@ -9,18 +9,19 @@ from pathlib import Path
 import pytest
 
 from programs import cli
+from tiers import sampled
 from twice.testing import properties
 
 SYSTEMS = Path(__file__).parents[2] / "examples" / "systems"
 TIERS = {"life": "XS", "training": "S", "orders": "M", "market": "L", "clearing": "XL"}
 
 
-@pytest.fixture(params=TIERS)
+@pytest.fixture(params=sampled(TIERS, {"life"}))
 def system(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return Path(shutil.copytree(SYSTEMS / request.param, tmp_path / request.param))
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_its_gate_passes_at_its_tier(system: Path) -> None:
     done = cli("gate", "--json", cwd=system)
     report = json.loads(done.stdout)
@@ -30,6 +31,7 @@ def test_its_gate_passes_at_its_tier(system: Path) -> None:
     assert (done.returncode, report["result"], report["tier"]) == (0, "PASS", TIERS[system.name])
 
 
+@pytest.mark.integration
 def test_its_report_stands_and_its_scaffold_is_as_the_sheets_say(system: Path) -> None:
     before = {path: path.read_bytes() for path in system.rglob("*") if path.is_file()}
 
@@ -59,7 +61,7 @@ FAULTS_IN = {
 """Program, a small configuration, and the kinds of faults that have no place in its state."""
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", FAULTS_IN)
 def test_every_fault_that_has_a_place_in_it_is_caught(
     name: str, monkeypatch: pytest.MonkeyPatch

@@ -16,6 +16,8 @@ import pytest
 from twice.specifying.frontmatter import read_head
 from twice.specifying.workspace import FOLDER, open_workspace, save
 
+pytestmark = pytest.mark.heavy
+
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "specified-system.md"
 BLOCKS = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -49,7 +51,6 @@ def written(folder: Path, block: str) -> None:
     save(before, type(before)(folder, {**before.artifacts, number: sheet}))
 
 
-@pytest.mark.slow
 def test_the_guide_leads_to_code_whose_tests_pass_and_leaves_only_costs_open(
     tmp_path: Path,
 ) -> None:

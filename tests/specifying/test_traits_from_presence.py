@@ -99,6 +99,7 @@ def filled(project: Path, *more: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return said, {each["name"]: (each["here"], each["why"]) for each in shown["values"]["traits"]}
 
 
+@pytest.mark.integration
 def test_what_the_code_shows_is_filled_with_its_line_and_the_rest_stays_unknown(
     tmp_path: Path,
 ) -> None:
@@ -114,6 +115,7 @@ def test_what_the_code_shows_is_filled_with_its_line_and_the_rest_stays_unknown(
     }
 
 
+@pytest.mark.integration
 def test_a_run_shows_what_no_line_does(tmp_path: Path) -> None:
     begun(tmp_path)
     made = cli("record", "a.py:main", "--seed", 1, "-o", "a.twice", cwd=tmp_path)
@@ -125,6 +127,7 @@ def test_a_run_shows_what_no_line_does(tmp_path: Path) -> None:
     assert traits["gpu"] == ("?", "?")
 
 
+@pytest.mark.integration
 def test_what_somebody_denied_stays_denied_and_is_told(tmp_path: Path) -> None:
     begun(tmp_path, concurrency=False)
 

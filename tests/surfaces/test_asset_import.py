@@ -154,6 +154,7 @@ def test_a_draft_is_filled_and_stays_a_draft(tmp_path: Path) -> None:
     assert ("revision" in found, found["environment"]["os"]) == (False, {"wanted": ANY})
 
 
+@pytest.mark.integration
 def test_a_log_in_a_store_is_revised_and_the_store_holds_together(tmp_path: Path) -> None:
     pytest.importorskip("PIL")
     hot = tmp_path / "hot"

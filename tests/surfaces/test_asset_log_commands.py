@@ -15,6 +15,8 @@ Image = pytest.importorskip("PIL.Image")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from completelogs import marked  # noqa: E402
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:

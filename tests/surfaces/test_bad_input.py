@@ -19,6 +19,8 @@ from twice.recording.record.layout import Header
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 PROGRAM = """
 import twice
 

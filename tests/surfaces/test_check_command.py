@@ -12,6 +12,8 @@ import pytest
 
 from programs import cli, environ
 
+pytestmark = pytest.mark.integration
+
 LISTING = "import os\n\n\ndef names(folder):\n    return [name for name in os.listdir(folder)]\n"
 MODULES = """
 import json, sys

@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_json_has_a_witness_for_the_finding_and_a_confirmation(folder: Path) -> None:
     ran = cli(
         "check",
@@ -52,7 +52,7 @@ def test_json_has_a_witness_for_the_finding_and_a_confirmation(folder: Path) -> 
     assert document["summary"]["confirmation"]["unexplained"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_a_fact_that_was_taken_away_is_named_all_the_same(folder: Path) -> None:
     silenced = SET.replace("list(found)", "list(found)  # twice: ignore[set-order] it is small")
     (folder / "program.py").write_text(silenced)
@@ -63,6 +63,7 @@ def test_a_fact_that_was_taken_away_is_named_all_the_same(folder: Path) -> None:
     assert "not shown, and a fact: program.py:6 set-order, confirmed" in ran.stdout
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -89,6 +90,7 @@ def test_wrong_use_is_one_error(folder: Path, options: list[str], said: str) -> 
     assert said in ran.stderr
 
 
+@pytest.mark.integration
 def test_without_a_program_what_stands_after_two_dashes_is_a_path(folder: Path) -> None:
     ran = cli("check", "--json", "--", "program.py", cwd=folder)
 
@@ -98,7 +100,7 @@ def test_without_a_program_what_stands_after_two_dashes_is_a_path(folder: Path) 
     assert "confirmation" not in document["summary"]
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_a_program_that_differs_from_itself_says_in_what_and_what_found_it(folder: Path) -> None:
     timed = f"import time\n\nstarted = time.time()\nprint('at', started)\n{SET}"
     (folder / "program.py").write_text(timed)
@@ -115,7 +117,7 @@ def test_a_program_that_differs_from_itself_says_in_what_and_what_found_it(folde
     assert document["summary"]["confirmation"]["outcomes"] == {"confirmed": 1, "untold": 1}
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_what_differs_from_itself_and_was_not_found_is_said(folder: Path) -> None:
     hidden = "import os\n\nprint(getattr(os, 'ur' + 'andom')(4).hex())\n"
     (folder / "program.py").write_text(hidden)
@@ -128,7 +130,7 @@ def test_what_differs_from_itself_and_was_not_found_is_said(folder: Path) -> Non
     assert "nothing found; runs part" in ran.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_where_nothing_was_found_two_runs_are_compared_all_the_same(folder: Path) -> None:
     (folder / "program.py").write_text("print(sum(range(9)))\n")
 
@@ -139,7 +141,7 @@ def test_where_nothing_was_found_two_runs_are_compared_all_the_same(folder: Path
     assert "two runs with nothing varied did the same" in ran.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_a_package_is_run_as_a_module(folder: Path) -> None:
     (folder / "people").mkdir()
     (folder / "people" / "__init__.py").touch()
@@ -155,6 +157,7 @@ def test_a_package_is_run_as_a_module(folder: Path) -> None:
     assert finding["witness"]["operation"]["path"] == "people/__main__.py"
 
 
+@pytest.mark.integration
 def test_how_a_module_is_named_stands_in_the_help_and_in_the_refusal(folder: Path) -> None:
     asked = cli("check", "--help", cwd=folder)
     refused = cli("check", "program.py", "--confirm", "-m", "people", cwd=folder)

@@ -54,6 +54,7 @@ def examples(name: str) -> list[str]:
     return [row.strip() for row in rows if row.startswith("  twice ")]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_says_what_and_shows_an_example(name: str) -> None:
     done = cli(name, "--help")
@@ -65,6 +66,7 @@ def test_help_says_what_and_shows_an_example(name: str) -> None:
     assert all(example in done.stdout for example in examples(name))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_examples_work(name: str, swarm: Path) -> None:
     (swarm / "package").mkdir()
@@ -116,6 +118,7 @@ def test_the_reference_is_what_the_commands_say() -> None:
     )
 
 
+@pytest.mark.integration
 def test_a_reader_that_leaves_early_is_no_error(recorded_swarm: Path) -> None:
     shell = f"{shlex.quote(sys.executable)} -m twice show a.twice --snapshot 0 --json | head -c 10"
     done = subprocess.run(
@@ -127,6 +130,7 @@ def test_a_reader_that_leaves_early_is_no_error(recorded_swarm: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "words",
     [
@@ -150,6 +154,7 @@ def test_the_same_bytes_come_out_under_every_hash_seed(
     assert len(outputs) == 1
 
 
+@pytest.mark.integration
 def test_nothing_but_the_document_is_on_standard_output(swarm: Path) -> None:
     done = cli("verify", "a.twice", "--json", cwd=swarm)
 
@@ -157,6 +162,7 @@ def test_nothing_but_the_document_is_on_standard_output(swarm: Path) -> None:
     assert json.loads(done.stdout)
 
 
+@pytest.mark.integration
 def test_a_result_that_finds_no_room_is_not_taken_as_given(swarm: Path) -> None:
     show = f"{shlex.quote(sys.executable)} -m twice show a.twice --json"
 
@@ -174,6 +180,7 @@ def test_a_result_that_finds_no_room_is_not_taken_as_given(swarm: Path) -> None:
     assert (closed.returncode, closed.stderr) == (0, "")
 
 
+@pytest.mark.integration
 def test_what_is_missing_or_wrong_is_named_with_its_source(tmp_path: Path) -> None:
     (tmp_path / "p.py").write_text(MODULE)
     missing = cli("record", cwd=tmp_path)
@@ -183,6 +190,7 @@ def test_what_is_missing_or_wrong_is_named_with_its_source(tmp_path: Path) -> No
     assert (seeded.returncode, seeded.stderr[:22]) == (2, "E-SEED-003  TWICE_SEED")
 
 
+@pytest.mark.integration
 def test_an_ascii_terminal_gets_escapes_and_no_error(tmp_path: Path) -> None:
     (tmp_path / "é.txt").write_text("x")
 
@@ -192,6 +200,7 @@ def test_an_ascii_terminal_gets_escapes_and_no_error(tmp_path: Path) -> None:
     assert "\\xe9.txt" in done.stderr
 
 
+@pytest.mark.integration
 def test_unknown_commands_and_options_are_one_error(recorded_swarm: Path) -> None:
     for words in (("shew",), ("show",), ("show", "a.twice", "--tock", 3), ("show", "a.twice", "x")):
         done = cli(*words, cwd=recorded_swarm)
@@ -199,6 +208,7 @@ def test_unknown_commands_and_options_are_one_error(recorded_swarm: Path) -> Non
         assert done.stdout == ""
 
 
+@pytest.mark.integration
 def test_no_command_reads_as_wrong_use_and_help_as_help() -> None:
     assert cli().returncode == 2
     assert cli("--help").returncode == 0

@@ -105,7 +105,7 @@ def tried(
     return trials, found
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_a_set_order_is_confirmed_where_two_hash_seeds_part_and_nowhere_else(
     tmp_path: Path,
 ) -> None:
@@ -122,7 +122,7 @@ def test_a_set_order_is_confirmed_where_two_hash_seeds_part_and_nowhere_else(
     assert found.unexplained == ()
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_a_whole_script_is_tried_too_and_a_finding_that_did_nothing_stays(tmp_path: Path) -> None:
     trials, found = tried(tmp_path, SCRIPT, name="")
 
@@ -133,7 +133,7 @@ def test_a_whole_script_is_tried_too_and_a_finding_that_did_nothing_stays(tmp_pa
     assert found.unexplained == ()
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_a_listing_is_confirmed_by_a_folder_that_is_listed_backwards(tmp_path: Path) -> None:
     inside = tmp_path / "data"
     inside.mkdir()
@@ -149,7 +149,7 @@ def test_a_listing_is_confirmed_by_a_folder_that_is_listed_backwards(tmp_path: P
     assert found.to_json()["outcomes"] == {"confirmed": 1}
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_a_clock_is_confirmed_by_two_runs_of_the_same(tmp_path: Path) -> None:
     trials, found = tried(tmp_path, CLOCK)
 
@@ -161,7 +161,7 @@ def test_a_clock_is_confirmed_by_two_runs_of_the_same(tmp_path: Path) -> None:
     assert found.unexplained == ()
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_finding_that_made_no_difference_stays_and_is_not_cleared(tmp_path: Path) -> None:
     trials, found = tried(tmp_path, INNOCENT)
 
@@ -172,7 +172,7 @@ def test_a_finding_that_made_no_difference_stays_and_is_not_cleared(tmp_path: Pa
     assert found.unexplained == ()
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_what_differs_and_no_finding_explains_is_said_aloud(tmp_path: Path) -> None:
     path, findings = made(tmp_path, UNSEEN)
     assert findings == (), "a name that is put together is out of the checker's sight"

@@ -9,7 +9,7 @@ import pytest
 from programs import cli
 from twice.surfaces.demo.staging import SHIPPED, planted_line
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def test_the_demonstration_prints_pass_and_the_planted_line(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ DERIVING: dict[str, tuple[object, ...]] = {
 }
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", DERIVING)
 def test_an_existing_output_stays_without_force(name: str, swarm: Path) -> None:
     mine = b"" if name in {"branch", "rerun"} else b"mine"
@@ -35,6 +36,7 @@ def test_an_existing_output_stays_without_force(name: str, swarm: Path) -> None:
     assert (swarm / "out").read_bytes() != mine
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "command", [("record", __file__, "--seed", 1), DERIVING["branch"], DERIVING["rerun"]]
 )
@@ -49,6 +51,7 @@ def test_a_record_replaces_a_record_and_nothing_else(
     assert (swarm / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", DERIVING)
 def test_what_is_read_is_never_replaced(name: str, swarm: Path) -> None:
     before = (swarm / "a.twice").read_bytes()
@@ -59,6 +62,7 @@ def test_what_is_read_is_never_replaced(name: str, swarm: Path) -> None:
     assert (swarm / "a.twice").read_bytes() == before
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", DERIVING)
 def test_a_folder_that_is_not_there_is_named(name: str, swarm: Path) -> None:
     done = cli(*DERIVING[name], "-o", "nowhere/out", cwd=swarm)
@@ -68,6 +72,7 @@ def test_a_folder_that_is_not_there_is_named(name: str, swarm: Path) -> None:
     assert not (swarm / "nowhere").exists()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("out", ["notes.txt/out", "n" * 300], ids=["in a file", "too long"])
 @pytest.mark.parametrize("name", [*DERIVING, "trace"])
 def test_a_place_that_takes_no_file_and_gives_none_up_is_one_error(
@@ -83,6 +88,7 @@ def test_a_place_that_takes_no_file_and_gives_none_up_is_one_error(
     assert (swarm / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", DERIVING)
 def test_a_pipe_is_never_replaced_by_a_file(name: str, swarm: Path) -> None:
     os.mkfifo(swarm / "pipe")
@@ -143,6 +149,7 @@ def test_a_source_under_another_name_is_still_the_source(tmp_path: Path) -> None
     assert (tmp_path / "a").read_text() == "source"
 
 
+@pytest.mark.integration
 def test_a_branch_proves_its_prefix(swarm: Path) -> None:
     done = cli(
         "branch", "a.twice", "--at", 7, "--input", "push=-1", "--onwards", "-o", "c.twice",
@@ -158,6 +165,7 @@ def test_a_branch_proves_its_prefix(swarm: Path) -> None:
         assert {event.value for event in made.inputs() if event.tick >= 7} == {-1}
 
 
+@pytest.mark.integration
 def test_an_input_that_is_none_is_refused(swarm: Path) -> None:
     for given in ("push", "=1", "pull=1"):
         done = cli("branch", "a.twice", "--at", 7, "--input", given, "-o", "c.twice", cwd=swarm)
@@ -167,6 +175,7 @@ def test_an_input_that_is_none_is_refused(swarm: Path) -> None:
     assert cli("branch", "a.twice", "--at", 7, *again, "-o", "c.twice", cwd=swarm).returncode == 2
 
 
+@pytest.mark.integration
 def test_a_branch_that_is_refused_leaves_what_stood_there(swarm: Path) -> None:
     kept = (swarm / "b.twice").read_bytes()
     (swarm / "folder").mkdir()
@@ -181,6 +190,7 @@ def test_a_branch_that_is_refused_leaves_what_stood_there(swarm: Path) -> None:
     assert not list(swarm.glob(".*.partial"))
 
 
+@pytest.mark.integration
 def test_a_branch_whose_program_breaks_does_not_exit_0(swarm: Path) -> None:
     done = cli("branch", "a.twice", "--at", 7, "--input", "push=hello", "-o", "c.twice", cwd=swarm)
 
@@ -188,6 +198,7 @@ def test_a_branch_whose_program_breaks_does_not_exit_0(swarm: Path) -> None:
     assert "ticks, exception: " in done.stdout
 
 
+@pytest.mark.integration
 def test_a_rerun_says_whose_it_is(swarm: Path) -> None:
     told = json.loads(cli("rerun", "a.twice", "-o", "r.twice", "--json", cwd=swarm).stdout)
 
@@ -195,6 +206,7 @@ def test_a_rerun_says_whose_it_is(swarm: Path) -> None:
     assert cli("diagnose", "a.twice", "r.twice", cwd=swarm).returncode == 0
 
 
+@pytest.mark.integration
 def test_an_export_has_a_line_for_every_point(swarm: Path) -> None:
     told = json.loads(
         cli("export", "a.twice", "--format", "jsonl", "-o", "a.jsonl", "--json", cwd=swarm).stdout
@@ -205,6 +217,7 @@ def test_an_export_has_a_line_for_every_point(swarm: Path) -> None:
     assert sum(row["type"] == "point" for row in rows) == 422
 
 
+@pytest.mark.integration
 def test_a_torn_record_is_closed_by_migrating_it(swarm: Path) -> None:
     whole = (swarm / "a.twice").read_bytes()
     (swarm / "torn.twice").write_bytes(whole[: len(whole) * 3 // 4])

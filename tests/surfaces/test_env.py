@@ -3,8 +3,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from programs import cli
 from twice.foundation.fingerprint import Fingerprint
+
+pytestmark = pytest.mark.integration
 
 
 def test_the_environment_is_one_that_a_run_would_have() -> None:

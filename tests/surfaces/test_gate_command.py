@@ -41,6 +41,7 @@ def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.heavy
 def test_a_whole_gate_passes_writes_its_report_and_the_report_stands(project: Path) -> None:
     draft = twice(project, "spec", "consolidate")
     first = gate(project / "src", hash_seed="1")
@@ -67,6 +68,7 @@ def test_a_whole_gate_passes_writes_its_report_and_the_report_stands(project: Pa
     assert not list(project.rglob("*.partial"))
 
 
+@pytest.mark.integration
 def test_only_some_checks_run_and_nothing_is_written(tmp_path: Path) -> None:
     project = build(tmp_path / "herd", "M").project
     (project / "src" / "herd.py").write_text("raise SystemExit('executed')\n", encoding="utf-8")
@@ -80,6 +82,7 @@ def test_only_some_checks_run_and_nothing_is_written(tmp_path: Path) -> None:
     assert not (project / FOLDER / "evidence" / "gate.json").exists()
 
 
+@pytest.mark.integration
 def test_a_program_that_raises_blocks_what_needs_it(tmp_path: Path) -> None:
     project = build(tmp_path / "herd", "M").project
     (project / "src" / "herd.py").write_text("raise ValueError('no')\n", encoding="utf-8")
@@ -92,6 +95,7 @@ def test_a_program_that_raises_blocks_what_needs_it(tmp_path: Path) -> None:
     assert all("herd.py has no function 'main'" in each["reason"] for each in found["checks"])
 
 
+@pytest.mark.integration
 def test_a_copy_of_a_project_is_judged_by_its_own_code(project: Path, tmp_path: Path) -> None:
     shutil.copytree(project, tmp_path / "copy")
     source = tmp_path / "copy" / "src" / "herd.py"
@@ -112,6 +116,7 @@ BAD: list[tuple[str, str, str, str]] = [
 ]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("name", "old", "new", "error"), BAD)
 def test_a_specification_that_cannot_be_read_is_one_error_with_file_and_line(
     tmp_path: Path, name: str, old: str, new: str, error: str
@@ -133,6 +138,7 @@ def test_a_specification_that_cannot_be_read_is_one_error_with_file_and_line(
     assert not (tmp_path / FOLDER / "evidence").exists()
 
 
+@pytest.mark.integration
 def test_two_sheets_with_one_number_are_one_error(tmp_path: Path) -> None:
     from gatefacts import good_heads
 
@@ -146,6 +152,7 @@ def test_two_sheets_with_one_number_are_one_error(tmp_path: Path) -> None:
     assert done.stderr.startswith("E-SPEC-002  Sheet 05 is there twice")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -166,6 +173,7 @@ def test_wrong_use_exits_2(project: Path, options: tuple[str, ...], words: str) 
     assert words in done.stderr
 
 
+@pytest.mark.integration
 def test_without_a_specification_it_says_how_to_begin(tmp_path: Path) -> None:
     done = gate(tmp_path)
 

@@ -3,7 +3,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from programs import cli
+
+pytestmark = pytest.mark.integration
 
 
 def test_records_are_listed_by_name_with_what_matters(recorded_swarm: Path) -> None:

@@ -24,6 +24,7 @@ def program(tmp_path: Path) -> str:
     return f"{path}:main"
 
 
+@pytest.mark.integration
 def test_a_statistical_run_is_recorded_and_verified(
     tmp_path: Path, program: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

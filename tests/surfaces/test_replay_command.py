@@ -3,8 +3,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import twice
 from programs import cli, recorded
+
+pytestmark = pytest.mark.integration
 
 
 def test_the_state_before_a_tick_is_the_snapshots_there(recorded_swarm: Path) -> None:

@@ -59,6 +59,7 @@ def require_self_contained(page: str) -> None:
     ]
 
 
+@pytest.mark.integration
 def test_a_page_about_one_record_is_self_contained(swarm: Path) -> None:
     told = cli("report", "a.twice", "-o", "a.html", "--json", cwd=swarm)
     page = (swarm / "a.html").read_text(encoding="utf-8")
@@ -69,6 +70,7 @@ def test_a_page_about_one_record_is_self_contained(swarm: Path) -> None:
         assert words in page
 
 
+@pytest.mark.heavy
 def test_a_page_about_two_begins_with_the_verdict(swarm: Path) -> None:
     done = cli("report", "a.twice", "b.twice", "-o", "ab.html", cwd=swarm)
     page = (swarm / "ab.html").read_text(encoding="utf-8")
@@ -80,6 +82,7 @@ def test_a_page_about_two_begins_with_the_verdict(swarm: Path) -> None:
     assert "the runs part, tick 120" in page
 
 
+@pytest.mark.integration
 def test_what_a_record_holds_is_never_markup(tmp_path: Path) -> None:
     source = f"""
         class Thing:
@@ -105,6 +108,7 @@ def test_what_a_record_holds_is_never_markup(tmp_path: Path) -> None:
     assert "&lt;script&gt;" in page
 
 
+@pytest.mark.integration
 def test_source_is_shown_only_as_it_was_recorded(tmp_path: Path) -> None:
     operation = OperationFound("program.py", 2, "main", "for _ in ...", "_", "1", "2")
     with recorded(tmp_path, "def main(run):\n    for _ in run.ticks(2):\n        pass\n") as record:
@@ -119,6 +123,7 @@ def test_source_is_shown_only_as_it_was_recorded(tmp_path: Path) -> None:
         assert "The file is not here as it was recorded." in text
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("ticks", [1, 7, STRETCHES_MAX, STRETCHES_MAX + 1, 1000])
 def test_every_event_is_counted_once_in_a_stretch_of_equal_ticks(
     tmp_path: Path, ticks: int
@@ -147,6 +152,7 @@ def test_every_event_is_counted_once_in_a_stretch_of_equal_ticks(
     assert all(count <= of for row in rows.values() for count, of in zip(row.counts, row.of))
 
 
+@pytest.mark.integration
 def test_a_torn_record_has_a_page_too(swarm: Path) -> None:
     whole = (swarm / "a.twice").read_bytes()
     (swarm / "torn.twice").write_bytes(whole[: len(whole) * 3 // 4])

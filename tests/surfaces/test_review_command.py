@@ -13,6 +13,8 @@ import pytest
 
 from programs import cli
 
+pytestmark = pytest.mark.integration
+
 BROKEN = """
 import os
 import random

@@ -10,6 +10,8 @@ import pytest
 from programs import cli
 from small_system import build, tree
 
+pytestmark = pytest.mark.integration
+
 SEEDS = "swarm/determinism/seeds.py"
 
 

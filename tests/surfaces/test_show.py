@@ -3,8 +3,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import twice
 from programs import cli, recorded
+
+pytestmark = pytest.mark.integration
 
 RECORD_KEYS = {
     "format", "record", "run_id", "program", "seed", "config", "class", "policies", "code",

@@ -77,6 +77,7 @@ def begun(project: Project) -> Project:
     return project
 
 
+@pytest.mark.integration
 def test_the_way_from_the_first_question_to_a_lock(begun: Project) -> None:
     vector = f"{FOLDER}/evidence/vector.twice"
     begun.twice(
@@ -108,6 +109,7 @@ def test_the_way_from_the_first_question_to_a_lock(begun: Project) -> None:
     assert 'status: "draft"' in begun.sheet("99").read_text("utf-8")
 
 
+@pytest.mark.integration
 def test_filling_twice_changes_nothing(begun: Project) -> None:
     begun.spec("fill", code=1)
     once = begun.bytes()
@@ -116,6 +118,7 @@ def test_filling_twice_changes_nothing(begun: Project) -> None:
     assert begun.bytes() == once
 
 
+@pytest.mark.integration
 def test_a_dry_run_writes_nothing(begun: Project) -> None:
     begun.twice(
         "record",
@@ -135,6 +138,7 @@ def test_a_dry_run_writes_nothing(begun: Project) -> None:
     assert begun.bytes() == before
 
 
+@pytest.mark.integration
 def test_a_value_of_another_kind_stops_everything_and_writes_nothing(begun: Project) -> None:
     begun.say("02", 'vectors: "?"', 'vectors: "many"')
     before = begun.bytes()
@@ -146,6 +150,7 @@ def test_a_value_of_another_kind_stops_everything_and_writes_nothing(begun: Proj
     assert begun.bytes() == before
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "words", [("spec", "status"), ("spec", "fill"), ("scaffold", "swarm"), ("gate",)]
 )
@@ -165,6 +170,7 @@ def test_every_wrong_value_of_every_sheet_is_told_at_once(
         assert f"{FOLDER}/{begun.sheet(number).name}:{at}: " in said
 
 
+@pytest.mark.heavy
 def test_a_change_is_told_bumped_followed_and_paid(begun: Project) -> None:
     begun.spec("bump", "02")
     begun.spec("bump", "03")
@@ -186,6 +192,7 @@ def test_a_change_is_told_bumped_followed_and_paid(begun: Project) -> None:
     assert json.loads(begun.spec("changed", "02", "03", "--json"))["owed"] == []
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "words",
     [("status",), ("changed",), ("fill",), ("lock",), ("tier",), ("add",), ("consolidate",)],
@@ -196,6 +203,7 @@ def test_without_sheets_every_action_says_how_to_begin(
     assert "twice spec init" in project.spec(*words, code=2)
 
 
+@pytest.mark.integration
 def test_a_script_is_told_which_answers_are_missing(project: Project) -> None:
     said = project.spec(*BEGIN, code=2)
 
@@ -203,6 +211,7 @@ def test_a_script_is_told_which_answers_are_missing(project: Project) -> None:
     assert not (project.folder / FOLDER).exists()
 
 
+@pytest.mark.integration
 def test_a_system_without_state_gets_one_page_that_says_no(project: Project) -> None:
     said = project.spec(*BEGIN, "--no", "state", "--because", "it maps requests to answers")
 
@@ -212,6 +221,7 @@ def test_a_system_without_state_gets_one_page_that_says_no(project: Project) -> 
     assert [path.name for path in (project.folder / FOLDER).iterdir()] == ["no-replay.md"]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("yes", "no", "step"),
     [
@@ -228,6 +238,7 @@ def test_what_comes_before_a_design_is_sent_there(
     assert not (project.folder / FOLDER).exists()
 
 
+@pytest.mark.integration
 def test_a_contested_class_stops_after_01(project: Project) -> None:
     answers = [each.replace(",contested", "") for each in MEDIUM]
 
@@ -237,6 +248,7 @@ def test_a_contested_class_stops_after_01(project: Project) -> None:
     assert "02 waits: 01 is contested" in project.spec("add", "02", code=1)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("words", "what"),
     [
@@ -250,6 +262,7 @@ def test_wrong_answers_are_refused(project: Project, words: tuple[str, ...], wha
     assert not (project.folder / FOLDER).exists()
 
 
+@pytest.mark.integration
 def test_a_second_beginning_is_refused(begun: Project) -> None:
     before = begun.bytes()
 
@@ -257,6 +270,7 @@ def test_a_second_beginning_is_refused(begun: Project) -> None:
     assert begun.bytes() == before
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("words", "what"),
     [
@@ -282,6 +296,7 @@ def test_wrong_use_is_one_error_and_changes_nothing(
     assert begun.bytes() == before
 
 
+@pytest.mark.integration
 def test_the_first_sheet_comes_back_as_the_error_says(begun: Project) -> None:
     begun.sheet("00").unlink()
 
@@ -289,6 +304,7 @@ def test_the_first_sheet_comes_back_as_the_error_says(begun: Project) -> None:
     assert '\nowner: "swarm team"\n' in begun.sheet("00").read_text("utf-8")
 
 
+@pytest.mark.integration
 def test_a_lock_that_is_none_is_laid_anew_as_the_error_says(begun: Project) -> None:
     begun.spec("bump", "02")
     (begun.folder / FOLDER / "spec.lock").write_text("<<<<<<<\n", encoding="utf-8")
@@ -302,6 +318,7 @@ def test_a_lock_that_is_none_is_laid_anew_as_the_error_says(begun: Project) -> N
     begun.spec("lock", "--anew", "lost in a merge", code=1)
 
 
+@pytest.mark.integration
 def test_locking_tells_which_sheets_changed_since(begun: Project) -> None:
     begun.spec("bump", "02")
     begun.say("02", 'derivation: "?"', 'derivation: "rule 1"')
@@ -314,6 +331,7 @@ def test_locking_tells_which_sheets_changed_since(begun: Project) -> None:
     assert begun.bytes() == before
 
 
+@pytest.mark.integration
 def test_a_next_step_is_one_that_does_something(begun: Project) -> None:
     """Before a record is there, nothing can be filled, and later sheets wait for the first."""
     steps = json.loads(begun.spec("status", "--json", code=1))["next"]
@@ -332,6 +350,7 @@ def test_a_next_step_is_one_that_does_something(begun: Project) -> None:
     assert "wrote nothing" in begun.spec("add", code=1)
 
 
+@pytest.mark.integration
 def test_an_event_names_its_cause_and_its_checks(begun: Project) -> None:
     said = begun.spec("changed", "--event", "12.counterexample", "--cause", "03", code=1)
 
@@ -339,6 +358,7 @@ def test_an_event_names_its_cause_and_its_checks(begun: Project) -> None:
     assert "twice gate --only 4,9,16" in said
 
 
+@pytest.mark.integration
 def test_a_tier_that_is_forced_is_promoted(begun: Project) -> None:
     begun.say("01", 'scope: "?"', 'scope: "cross-host"')
 
@@ -348,6 +368,7 @@ def test_a_tier_that_is_forced_is_promoted(begun: Project) -> None:
     assert all('tier: "L"' in begun.sheet(number).read_text("utf-8") for number in ("00", "01"))
 
 
+@pytest.mark.integration
 def test_json_is_one_document(begun: Project) -> None:
     for words, code in ((("status",), 1), (("changed",), 1), (("tier",), 0), (("show", "01"), 0)):
         assert json.loads(begun.spec(*words, "--json", code=code))["format"] == "twice.spec/1"

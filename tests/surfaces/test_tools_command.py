@@ -8,6 +8,8 @@ import pytest
 
 from programs import cli
 
+pytestmark = pytest.mark.integration
+
 OWN = """
 from twice.tooling import Context, Registry, tool
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from programs import cli, recorded, write
 
 VERIFICATION_KEYS = {
@@ -46,6 +48,7 @@ COUNTING = """
 """
 
 
+@pytest.mark.integration
 def test_a_pass_has_the_fields_that_scripts_read(swarm: Path) -> None:
     done = cli("verify", "a.twice", "--json", cwd=swarm)
     told = json.loads(done.stdout)
@@ -59,12 +62,14 @@ def test_a_pass_has_the_fields_that_scripts_read(swarm: Path) -> None:
     assert json.loads((swarm / "a.twice.verification-1.json").read_text()) == told
 
 
+@pytest.mark.integration
 def test_a_segment_that_was_asked_for_is_partial_and_exits_0(swarm: Path) -> None:
     done = cli("verify", "a.twice", "--from", 100, "--to", 110, "--json", cwd=swarm)
 
     assert (done.returncode, json.loads(done.stdout)["result"]) == (0, "PARTIAL")
 
 
+@pytest.mark.integration
 def test_a_torn_record_never_exits_0(swarm: Path) -> None:
     whole = (swarm / "a.twice").read_bytes()
     (swarm / "torn.twice").write_bytes(whole[: len(whole) * 3 // 4])
@@ -73,6 +78,7 @@ def test_a_torn_record_never_exits_0(swarm: Path) -> None:
         assert cli("verify", "torn.twice", *segment, cwd=swarm).returncode == 2
 
 
+@pytest.mark.integration
 def test_restores_are_in_the_statement(swarm: Path) -> None:
     done = cli("verify", "a.twice", "--restores", "--all", "--json", cwd=swarm)
 
@@ -80,6 +86,7 @@ def test_restores_are_in_the_statement(swarm: Path) -> None:
     assert json.loads(done.stdout)["restores"] == {"tested": 3, "failed": []}
 
 
+@pytest.mark.heavy
 def test_forgotten_state_fails_the_restores(tmp_path: Path) -> None:
     from twice.recording.cadence import parse_cadence
 
@@ -94,6 +101,7 @@ def test_forgotten_state_fails_the_restores(tmp_path: Path) -> None:
     assert "total" in told["restores"]["failed"][0]["fields"][0]
 
 
+@pytest.mark.heavy
 def test_a_failed_restore_says_what_was_not_put_back(tmp_path: Path) -> None:
     from twice.recording.cadence import parse_cadence
 
@@ -107,6 +115,7 @@ def test_a_failed_restore_says_what_was_not_put_back(tmp_path: Path) -> None:
     assert "- not put back: `tally.seen`" in text
 
 
+@pytest.mark.heavy
 def test_a_failure_is_diagnosed_in_the_statement(tmp_path: Path) -> None:
     with recorded(tmp_path, COUNTING, allow=("files.open",)) as record:
         path = record.path
@@ -120,6 +129,7 @@ def test_a_failure_is_diagnosed_in_the_statement(tmp_path: Path) -> None:
     assert "divergence" in json.loads((tmp_path / "a.twice.verification-1.json").read_text())
 
 
+@pytest.mark.heavy
 def test_a_file_that_changed_is_named_by_its_diagnosis_too(tmp_path: Path) -> None:
     (tmp_path / "sums.py").write_text("print(len(open('sums.csv').read()))\n")
     (tmp_path / "sums.csv").write_text("1,2\n")
@@ -133,6 +143,7 @@ def test_a_file_that_changed_is_named_by_its_diagnosis_too(tmp_path: Path) -> No
     assert "was not recorded" not in told
 
 
+@pytest.mark.integration
 def test_a_tick_of_a_record_without_ticks_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "calm.py").write_text("print(1)\n")
     assert cli("record", "calm.py", "--seed", 1, "-o", "a.twice", cwd=tmp_path).returncode == 0
@@ -141,6 +152,7 @@ def test_a_tick_of_a_record_without_ticks_is_refused_in_words(tmp_path: Path) ->
         assert (refused.returncode, "It holds no tick" in refused.stderr) == (2, True)
 
 
+@pytest.mark.integration
 def test_a_failure_is_counted_and_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "p.py").write_text(
         "def main(run):\n    for tick in run.ticks(5):\n        run.input('push', lambda: tick)\n"
@@ -160,6 +172,7 @@ def test_a_failure_is_counted_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert told["next"] == ["twice verify a.twice --informational --diagnose"]
 
 
+@pytest.mark.integration
 def test_a_segment_that_ends_before_it_begins_and_a_class_for_nobody_are_refused(
     swarm: Path,
 ) -> None:
@@ -172,6 +185,7 @@ def test_a_segment_that_ends_before_it_begins_and_a_class_for_nobody_are_refused
     assert not list(swarm.glob("*.verification-*"))
 
 
+@pytest.mark.integration
 def test_a_class_for_nobody_is_said_when_the_run_is_recorded(tmp_path: Path) -> None:
     (tmp_path / "p.py").write_text("def main(run):\n    list(run.ticks(run.track('n', [3])[0]))\n")
     record = ("record", "p.py:main", "--seed", 1)
@@ -183,6 +197,7 @@ def test_a_class_for_nobody_is_said_when_the_run_is_recorded(tmp_path: Path) -> 
     assert "E-CLASS-001" in wrong.stderr
 
 
+@pytest.mark.integration
 def test_json_is_printed_where_no_statement_can_be_written(swarm: Path) -> None:
     name = "n" * 240  # A name that leaves no room for what is written beside it.
     (swarm / "a.twice").rename(swarm / name)
@@ -195,10 +210,12 @@ def test_json_is_printed_where_no_statement_can_be_written(swarm: Path) -> None:
     assert (text.returncode, text.stdout[:4]) == (2, "PASS")
 
 
+@pytest.mark.integration
 def test_all_without_restores_is_wrong_use(swarm: Path) -> None:
     assert cli("verify", "a.twice", "--all", cwd=swarm).stderr.startswith("E-USE-001")
 
 
+@pytest.mark.heavy
 def test_a_branch_parts_from_its_parent_at_the_substituted_input(recorded_swarm: Path) -> None:
     done = cli("diagnose", "a.twice", "b.twice", "--json", cwd=recorded_swarm)
     told = json.loads(done.stdout)
@@ -210,12 +227,14 @@ def test_a_branch_parts_from_its_parent_at_the_substituted_input(recorded_swarm:
     assert told["operation"]["code"] == 'push = run.input("push", lambda: policy(swarm))'
 
 
+@pytest.mark.integration
 def test_a_run_is_the_same_as_itself(recorded_swarm: Path) -> None:
     done = cli("diagnose", "a.twice", "a.twice", cwd=recorded_swarm)
 
     assert (done.returncode, done.stdout.partition(":")[0]) == (0, "same")
 
 
+@pytest.mark.integration
 def test_another_seed_is_not_the_same_input(swarm: Path) -> None:
     other = ("record", "examples/swarm.py:main", "--seed", 43, "--set", "n=4", "--set", "ticks=210")
     assert cli(*other, "-o", "c.twice", cwd=swarm).returncode == 0
@@ -227,12 +246,14 @@ def test_another_seed_is_not_the_same_input(swarm: Path) -> None:
     assert (anyway.returncode, json.loads(anyway.stdout)["result"]) == (1, "unlocalised")
 
 
+@pytest.mark.integration
 def test_one_or_three_records_are_wrong_use(recorded_swarm: Path) -> None:
     for given in (["a.twice"], ["a.twice"] * 3, []):
         done = cli("diagnose", *given, cwd=recorded_swarm)
         assert (done.returncode, done.stderr[:9]) == (2, "E-USE-001")
 
 
+@pytest.mark.heavy
 def test_traces_are_compared_without_the_records(swarm: Path) -> None:
     for name in "ab":
         made = cli("trace", f"{name}.twice", "--tick", 120, "-o", f"{name}.trace", cwd=swarm)
@@ -246,6 +267,7 @@ def test_traces_are_compared_without_the_records(swarm: Path) -> None:
     assert cli("diagnose", "a", "--traces", "a.trace", "b.trace", cwd=swarm).returncode == 2
 
 
+@pytest.mark.integration
 def test_changed_code_is_named_before_anything_is_blamed(tmp_path: Path) -> None:
     source = """
         def main(run):

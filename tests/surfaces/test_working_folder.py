@@ -10,6 +10,8 @@ import pytest
 
 from programs import cli, environ
 
+pytestmark = pytest.mark.integration
+
 LISTING = "import os\n\n\ndef names(folder):\n    return [name for name in os.listdir(folder)]\n"
 EXECUTED = "import os\n\nos.write(2, b'EXECUTED ' + __name__.encode())\n"
 

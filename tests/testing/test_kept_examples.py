@@ -28,6 +28,7 @@ def found_in(folder: Path, **options: Any) -> str:
     return str(caught.value)
 
 
+@pytest.mark.heavy
 def test_a_counterexample_is_kept_and_replayed_first(tmp_path: Path) -> None:
     first = found_in(tmp_path, examples=10)
     (kept,) = examples.read(tmp_path)
@@ -57,6 +58,7 @@ def test_a_program_is_named_by_its_way_from_the_folder(tmp_path: Path) -> None:
     assert examples.subject_in(tmp_path, "market.game:main") == "market.game:main"
 
 
+@pytest.mark.integration
 def test_a_kept_example_of_another_property_is_left_alone(tmp_path: Path) -> None:
     subject = examples.subject_in(tmp_path, BROKEN)
     examples.keep(tmp_path, Kept("seed_isolation", subject, Example({"ticks": 2}, 0, {"at": 1})))
@@ -70,6 +72,7 @@ def test_a_kept_example_of_another_property_is_left_alone(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.integration
 def test_a_kept_example_that_was_replayed_is_not_passed_over(tmp_path: Path) -> None:
     subject = examples.subject_in(tmp_path, BROKEN)
     examples.keep(
@@ -99,6 +102,7 @@ def test_a_line_that_nobody_can_ever_ask_for_is_refused(
     assert "Line 1 of" in caught.value.happened
 
 
+@pytest.mark.heavy
 def test_the_database_has_the_same_keys_in_every_process(tmp_path: Path) -> None:
     config = {"ticks": 2}
     code = (
@@ -142,6 +146,7 @@ def test_a_damaged_file_is_refused_with_its_line(tmp_path: Path, damage: Any, wo
         properties.replay_equivalence(BROKEN, config={"ticks": 1}, examples_in=tmp_path)
 
 
+@pytest.mark.integration
 @given(
     st.lists(
         st.builds(

@@ -27,7 +27,7 @@ PLACES: dict[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", PLACES)
 def test_every_kind_of_fault_is_caught(name: str) -> None:
     if name == "environment":
@@ -40,6 +40,7 @@ def test_every_kind_of_fault_is_caught(name: str) -> None:
     assert {row.outcome for row in proof.rows} == {"caught"}, proof.to_text()
 
 
+@pytest.mark.integration
 def test_a_kind_without_a_place_is_reported_by_name_with_the_reason() -> None:
     proof = properties.prove(f"{SYSTEMS}:still", config=strategies.config(ticks=st.integers(1, 3)))
 
@@ -62,6 +63,7 @@ def test_a_fault_is_planted_inside_its_block_only() -> None:
     assert "moved of tick 2" in str(caught.value)
 
 
+@pytest.mark.integration
 def test_a_fault_that_is_never_planted_is_not_called_caught() -> None:
     late = faults.one_ulp("swarm", "energy", tick=7)
 
@@ -71,6 +73,7 @@ def test_a_fault_that_is_never_planted_is_not_called_caught() -> None:
     assert "nothing of it was to be seen in" in row.reason
 
 
+@pytest.mark.integration
 def test_a_fault_beyond_every_tick_has_no_place() -> None:
     dropped = faults.dropped_field("counter", "value", tick=1)
     hidden = f"{SYSTEMS}:hidden"

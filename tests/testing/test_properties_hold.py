@@ -60,6 +60,7 @@ def test_a_gymnasium_environment_holds_every_property(name: str) -> None:
     holds(name, program, config=config, examples=2)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("made_by", ["Walker", "walker"])
 def test_a_system_is_driven_without_a_program(made_by: str) -> None:
     config = strategies.config(
@@ -72,6 +73,7 @@ def test_a_system_is_driven_without_a_program(made_by: str) -> None:
     holds("fork_and_converge", program, config=config, inputs=inputs, examples=2)
 
 
+@pytest.mark.heavy
 def test_what_the_state_does_not_show_breaks_restoring_and_branching() -> None:
     config = strategies.config(ticks=st.integers(1, 4))
 
@@ -88,12 +90,14 @@ def test_what_the_state_does_not_show_breaks_restoring_and_branching() -> None:
     assert "twice branch a.twice --at 1" in str(forked)
 
 
+@pytest.mark.heavy
 def test_another_state_after_restore_breaks_the_round_trip() -> None:
     found = broken("snapshot_round_trip", "Forgetful", config=strategies.config(ticks=2))
 
     assert "came back different after restore()" in str(found)
 
 
+@pytest.mark.heavy
 def test_the_order_of_a_set_is_named_with_its_line_and_both_values() -> None:
     config = strategies.config(n=st.integers(1, 6), ticks=st.integers(1, 2))
 
@@ -116,6 +120,7 @@ def test_the_recorded_surroundings_are_kept_when_nothing_is_varied() -> None:
     holds("replay_equivalence", f"{SYSTEMS}:set_ordered", config=config, seeds=1, vary=())
 
 
+@pytest.mark.integration
 def test_a_generator_seeded_from_a_draw_breaks_isolation() -> None:
     found = broken("seed_isolation", "seeded_from_draws", config={"ticks": 2})
 
@@ -123,12 +128,14 @@ def test_a_generator_seeded_from_a_draw_breaks_isolation() -> None:
     assert "channel: rng" in str(found)
 
 
+@pytest.mark.heavy
 def test_draws_that_depend_on_other_streams_break_isolation() -> None:
     found = broken("seed_isolation", "globally_drawn", config={"ticks": 2})
 
     assert "one more component and stream differs" in str(found)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("sound", [True, False])
 def test_a_declared_schedule_is_permuted(sound: bool) -> None:
     options: dict[str, Any] = {
@@ -145,6 +152,7 @@ def test_a_declared_schedule_is_permuted(sound: bool) -> None:
     assert "held" in str(found)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("sound", [True, False])
 def test_tasks_of_asyncio_are_turned(sound: bool) -> None:
     config = {"ticks": 1, "sound": sound}
@@ -217,8 +225,8 @@ def test_a_suite_without_a_test_is_refused(options: Any) -> None:
         properties.suite(SWARM, **options)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("hash_seed", range(8))
+@pytest.mark.integration
+@pytest.mark.parametrize("hash_seed", range(2))
 def test_the_canary_stays_green_under_every_hash_seed(
     hash_seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

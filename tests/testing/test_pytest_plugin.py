@@ -61,6 +61,7 @@ def kept(project: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted((project / "__twice__").iterdir())}
 
 
+@pytest.mark.heavy
 def test_the_first_run_records_and_later_ones_verify(project: Path) -> None:
     first = run(project)
     made = kept(project)
@@ -77,6 +78,7 @@ def test_the_first_run_records_and_later_ones_verify(project: Path) -> None:
     assert max(map(len, made.values())) < 16 * 1024
 
 
+@pytest.mark.integration
 def test_a_missing_record_fails_where_records_are_required(project: Path) -> None:
     required = run(project, "--twice-require", "-k", "marked")
     in_ci = run(project, "-k", "marked", CI="true")
@@ -87,6 +89,7 @@ def test_a_missing_record_fails_where_records_are_required(project: Path) -> Non
     assert not (project / "__twice__").exists()
 
 
+@pytest.mark.heavy
 def test_an_edit_that_changes_nothing_passes_and_one_that_does_says_what(project: Path) -> None:
     run(project, "-k", "marked")
     source = (project / "swarm.py").read_text("utf-8")
@@ -106,6 +109,7 @@ def test_an_edit_that_changes_nothing_passes_and_one_that_does_says_what(project
     assert (updated.returncode, after.returncode) == (0, 0)
 
 
+@pytest.mark.heavy
 def test_a_run_that_does_not_repeat_itself_is_not_kept(project: Path) -> None:
     program = """
 from time import time_ns
@@ -129,6 +133,7 @@ def main(run):
     assert not kept(project)
 
 
+@pytest.mark.integration
 def test_a_record_of_another_run_is_refused(project: Path) -> None:
     run(project, "-k", "marked")
     text = (project / "test_runs.py").read_text("utf-8")
@@ -141,6 +146,7 @@ def test_a_record_of_another_run_is_refused(project: Path) -> None:
     assert "its config is {'n': 3, 'ticks': 2}" in ran.stdout
 
 
+@pytest.mark.integration
 def test_a_program_that_raises_leaves_no_record(project: Path) -> None:
     (project / "raises.py").write_text("def main(run):\n    raise OSError(5)\n", encoding="utf-8")
     (project / "test_runs.py").write_text(
@@ -154,6 +160,7 @@ def test_a_program_that_raises_leaves_no_record(project: Path) -> None:
     assert not kept(project)
 
 
+@pytest.mark.integration
 def test_nothing_is_imported_until_a_test_asks(project: Path) -> None:
     (project / "test_runs.py").write_text(
         "import json, sys\ndef test_nothing():\n    names = sorted(sys.modules)\n"

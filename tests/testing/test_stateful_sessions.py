@@ -9,7 +9,7 @@ from twice.errors import RestoreRefused
 from twice.testing.machine import machine
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 def test_a_sound_system_stays_true_in_any_order() -> None:
     made = machine("examples/swarm.py:main", {"n": 2, "ticks": 3}, 7, examples=3, steps=8)
 
@@ -18,6 +18,7 @@ def test_a_sound_system_stays_true_in_any_order() -> None:
     assert {"step", "snapshot", "restore", "roll_back", "branch"} <= set(dir(made))
 
 
+@pytest.mark.heavy
 def test_a_system_that_restores_something_else_is_caught() -> None:
     made = machine(
         "tests/testing/tested_systems.py:Forgetful", {"ticks": 2}, 7, examples=2, steps=4

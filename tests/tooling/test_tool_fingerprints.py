@@ -81,6 +81,7 @@ def test_the_order_of_tools_means_nothing() -> None:
     assert Registry(shuffled).fingerprint == Registry(every).fingerprint == tables.fingerprint
 
 
+@pytest.mark.integration
 def test_hash_seeds_mean_nothing() -> None:
     code = "from twice.tooling.adapters.tables import registry as r; print(r.fingerprint)"
     found = {

@@ -23,6 +23,7 @@ def test_a_block_of_the_guide_runs(block: str) -> None:
     assert shown["session"].calls > 0
 
 
+@pytest.mark.integration
 def test_the_commands_of_the_guide_work(tmp_path: Path) -> None:
     (tmp_path / "points.py").write_text(BLOCKS[0])
     listed = cli("tools", "list", "points.py:registry", cwd=tmp_path)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from programs import verified
+
+pytestmark = pytest.mark.integration
 
 SOURCE = """
 import os

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from cases import CASES, PRECONDITIONS, Case
+from cases import CASES, PRECONDITIONS, SAMPLE, Case
+from tiers import sampled
 from twice.diagnosing.diagnosing import diagnose
 
 Recorded = Callable[[Case], tuple[Path, Path]]
@@ -93,14 +94,14 @@ MISSED = {
 }
 
 
-def _judged(case: Case) -> Any:
+def _marks(case: Case) -> list[pytest.MarkDecorator]:
+    # Threads that race may come out right by luck: not strict.
     reason = MISSED.get(case.name)
-    marks = [] if reason is None else [pytest.mark.xfail(strict=True, reason=reason)]
-    return pytest.param(case, marks=marks, id=case.name)
+    return [] if reason is None else [pytest.mark.xfail(strict=False, reason=reason)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", [_judged(case) for case in CASES])
+@pytest.mark.integration
+@pytest.mark.parametrize("case", sampled(CASES, SAMPLE, name=lambda case: case.name, marks=_marks))
 def test_the_case_is_diagnosed(
     case: Case, shared: Path, recorded: Recorded, tmp_path: Path
 ) -> None:
@@ -115,7 +116,7 @@ def test_the_case_is_diagnosed(
         assert scored.has_right_channel, scored.told()
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_nine_of_ten_lines_and_channels_are_right_and_no_canary_is_blamed(
     shared: Path, recorded: Recorded, tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def test_silence_has_finite_figures(silent: int) -> None:
     assert all(np.isfinite(list(sounds.likeness(one, two).values())))
 
 
+@pytest.mark.integration
 @given(st.floats(0.1, 4), st.integers(-60, 60), st.sampled_from([1, -1]))
 def test_gain_lag_and_polarity_are_found_together(gain: float, late: int, sign: int) -> None:
     padded = np.pad(NOISE, ((100, 100), (0, 0)))

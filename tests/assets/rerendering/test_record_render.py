@@ -30,6 +30,7 @@ def draft_of(path: Path) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.integration
 def test_a_recorded_render_is_complete_and_passes_the_gate(tmp_path: Path) -> None:
     store = laid(tmp_path)
     one = synth(store)
@@ -37,6 +38,7 @@ def test_a_recorded_render_is_complete_and_passes_the_gate(tmp_path: Path) -> No
     assert run_gate(store.root).result is Result.PASS
 
 
+@pytest.mark.integration
 def test_seed_versions_inputs_and_surroundings_come_from_the_run(tmp_path: Path) -> None:
     store = laid(tmp_path)
     log = synth(store).log
@@ -53,6 +55,7 @@ def test_seed_versions_inputs_and_surroundings_come_from_the_run(tmp_path: Path)
     assert log.deterministic
 
 
+@pytest.mark.integration
 def test_what_nobody_says_is_listed_in_one_error_and_nothing_is_written(tmp_path: Path) -> None:
     store = laid(tmp_path)
     script = put(store, "draw.py", DRAW)
@@ -68,6 +71,7 @@ def test_what_nobody_says_is_listed_in_one_error_and_nothing_is_written(tmp_path
     assert sorted(each.name for each in store.root.iterdir()) == ["assets.toml", "draw.py"]
 
 
+@pytest.mark.integration
 def test_an_unlisted_program_has_to_say_whether_it_is_one(tmp_path: Path) -> None:
     """Nothing of a generator is excused for a script that may load a model."""
     store = laid(tmp_path)
@@ -76,6 +80,7 @@ def test_an_unlisted_program_has_to_say_whether_it_is_one(tmp_path: Path) -> Non
         rendered(store, "a.png", "python", script, "1", str(store.root / "a.png"), program=False)
 
 
+@pytest.mark.integration
 def test_a_file_that_no_argument_names_is_not_there_unless_it_is_given(tmp_path: Path) -> None:
     store = laid(tmp_path)
     put(store, "part.txt", "7")
@@ -100,6 +105,7 @@ def test_a_child_sees_no_variable_of_its_caller(
     assert {"HOME", "PATH", "TMPDIR", "TZ", "LC_ALL"} <= names
 
 
+@pytest.mark.integration
 def test_shell_characters_are_text(tmp_path: Path) -> None:
     store = laid(tmp_path)
     script = put(store, "say.py", "import sys; open('a.bin', 'w').write(' '.join(sys.argv[1:]))")
@@ -114,6 +120,7 @@ def test_shell_characters_are_text(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.heavy
 def test_a_render_that_is_too_slow_is_ended_and_leaves_nothing(tmp_path: Path) -> None:
     store = laid(tmp_path)
     program = put(store, "slow.sh", "#!/bin/sh\nsleep 60\n")
@@ -135,6 +142,7 @@ def test_a_render_that_fails_is_an_error(tmp_path: Path, text: str, match: str) 
         rendered(store, "a.bin", program, kind="art")
 
 
+@pytest.mark.integration
 def test_an_asset_that_is_there_is_not_rendered_over(tmp_path: Path) -> None:
     store = laid(tmp_path)
     synth(store)
@@ -152,6 +160,7 @@ def test_a_seed_that_reaches_nobody_is_refused(tmp_path: Path) -> None:
         rewritten(["sox", "{seed}"], store, [], [], "")
 
 
+@pytest.mark.integration
 def test_what_lies_outside_is_named_by_where_it_was(tmp_path: Path) -> None:
     store = laid(tmp_path)
     (tmp_path / "bank.sf2").write_bytes(b"sounds")
@@ -166,6 +175,7 @@ def test_what_lies_outside_is_named_by_where_it_was(tmp_path: Path) -> None:
     assert not [r for r in run_gate(store.root).rows if r.check == "stale" and r.status != "green"]
 
 
+@pytest.mark.integration
 def test_a_recipe_is_own_once_it_was_recorded_and_not_when_it_is_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +214,7 @@ def test_what_one_asset_declares_stands_over_what_all_do(tmp_path: Path) -> None
     assert WHO.of("x") == WHO.all
 
 
+@pytest.mark.integration
 def test_a_value_that_is_declared_takes_the_place_of_a_reason(tmp_path: Path) -> None:
     store = laid(tmp_path)
     loud = {"audio": {"loudness": {"target_lufs": -16}}}
@@ -221,6 +232,7 @@ def test_the_project_file_of_the_guide_is_taken(tmp_path: Path) -> None:
     assert read_project(path).of("theme.wav")["audio"] == {"loudness": {"target_lufs": -16}}
 
 
+@pytest.mark.integration
 def test_the_command_records_seals_and_rerenders(tmp_path: Path) -> None:
     store = laid(tmp_path)
     put(store, "draw.py", DRAW)
@@ -243,6 +255,7 @@ def test_the_command_records_seals_and_rerenders(tmp_path: Path) -> None:
     assert json.loads(found.stdout)["rows"][0]["grade"] == "bytes"
 
 
+@pytest.mark.integration
 def test_in_a_pipe_nobody_is_asked(tmp_path: Path) -> None:
     laid(tmp_path)
     found = cli(

@@ -52,17 +52,20 @@ def picture(store: Store, name: str, script: str, grade: str, *args: str) -> Sea
     return sealed(store, done)
 
 
+@pytest.mark.integration
 def test_a_synthesiser_is_reproduced_in_bytes(tmp_path: Path) -> None:
     found = again(synth(laid(tmp_path)), Trying(runs=2))
     assert (found.outcome, found.grade, found.runs) == (Outcome.REPRODUCED, "bytes", 2)
     assert len(found.artefacts) == 1
 
 
+@pytest.mark.integration
 def test_a_drawing_is_reproduced_in_bytes(tmp_path: Path) -> None:
     found = again(picture(laid(tmp_path), "cover", DRAW, "bytes", "{seed}"))
     assert (found.outcome, found.grade) == (Outcome.REPRODUCED, "bytes")
 
 
+@pytest.mark.integration
 def test_a_stamp_in_the_file_keeps_the_payload_and_breaks_a_promise_of_bytes(
     tmp_path: Path,
 ) -> None:
@@ -75,6 +78,7 @@ def test_a_stamp_in_the_file_keeps_the_payload_and_breaks_a_promise_of_bytes(
     assert (found.outcome, found.grade) == (Outcome.DIFFERS, "payload")
 
 
+@pytest.mark.integration
 def test_scatter_within_its_tolerance_holds_and_the_worst_run_counts(tmp_path: Path) -> None:
     one = picture(laid(tmp_path), "scatter", SCATTER, "tolerance")
     found = again(one, Trying(runs=3, profile="image-numeric"))
@@ -91,6 +95,7 @@ def test_scatter_within_its_tolerance_holds_and_the_worst_run_counts(tmp_path: P
     assert found.figures["max_error_255"] == 2
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "argv",
     [
@@ -106,6 +111,7 @@ def test_a_changed_seed_or_parameter_is_caught(tmp_path: Path, argv: list[str]) 
     assert found.figures["lag_samples"] == 0
 
 
+@pytest.mark.integration
 def test_a_changed_input_is_refused_by_name(tmp_path: Path) -> None:
     store = laid(tmp_path)
     one = synth(store)
@@ -117,6 +123,7 @@ def test_a_changed_input_is_refused_by_name(tmp_path: Path) -> None:
         again(one)
 
 
+@pytest.mark.integration
 def test_a_changed_font_is_refused_by_name(tmp_path: Path) -> None:
     font = tmp_path / "drawn.ttf"
     font.write_bytes(b"a font")
@@ -135,6 +142,7 @@ def test_a_changed_font_is_refused_by_name(tmp_path: Path) -> None:
         again(one)
 
 
+@pytest.mark.integration
 def test_a_changed_asset_is_refused(tmp_path: Path) -> None:
     store = laid(tmp_path)
     one = picture(store, "cover", DRAW, "bytes", "{seed}")
@@ -145,6 +153,7 @@ def test_a_changed_asset_is_refused(tmp_path: Path) -> None:
         again(one)
 
 
+@pytest.mark.integration
 def test_a_hosted_service_cannot_be_judged(tmp_path: Path) -> None:
     one = edited(synth(laid(tmp_path)), provider={"name": "a service", "endpoint": "hosted"})
     found = again(one)
@@ -152,6 +161,7 @@ def test_a_hosted_service_cannot_be_judged(tmp_path: Path) -> None:
     assert "hosted" in found.reason
 
 
+@pytest.mark.integration
 def test_a_renderer_that_is_absent_cannot_be_judged(tmp_path: Path) -> None:
     one = synth(laid(tmp_path))
     found = again(edited(one, recipe=recipe_of(one, argv=["no-such-renderer", "cue.wav"])), TRUSTED)
@@ -159,6 +169,7 @@ def test_a_renderer_that_is_absent_cannot_be_judged(tmp_path: Path) -> None:
     assert "not installed" in found.reason
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("where", ["processor", "version"])
 def test_a_difference_in_other_surroundings_cannot_be_judged(tmp_path: Path, where: str) -> None:
     one = synth(laid(tmp_path))
@@ -175,6 +186,7 @@ def test_a_difference_in_other_surroundings_cannot_be_judged(tmp_path: Path, whe
     assert (found.outcome, found.grade) == (Outcome.CANNOT_JUDGE, "different")
 
 
+@pytest.mark.integration
 def test_an_asset_without_a_promise_is_not_held_to_one(tmp_path: Path) -> None:
     promise = {
         "mode": "non-deterministic", "why": "It breathes.", "why_code": "other", "constraints": ["x"],
@@ -183,6 +195,7 @@ def test_an_asset_without_a_promise_is_not_held_to_one(tmp_path: Path) -> None:
     assert (found.outcome, found.reason) == (UNPROMISED, "It breathes.")
 
 
+@pytest.mark.integration
 def test_a_strangers_recipe_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = laid(tmp_path)
     one = synth(store)
@@ -193,6 +206,7 @@ def test_a_strangers_recipe_does_not_run(tmp_path: Path, monkeypatch: pytest.Mon
     assert again(one, TRUSTED).outcome == Outcome.REPRODUCED
 
 
+@pytest.mark.integration
 def test_an_allowed_program_may_not_be_made_to_load_something(tmp_path: Path) -> None:
     one = synth(laid(tmp_path))
     for name in ("LD_PRELOAD", "PYTHONPATH", "PATH"):
@@ -201,6 +215,7 @@ def test_an_allowed_program_may_not_be_made_to_load_something(tmp_path: Path) ->
             again(edited(one, recipe=recipe), TRUSTED)
 
 
+@pytest.mark.integration
 def test_sealing_does_not_make_a_recipe_ones_own(tmp_path: Path) -> None:
     store = laid(tmp_path)
     one = synth(store)
@@ -209,6 +224,7 @@ def test_sealing_does_not_make_a_recipe_ones_own(tmp_path: Path) -> None:
         again(edited(one, recipe=other))
 
 
+@pytest.mark.integration
 def test_a_verdict_is_a_new_revision_that_the_gate_takes(tmp_path: Path) -> None:
     store = laid(tmp_path)
     one = synth(store)
@@ -222,6 +238,7 @@ def test_a_verdict_is_a_new_revision_that_the_gate_takes(tmp_path: Path) -> None
     assert again(one).outcome == Outcome.REPRODUCED
 
 
+@pytest.mark.integration
 def test_calibrated_limits_hold_for_further_runs(tmp_path: Path) -> None:
     one = picture(laid(tmp_path), "scatter", SCATTER, "tolerance")
     found = calibrate(one.path, Trying(runs=2), (2,), lambda what: None)
@@ -231,6 +248,7 @@ def test_calibrated_limits_hold_for_further_runs(tmp_path: Path) -> None:
     assert again(one).outcome == Outcome.REPRODUCED
 
 
+@pytest.mark.integration
 def test_equal_repeats_propose_no_tolerance(tmp_path: Path) -> None:
     one = synth(laid(tmp_path))
     found = calibrate(one.path, Trying(runs=2), (), lambda what: None)
@@ -245,6 +263,7 @@ def test_threads_are_set_by_variables_and_by_the_option_of_a_known_renderer() ->
     assert (job.env["OMP_NUM_THREADS"], job.env["TZ"]) == ("4", "UTC")
 
 
+@pytest.mark.heavy
 def test_the_command_answers_by_exit_code(tmp_path: Path) -> None:
     store = laid(tmp_path)
     one = synth(store)

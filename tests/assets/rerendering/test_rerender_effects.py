@@ -12,6 +12,8 @@ from twice.assets.model.witness import Outcome
 from twice.assets.rerendering.rerendering import Trying, rerender
 from twice.assets.store.sealing import Sealed
 
+pytestmark = pytest.mark.heavy
+
 pytest.importorskip("soundfile")
 pytest.importorskip("PIL")
 
@@ -87,7 +89,6 @@ def sounding(tmp_path: Path, python: str, program: str, *typed: str) -> Sealed:
     return sealed(store, rendered(store, "cue.wav", python, script, out, *typed))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "option"),
     [
@@ -101,13 +102,11 @@ def test_bytes_are_reached(tmp_path: Path, python: str, program: str, option: st
     assert (found.outcome, found.grade) == (Outcome.REPRODUCED, "bytes"), found.reason
 
 
-@pytest.mark.slow
 def test_noise_without_a_seed_is_told_from_it(tmp_path: Path, python: str) -> None:
     found = rerender(sounding(tmp_path, python, ENCODER, "").path, Trying(runs=1), print)
     assert found.outcome is Outcome.DIFFERS
 
 
-@pytest.mark.slow
 def test_denoising_on_one_thread_reaches_the_payload(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     store = laid(tmp_path)

@@ -46,6 +46,7 @@ def program(folder: Path, name: str, body: str) -> Path:
     return path
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("trust", [False, True])
 def test_a_strangers_program_is_not_even_asked_for_its_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trust: bool
@@ -61,6 +62,7 @@ def test_a_strangers_program_is_not_even_asked_for_its_version(
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.integration
 def test_a_seed_that_was_changed_in_the_log_alone_is_no_recipe_of_ones_own(tmp_path: Path) -> None:
     one = synth(laid(tmp_path))
     with pytest.raises(RecipeUntrusted, match="python"):
@@ -73,6 +75,7 @@ def drawn(store: Store, script: str, *more: str, **said: Any) -> Sealed:
     return sealed(store, rendered(store, "a.png", "python", path, *more, out, **said))
 
 
+@pytest.mark.integration
 def test_a_renderer_that_reads_the_delivered_asset_by_itself_shows_nothing(tmp_path: Path) -> None:
     store = laid(tmp_path)
     Image.new("RGB", (40, 40), (9, 8, 7)).save(tmp_path / "kept.png")
@@ -96,6 +99,7 @@ def laid_anew(folder: Path) -> Store:
     return laid(folder)
 
 
+@pytest.mark.integration
 def test_what_a_script_read_without_an_input_is_told_when_it_is_recorded(tmp_path: Path) -> None:
     store = laid(tmp_path)
     (tmp_path / "palette.txt").write_text("9 8 7")
@@ -111,6 +115,7 @@ def test_what_a_script_read_without_an_input_is_told_when_it_is_recorded(tmp_pat
     assert done.unnamed == ()
 
 
+@pytest.mark.integration
 def test_an_input_that_is_the_asset_shows_nothing(tmp_path: Path) -> None:
     store = laid(tmp_path)
     kept = store.root / "kept.png"
@@ -121,6 +126,7 @@ def test_an_input_that_is_the_asset_shows_nothing(tmp_path: Path) -> None:
     assert "kept.png holds the asset" in found.reason
 
 
+@pytest.mark.integration
 def test_an_input_with_the_pixels_of_the_asset_shows_nothing(tmp_path: Path) -> None:
     store = laid(tmp_path)
     kept = store.root / "kept.png"
@@ -152,6 +158,7 @@ def test_a_script_that_names_the_asset_where_it_lies_shows_nothing(tmp_path: Pat
     assert "draw.sh names the asset itself" in found.reason
 
 
+@pytest.mark.integration
 def test_a_recipe_whose_file_is_there_before_it_runs_has_rendered_nothing(tmp_path: Path) -> None:
     store = laid(tmp_path)
     (tmp_path / "made.png").write_bytes(b"x")
@@ -173,6 +180,7 @@ def file_hash(store: Store, name: str, data: bytes) -> str:
     return file_sha256(store.root / name)
 
 
+@pytest.mark.integration
 def test_another_program_of_the_same_name_and_version_is_told(tmp_path: Path) -> None:
     store = laid(tmp_path)
     tool = program(
@@ -237,6 +245,7 @@ def test_a_sound_that_is_another_one_is_beyond_every_profile(tmp_path: Path, oth
     assert beyond(figures, PROFILES["audio-16bit"])
 
 
+@pytest.mark.integration
 def test_one_odd_tile_of_a_large_picture_is_beyond_every_profile(tmp_path: Path) -> None:
     from twice.assets.likening.figures import PROFILES
 
@@ -267,6 +276,7 @@ Image.fromarray(np.frombuffer(os.urandom(64 * 64 * 3), np.uint8).reshape(64, 64,
 """
 
 
+@pytest.mark.integration
 def test_repeats_that_have_nothing_in_common_get_no_tolerance(tmp_path: Path) -> None:
     one = drawn(laid(tmp_path), WILD, grade="tolerance")
     found = calibrate(one.path, Trying(runs=2), (), lambda what: None)
@@ -275,6 +285,7 @@ def test_repeats_that_have_nothing_in_common_get_no_tolerance(tmp_path: Path) ->
         write_limits(found)
 
 
+@pytest.mark.integration
 def test_a_tolerance_without_limits_to_speak_of_judges_nothing(tmp_path: Path) -> None:
     one = drawn(laid(tmp_path), WILD, grade="tolerance")
     wide = {"name": "wide", "limits": {"psnr_db": 1.0, "max_error_255": 255.0}}
@@ -285,6 +296,7 @@ def test_a_tolerance_without_limits_to_speak_of_judges_nothing(tmp_path: Path) -
     assert "nearly everything" in found.reason
 
 
+@pytest.mark.integration
 def test_records_of_assets_that_share_a_name_stand_beside_each_other(tmp_path: Path) -> None:
     store = laid(tmp_path)
     script = put(store, "draw.py", PICTURE.replace("'a.png'", "__import__('sys').argv[1]"))
@@ -296,6 +308,7 @@ def test_records_of_assets_that_share_a_name_stand_beside_each_other(tmp_path: P
     assert sorted(os.listdir(store.root / "records")) == sorted(each.name for each in kept)
 
 
+@pytest.mark.integration
 def test_a_verdict_by_another_tolerance_is_not_written(tmp_path: Path) -> None:
     one = synth(laid(tmp_path))
     told = cli("asset", "rerender", one.path, "--profile", "audio-16bit", "--write", cwd=tmp_path)
@@ -313,6 +326,7 @@ Image.fromarray(plane).save(sys.argv[1])
 """
 
 
+@pytest.mark.integration
 def test_a_single_pixel_decides_no_calibrated_limit(tmp_path: Path) -> None:
     one = drawn(laid(tmp_path), SPECKS, grade="tolerance")
     found = calibrate(one.path, Trying(runs=3), (), lambda what: None)

@@ -19,6 +19,8 @@ from twice.assets.store.project import Store
 from twice.assets.store.sealing import Sealed
 from twice.errors import InputChanged
 
+pytestmark = pytest.mark.heavy
+
 pytest.importorskip("soundfile")
 pytest.importorskip("PIL")
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from windows import Case
+
+pytestmark = pytest.mark.integration
 
 SEEDS = {"a": {"PYTHONHASHSEED": "1"}, "b": {"PYTHONHASHSEED": "2"}}
 VALUES = {"a": {"TOY_V": "1"}, "b": {"TOY_V": "2"}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from windows import Case
 
 import twice
@@ -13,6 +14,7 @@ from twice.diagnosing.diagnosing import diagnose
 VALUES = {"a": {"TOY_V": "1"}, "b": {"TOY_V": "2"}}
 
 
+@pytest.mark.heavy
 def test_a_hidden_flag_is_blamed_in_the_constructor_that_sets_it(tmp_path: Path) -> None:
     program = write(
         tmp_path,
@@ -55,6 +57,7 @@ def test_a_hidden_flag_is_blamed_in_the_constructor_that_sets_it(tmp_path: Path)
     assert found.blind_spots == ["sim.debug"]
 
 
+@pytest.mark.integration
 def test_a_member_set_by_a_base_class_is_blamed_there(tmp_path: Path) -> None:
     found = Case(
         tmp_path,
@@ -85,6 +88,7 @@ def test_a_member_set_by_a_base_class_is_blamed_there(tmp_path: Path) -> None:
     assert located.name == "self.weight"
 
 
+@pytest.mark.integration
 def test_a_part_of_a_part_is_followed_through_both_constructors(tmp_path: Path) -> None:
     found = Case(
         tmp_path,
@@ -114,6 +118,7 @@ def test_a_part_of_a_part_is_followed_through_both_constructors(tmp_path: Path) 
     assert (located.line, located.function) == (found.guilty, "World.__init__")
 
 
+@pytest.mark.integration
 def test_an_argument_of_a_constructor_is_blamed_where_it_was_given(tmp_path: Path) -> None:
     found = Case(
         tmp_path,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from windows import Case
+
+pytestmark = pytest.mark.integration
 
 SEEDS = {"a": {"PYTHONHASHSEED": "1"}, "b": {"PYTHONHASHSEED": "2"}}
 BLAS = {
@@ -201,6 +204,7 @@ def test_a_set_of_plain_objects_that_no_process_repeats_is_compared_with_itself(
     assert "does not reproduce itself" in found.evidence[0]
 
 
+@pytest.mark.heavy
 def test_canaries_that_heal_are_not_blamed_for_a_later_matmul(tmp_path):
     case = Case(
         tmp_path,
@@ -230,6 +234,7 @@ def test_canaries_that_heal_are_not_blamed_for_a_later_matmul(tmp_path):
     assert found.value_a != found.value_b
 
 
+@pytest.mark.heavy
 def test_a_harmless_list_that_stays_alive_is_named_beside_a_guilty_matmul(tmp_path):
     case = Case(
         tmp_path,

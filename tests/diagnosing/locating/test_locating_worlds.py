@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from windows import Case
+
+pytestmark = pytest.mark.integration
 
 CLOCKS = {"a": {"TOY_CLOCK": "100"}, "b": {"TOY_CLOCK": "200"}}
 VALUES = {"a": {"TOY_V": "1"}, "b": {"TOY_V": "2"}}

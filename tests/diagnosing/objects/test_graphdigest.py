@@ -234,6 +234,7 @@ print({path: digest.hex() for path, digest in digest_roots(held).items()})
 """
 
 
+@pytest.mark.integration
 def test_digests_are_the_same_under_every_hash_seed():
     source = str(Path(next(iter(twice.__path__))).parent)
     said = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import textwrap
 
+import pytest
+
 import twice
 from twice.diagnosing.diagnosing import diagnose
 from twice.diagnosing.restores.reading import told, unsteady
@@ -51,6 +53,7 @@ def test_only_what_reading_changes_is_named():
     assert "gives another value each time" in told("fickle", found["fickle"])
 
 
+@pytest.mark.heavy
 def test_a_run_that_counts_its_reads_is_not_put_down_to_a_line(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
@@ -80,6 +83,7 @@ def test_a_run_that_counts_its_reads_is_not_put_down_to_a_line(tmp_path):
     assert any("changes held.reads" in sentence for sentence in found.evidence)
 
 
+@pytest.mark.heavy
 def test_a_state_that_is_another_each_time_is_not_put_down_to_the_line_that_tracks_it(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(

@@ -89,6 +89,7 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, int]:
     return *traced(a, b, 2), guilty
 
 
+@pytest.mark.heavy
 def test_two_files_name_the_line_that_diagnose_names(market: tuple[Path, Path, int]) -> None:
     a, b, guilty = market
     from_files = diagnose_traces(a, b)
@@ -106,6 +107,7 @@ def test_two_files_name_the_line_that_diagnose_names(market: tuple[Path, Path, i
     assert [row.path for row in from_files.fields] == [row.path for row in from_records.fields]
 
 
+@pytest.mark.integration
 def test_the_source_is_not_needed_where_the_files_are_compared(
     market: tuple[Path, Path, int], tmp_path: Path
 ) -> None:
@@ -121,6 +123,7 @@ def test_the_source_is_not_needed_where_the_files_are_compared(
     assert told["operation"]["code"].startswith("for name in names:")
 
 
+@pytest.mark.heavy
 def test_a_line_that_threads_change_is_named_beside_a_list_of_a_set(tmp_path: Path) -> None:
     a, b, guilty = two(tmp_path, PRODUCTS, {"OPENBLAS_NUM_THREADS": "2", "PYTHONHASHSEED": "2"})
     with twice.open(a) as one, twice.open(b) as other:
@@ -132,6 +135,7 @@ def test_a_line_that_threads_change_is_named_beside_a_list_of_a_set(tmp_path: Pa
     assert found.operation.line == guilty
 
 
+@pytest.mark.heavy
 def test_a_tick_in_which_one_run_ends_is_refused_by_its_compare_points(tmp_path: Path) -> None:
     program = write(
         tmp_path,
@@ -154,6 +158,7 @@ def test_a_tick_in_which_one_run_ends_is_refused_by_its_compare_points(tmp_path:
     assert "2.trace" in caught.value.happened
 
 
+@pytest.mark.integration
 def test_a_tick_in_which_nothing_differs_is_the_same(market: tuple[Path, Path, int]) -> None:
     a, b, _ = market
     files = [file.with_name(f"{file.stem}1.trace") for file in (a, b)]
@@ -164,6 +169,7 @@ def test_a_tick_in_which_nothing_differs_is_the_same(market: tuple[Path, Path, i
         diagnose_traces(files[0], b)
 
 
+@pytest.mark.integration
 def test_a_tick_that_begins_different_asks_for_an_earlier_one(
     market: tuple[Path, Path, int],
 ) -> None:
@@ -176,6 +182,7 @@ def test_a_tick_that_begins_different_asks_for_an_earlier_one(
     assert any("before tick 3" in told for told in found.evidence)
 
 
+@pytest.mark.heavy
 def test_what_began_where_no_state_was_written_is_not_guessed(tmp_path: Path) -> None:
     a, b, _ = two(tmp_path, NAMES, {"PYTHONHASHSEED": "2"})
     found = diagnose_traces(*traced(a, b, 2, events_max=4))
@@ -183,6 +190,7 @@ def test_what_began_where_no_state_was_written_is_not_guessed(tmp_path: Path) ->
     assert any("no state was seen" in told for told in found.evidence)
 
 
+@pytest.mark.integration
 def test_other_seeds_are_other_inputs(market: tuple[Path, Path, int], tmp_path: Path) -> None:
     a, _, _ = market
     program = write(tmp_path, NAMES)
@@ -193,6 +201,7 @@ def test_other_seeds_are_other_inputs(market: tuple[Path, Path, int], tmp_path: 
     assert [row.what for row in found.input_differences] == ["seed"]
 
 
+@pytest.mark.integration
 def test_an_output_that_is_there_is_kept(market: tuple[Path, Path, int]) -> None:
     a, _, _ = market
     before = a.read_bytes()
@@ -201,6 +210,7 @@ def test_an_output_that_is_there_is_kept(market: tuple[Path, Path, int]) -> None
     assert a.read_bytes() == before
 
 
+@pytest.mark.integration
 def test_a_tick_that_is_not_in_the_record_is_refused(market: tuple[Path, Path, int]) -> None:
     a, _, _ = market
     out = a.with_name("beyond.trace")
@@ -209,6 +219,7 @@ def test_a_tick_that_is_not_in_the_record_is_refused(market: tuple[Path, Path, i
     assert not out.exists()
 
 
+@pytest.mark.integration
 def test_the_command_writes_a_file_and_names_the_next(
     market: tuple[Path, Path, int], tmp_path: Path
 ) -> None:
@@ -220,6 +231,7 @@ def test_the_command_writes_a_file_and_names_the_next(
     assert done.stdout.splitlines()[-1].startswith("next: twice diagnose --traces")
 
 
+@pytest.mark.integration
 def test_any_flipped_byte_and_any_cut_is_refused(
     market: tuple[Path, Path, int], tmp_path: Path
 ) -> None:
@@ -242,6 +254,7 @@ def test_any_flipped_byte_and_any_cut_is_refused(
         read_trace_file(bad)
 
 
+@pytest.mark.integration
 def test_a_forged_document_is_refused_whatever_is_missing(
     market: tuple[Path, Path, int], tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from programs import cli
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("named", [["own.py"], ["-m", "own"]])
 def test_a_script_and_a_module_are_varied_with_their_own_arguments(
     tmp_path: Path, named: list[str]
@@ -25,6 +26,7 @@ def test_a_script_and_a_module_are_varied_with_their_own_arguments(
     assert shown in [line.strip() for line in varied.stdout.splitlines()]
 
 
+@pytest.mark.integration
 def test_a_record_has_its_arguments_already(tmp_path: Path) -> None:
     (tmp_path / "a.twice").write_bytes(b"")
     refused = cli("vary", "a.twice", "--", "--lr", "3e-4", cwd=tmp_path)
@@ -32,6 +34,7 @@ def test_a_record_has_its_arguments_already(tmp_path: Path) -> None:
     assert "a.twice is a record, and was given arguments: --lr 3e-4." in refused.stderr
 
 
+@pytest.mark.integration
 def test_an_option_that_is_not_there_is_told_in_three_sentences(tmp_path: Path) -> None:
     refused = cli("vary", "own.py", "--lr", "3e-4", cwd=tmp_path)
     assert refused.returncode == 2

@@ -12,6 +12,8 @@ from twice.recording.runrecord import RunRecord
 from twice.replaying.restoring import restores
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 THREADS = """
 import threading, time, uuid
 
@@ -105,7 +107,6 @@ def test_a_task_is_a_child_of_the_task_that_made_it(tmp_path: Path) -> None:
     assert children == [9] * 10
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("way", ["threads", "tasks"])
 def test_nothing_is_lost_or_reordered_among_many_reads_of_eight_actors(
     tmp_path: Path, way: str

@@ -9,6 +9,8 @@ import pytest
 from programs import recorded, write
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 SOURCE = """
 def main(run):
     world = run.effects

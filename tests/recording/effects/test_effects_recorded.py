@@ -21,6 +21,7 @@ def manifest(path: Path, how: str) -> dict[str, int]:
         return reads
 
 
+@pytest.mark.integration
 def test_every_clock_is_recorded_and_replayed(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -44,6 +45,7 @@ def test_every_clock_is_recorded_and_replayed(tmp_path: Path) -> None:
     assert sum(reads.values()) == 55
 
 
+@pytest.mark.integration
 def test_sleep_waits_while_recording_and_not_in_replay(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
@@ -68,6 +70,7 @@ def test_sleep_waits_while_recording_and_not_in_replay(tmp_path: Path) -> None:
     assert twice_later.failure is None or "3600" in twice_later.failure.replayed
 
 
+@pytest.mark.integration
 def test_an_hour_of_sleep_is_no_time_in_replay(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
@@ -87,6 +90,7 @@ def test_an_hour_of_sleep_is_no_time_in_replay(tmp_path: Path) -> None:
         assert verify(record.path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_entropy_from_every_door_is_recorded_and_replayed(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -111,6 +115,7 @@ def test_entropy_from_every_door_is_recorded_and_replayed(tmp_path: Path) -> Non
     assert "entropy.urandom" not in manifest(statement.path, "lenient")
 
 
+@pytest.mark.integration
 def test_two_recordings_have_entropy_of_their_own(tmp_path: Path) -> None:
     source = """
         import os, random
@@ -125,6 +130,7 @@ def test_two_recordings_have_entropy_of_their_own(tmp_path: Path) -> None:
     assert len(digests) == 2
 
 
+@pytest.mark.integration
 def test_event_loops_and_logging_read_leniently_and_replay(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -178,6 +184,7 @@ CALLS = """
 """
 
 
+@pytest.mark.integration
 def test_a_declared_effect_is_served_and_not_called_in_replay(tmp_path: Path) -> None:
     statement = verified(tmp_path, CALLS)
     assert statement.result == "PASS"
@@ -194,6 +201,7 @@ def test_an_effect_is_the_plain_function_outside_of_a_run() -> None:
     assert double.__name__ == "double"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -221,6 +229,7 @@ OTHERWISE = """
 """
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("body", "recorded_text", "replayed_text"),
     [
@@ -248,6 +257,7 @@ def test_another_question_to_the_world_fails_where_it_was_asked(
         assert statement.failure.columns == ("effects",)
 
 
+@pytest.mark.integration
 def test_a_program_that_swallows_the_refusal_still_fails(tmp_path: Path) -> None:
     body = """
             try:
@@ -263,6 +273,7 @@ def test_a_program_that_swallows_the_refusal_still_fails(tmp_path: Path) -> None
     assert (statement.failure.name, statement.failure.tick) == ("effect", 0)
 
 
+@pytest.mark.integration
 def test_threads_of_c_code_are_counted_as_ungoverned(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -295,6 +306,7 @@ def test_threads_of_c_code_are_counted_as_ungoverned(tmp_path: Path) -> None:
         assert record.ending is not None
 
 
+@pytest.mark.integration
 def test_a_clock_of_ticks_is_a_function_of_the_run(tmp_path: Path) -> None:
     with recorded(
         tmp_path,
@@ -318,6 +330,7 @@ def test_a_clock_of_ticks_is_a_function_of_the_run(tmp_path: Path) -> None:
         assert run.effects.clock.time_ns() == 10_500_000_000
 
 
+@pytest.mark.integration
 def test_a_long_run_of_reads_is_flushed_on_the_way(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -336,6 +349,7 @@ def test_a_long_run_of_reads_is_flushed_on_the_way(tmp_path: Path) -> None:
     assert manifest(statement.path, "strict") == {"clock.perf_counter": 10_000}
 
 
+@pytest.mark.integration
 def test_an_installed_package_is_strict_when_it_is_opted_in(tmp_path: Path) -> None:
     package = tmp_path / "site-packages" / "clocks"
     package.mkdir(parents=True)
@@ -374,6 +388,7 @@ NESTED = """
 """
 
 
+@pytest.mark.integration
 def test_what_an_effect_reads_itself_is_part_of_its_result(tmp_path: Path) -> None:
     statement = verified(tmp_path, NESTED)
     assert (statement.result, statement.manifest_matches) == ("PASS", True)
@@ -381,6 +396,7 @@ def test_what_an_effect_reads_itself_is_part_of_its_result(tmp_path: Path) -> No
     assert manifest(statement.path, "ungoverned") == {}
 
 
+@pytest.mark.integration
 def test_a_forked_child_asks_the_world_and_not_the_record(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -412,6 +428,7 @@ def test_a_forked_child_asks_the_world_and_not_the_record(tmp_path: Path) -> Non
         assert [event.value for event in record.inputs()] == [0, 1, 2]
 
 
+@pytest.mark.integration
 def test_a_declared_effect_gives_its_dicts_in_their_order(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,

@@ -11,6 +11,8 @@ from programs import cli, recorded, write
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 
 def manifest(record: Path, how: str = "strict") -> dict[str, int]:
     with RunRecord.open(record) as opened:

@@ -11,6 +11,8 @@ import twice
 from programs import recorded, verified, write
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 REPLAYED = {
     "random that nobody seeded": """
         import random, uuid

@@ -13,6 +13,8 @@ import pytest
 import twice
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 CHANGES = {
     "chmod of a descriptor": "os.chmod(reading, 0o600)",
     "fchmod": "os.fchmod(reading, 0o600)",

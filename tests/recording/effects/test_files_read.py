@@ -61,6 +61,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "in0.txt"
 
 
+@pytest.mark.integration
 def test_however_a_file_is_read_it_is_held_against_the_record(tmp_path: Path, file: Path) -> None:
     with recorded(tmp_path, program(f"[{', '.join(READS)}]")) as record:
         path = record.path
@@ -78,6 +79,7 @@ def test_however_a_file_is_read_it_is_held_against_the_record(tmp_path: Path, fi
     assert statement.failure.recorded != statement.failure.replayed
 
 
+@pytest.mark.integration
 def test_a_file_that_is_gone_is_named(tmp_path: Path, file: Path) -> None:
     with recorded(tmp_path, program(READS[0])) as record:
         path = record.path
@@ -88,6 +90,7 @@ def test_a_file_that_is_gone_is_named(tmp_path: Path, file: Path) -> None:
     assert statement.failure.replayed == "files.read('{program}/in0.txt') -> no file is there"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("then", ["changed", "gone", "a folder"])
 def test_contents_are_served_when_the_record_carries_them(
     tmp_path: Path, file: Path, then: str
@@ -103,6 +106,7 @@ def test_contents_are_served_when_the_record_carries_them(
     assert verify(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_without_a_policy_nothing_is_recorded_of_files(tmp_path: Path, file: Path) -> None:
     with recorded(tmp_path, program("len(open(FILE[0]).read())"), files="none") as record:
         path = record.path
@@ -112,6 +116,7 @@ def test_without_a_policy_nothing_is_recorded_of_files(tmp_path: Path, file: Pat
     assert verify(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_an_error_is_a_result(tmp_path: Path) -> None:
     with recorded(tmp_path, program(READS[0])) as record:
         path = record.path
@@ -120,12 +125,14 @@ def test_an_error_is_a_result(tmp_path: Path) -> None:
     assert verify(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_a_folder_cannot_be_read_and_that_is_recorded(tmp_path: Path) -> None:
     (tmp_path / "in0.txt").mkdir()
     with recorded(tmp_path, program(READS[0])) as record:
         assert verify(record.path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_what_libraries_and_python_hold_is_no_input(tmp_path: Path) -> None:
     way = "len(open(np.__file__).read()) + len(open(os.__file__).read())"
     with recorded(tmp_path, program(way)) as record:
@@ -133,6 +140,7 @@ def test_what_libraries_and_python_hold_is_no_input(tmp_path: Path) -> None:
         assert verify(record.path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_a_file_is_found_again_where_its_program_moved_to(tmp_path: Path, file: Path) -> None:
     with recorded(tmp_path, program("open(FILE[0]).read()")) as record:
         path = record.path
@@ -144,6 +152,7 @@ def test_a_file_is_found_again_where_its_program_moved_to(tmp_path: Path, file: 
     assert verify(moved / path.name).result == "PASS"
 
 
+@pytest.mark.integration
 def test_what_a_process_left_for_the_run_to_read_is_carried(tmp_path: Path) -> None:
     source = """
     import os, subprocess, sys
@@ -176,6 +185,7 @@ def test_a_record_whose_content_was_exchanged_is_not_believed(tmp_path: Path) ->
     assert kept.path(str(digest_bytes(b"true"))) is None
 
 
+@pytest.mark.integration
 def test_what_a_process_writes_for_the_run_is_no_work_of_the_run(tmp_path: Path) -> None:
     source = """
     import subprocess, sys
@@ -195,6 +205,7 @@ def test_what_a_process_writes_for_the_run_is_no_work_of_the_run(tmp_path: Path)
     assert verify(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_entropy_that_is_read_as_a_file_is_served(tmp_path: Path) -> None:
     way = "open('/dev/urandom', 'rb').read(8)"
     with recorded(tmp_path, program(way)) as record:
@@ -203,11 +214,13 @@ def test_entropy_that_is_read_as_a_file_is_served(tmp_path: Path) -> None:
     assert verify(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_entropy_from_a_descriptor_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EffectRefused, match=r"os\.open"):
         recorded(tmp_path, program("os.open('/dev/urandom', os.O_RDONLY)"))
 
 
+@pytest.mark.integration
 def test_what_a_file_was_is_served(tmp_path: Path, file: Path) -> None:
     way = (
         "[os.stat(FILE[0]).st_mtime_ns, os.path.getsize(FILE[0]), FILE[1].exists(), FILE[2].is_dir(),"
@@ -229,6 +242,7 @@ def test_what_a_file_was_is_served(tmp_path: Path, file: Path) -> None:
     assert verify(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_threads_and_libraries_are_answered_by_the_file(tmp_path: Path, file: Path) -> None:
     source = """
     from concurrent.futures import ThreadPoolExecutor

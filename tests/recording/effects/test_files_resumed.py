@@ -12,6 +12,8 @@ from twice.errors import FileNotRebuilt
 from twice.recording.cadence import Cadence
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 PROGRAM = """
 from pathlib import Path
 

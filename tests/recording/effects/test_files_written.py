@@ -11,6 +11,8 @@ import pytest
 from programs import recorded, write
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 WRITES = {
     "open": "open('out.txt', 'w').write('a')",
     "closed": "closed()",

@@ -11,6 +11,8 @@ from programs import recorded, write
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 WAYS = {
     "listdir": "os.listdir(FOLDER)",
     "bytes": "os.listdir(os.fsencode(FOLDER))",

@@ -10,6 +10,8 @@ from programs import recorded
 from twice import diagnose
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 KERNEL = """
         import os
         from pathlib import Path

@@ -20,6 +20,8 @@ from twice.recording.runrecord import RunRecord
 from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 
 class Counting(http.server.BaseHTTPRequestHandler):
     """Answers with how many requests came so far."""

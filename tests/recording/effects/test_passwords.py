@@ -8,6 +8,8 @@ import pytest
 
 from programs import cli
 
+pytestmark = pytest.mark.integration
+
 ASKS = "import getpass\nword = getpass.getpass('pw: ')\nprint(len(word), 'for', word)\n"
 
 

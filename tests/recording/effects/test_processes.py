@@ -11,6 +11,8 @@ from twice.recording.cadence import Cadence
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 EVERY_DOOR = """
     import os, subprocess, sys
     from pathlib import Path

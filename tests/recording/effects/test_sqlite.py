@@ -10,6 +10,8 @@ import pytest
 from programs import recorded
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 ASKED = [
     "select current_timestamp, current_date, current_time",
     "select datetime('now', '+1 day'), julianday('now'), strftime('%s', 'now'), unixepoch()",

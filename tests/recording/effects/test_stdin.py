@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from programs import cli
+from tiers import sampled
 from twice.recording.runrecord import RunRecord
+
+pytestmark = pytest.mark.integration
 
 DOORS = [
     "print([line for line in sys.stdin])",
@@ -22,7 +25,7 @@ DOORS = [
 TEXT = "first\nzweite größe\n\nlast"
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("door", sampled(DOORS, DOORS[:2]))
 def test_a_script_that_reads_standard_input_is_verified_without_it(
     tmp_path: Path, door: str
 ) -> None:

@@ -10,12 +10,25 @@ from pathlib import Path
 import pytest
 
 from programs import cli
+from tiers import sampled
 from twice.replaying.verifying import verify
 
+pytestmark = pytest.mark.integration
+
 PROGRAMS = sorted((Path(__file__).parent / "timer_programs").glob("*.py"))
+SAMPLE = {
+    "call_later_orders",
+    "executor_and_timers",
+    "loopback_streams",
+    "queue_workers",
+    "sleep_beside_a_process",
+    "task_group_fails",
+    "threading_timers",
+    "wait_first",
+}
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("program", sampled(PROGRAMS, SAMPLE, name=lambda path: path.stem))
 def test_timers_fire_in_the_recorded_order(program: Path, tmp_path: Path) -> None:
     (tmp_path / program.name).write_bytes(program.read_bytes())
     done = cli("record", program.name, "--seed", 1, "-o", "a.twice", cwd=tmp_path)

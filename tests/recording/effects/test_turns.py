@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from programs import recorded, write
 from twice.replaying.verifying import verify
+
+pytestmark = pytest.mark.integration
 
 ORDER = (2, 0, 3, 1)
 

@@ -22,9 +22,12 @@ from twice.recording.runrecord import RunRecord
 from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
 
-pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="system calls are supervised on Linux alone"
-)
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(
+        not sys.platform.startswith("linux"), reason="system calls are supervised on Linux alone"
+    ),
+]
 _WAIT_S = 40
 """For what hangs: nothing here takes so long."""
 

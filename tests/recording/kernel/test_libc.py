@@ -29,6 +29,7 @@ except OSError as error:
 """
 
 
+@pytest.mark.integration
 def test_on_another_system_everything_is_refused_in_words() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", ON_ANOTHER_SYSTEM], capture_output=True, text=True, check=False

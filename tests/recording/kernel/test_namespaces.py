@@ -69,6 +69,7 @@ def test_only_what_is_asked_for_is_entered() -> None:
     assert has_mounts or there["mnt"] == here["mnt"]
 
 
+@pytest.mark.integration
 @needs_network
 def test_without_a_network_nothing_is_reached_but_processes_beside() -> None:
     program = """
@@ -163,6 +164,7 @@ def test_half_a_namespace_is_never_taken_for_none(monkeypatch: pytest.MonkeyPatc
         assert run_apart(run)
 
 
+@pytest.mark.integration
 @linux_only
 def test_probes_leave_the_process_as_it_was() -> None:
     def run() -> tuple[bool, list[object]]:
@@ -180,6 +182,7 @@ def test_probes_leave_the_process_as_it_was() -> None:
     assert all(result.available is not bool(result.reason) for result in results)
 
 
+@pytest.mark.integration
 @needs_world
 def test_a_probe_says_what_was_refused() -> None:
     def run() -> tuple[object, ...]:
@@ -197,6 +200,7 @@ def test_a_probe_says_what_was_refused() -> None:
         assert result.reason.startswith(("uid_map: ", "unshare: "))
 
 
+@pytest.mark.integration
 @needs_number
 def test_a_probe_writes_nothing_twice(capfd: pytest.CaptureFixture[str]) -> None:
     def run() -> None:

@@ -12,9 +12,12 @@ import pytest
 from programs import cli
 from twice.recording.runrecord import RunRecord
 
-pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="system calls are supervised on Linux alone"
-)
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(
+        not sys.platform.startswith("linux"), reason="system calls are supervised on Linux alone"
+    ),
+]
 
 C = """
 import ctypes, os, socket, struct, subprocess, sys

@@ -30,6 +30,7 @@ def run_numbered(
     return run_apart(run)
 
 
+@pytest.mark.integration
 def test_the_program_has_the_number_and_its_children_count_on(tmp_path: Path) -> None:
     def program() -> None:
         child = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True)
@@ -43,6 +44,7 @@ def test_the_program_has_the_number_and_its_children_count_on(tmp_path: Path) ->
     assert (tmp_path / "told").read_text() == f"{WANTED} {WANTED} {WANTED + 1} [1, {WANTED}]"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("end", "code"),
     [
@@ -60,6 +62,7 @@ def test_the_program_ends_as_it_would_without(end: Callable[[], object], code: i
     assert run_numbered(end).exit_code == code
 
 
+@pytest.mark.integration
 def test_an_error_of_the_program_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     def program() -> None:
         raise ValueError("said by the program")
@@ -68,6 +71,7 @@ def test_an_error_of_the_program_is_printed(capfd: pytest.CaptureFixture[str]) -
     assert "ValueError: said by the program" in capfd.readouterr().err
 
 
+@pytest.mark.integration
 def test_a_number_that_cannot_be_had_is_replaced_and_named(tmp_path: Path) -> None:
     end = run_numbered(lambda: (tmp_path / "ran").touch(), wanted=1)
 
@@ -77,6 +81,7 @@ def test_a_number_that_cannot_be_had_is_replaced_and_named(tmp_path: Path) -> No
     assert (tmp_path / "ran").exists()
 
 
+@pytest.mark.integration
 def test_a_number_beyond_the_largest_is_replaced_and_named() -> None:
     end = run_numbered(lambda: None, wanted=1 << 40)
 
@@ -84,12 +89,14 @@ def test_a_number_beyond_the_largest_is_replaced_and_named() -> None:
     assert "ns_last_pid" in end.problem
 
 
+@pytest.mark.integration
 def test_without_a_wish_any_number_does() -> None:
     end = run_numbered(lambda: None, wanted=None)
 
     assert (end.has_wanted_number, end.problem) == (True, "")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP])
 def test_a_signal_to_the_caller_reaches_the_program(number: signal.Signals) -> None:
     reading, writing = os.pipe()
@@ -114,6 +121,7 @@ def test_a_signal_to_the_caller_reaches_the_program(number: signal.Signals) -> N
     os.close(writing)
 
 
+@pytest.mark.integration
 def test_a_signal_from_the_program_to_its_parent_does_not_come_back() -> None:
     def program() -> None:
         os.kill(os.getppid(), signal.SIGTERM)
@@ -148,6 +156,7 @@ def test_nothing_outlives_the_program(tmp_path: Path) -> None:
     os.close(reading)
 
 
+@pytest.mark.integration
 def test_other_processes_may_be_given_time(tmp_path: Path) -> None:
     def program() -> None:
         subprocess.Popen(["sh", "-c", f"sleep 0.2; echo late > {tmp_path}/late"])
@@ -156,6 +165,7 @@ def test_other_processes_may_be_given_time(tmp_path: Path) -> None:
     assert (tmp_path / "late").read_text() == "late\n"
 
 
+@pytest.mark.integration
 def test_time_for_other_processes_is_limited() -> None:
     def program() -> None:
         subprocess.Popen(["sleep", "1000"])

@@ -18,9 +18,12 @@ from twice.foundation.digests import Algorithm, new_hasher
 from twice.recording.kernel.file_history import FileHistory
 from twice.recording.runrecord import RunRecord
 
-pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="system calls are supervised on Linux alone"
-)
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(
+        not sys.platform.startswith("linux"), reason="system calls are supervised on Linux alone"
+    ),
+]
 
 C = """
     import ctypes, os, sys

@@ -73,6 +73,7 @@ def read_by_child(path: object) -> bytes:
     return subprocess.run(["cat", os.fsencode(path)], capture_output=True, check=True).stdout
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("read", [read_by_c, read_by_child, read_by_mapping])
 def test_code_of_any_language_reads_what_stood_there_when_the_run_began(
     data: Path, recorded: RecordedRun, layers: Path, read: Callable[[object], bytes]
@@ -112,6 +113,7 @@ def test_the_same_change_again_leaves_no_difference_and_the_real_files_alone(
     assert tree(data) == before
 
 
+@pytest.mark.integration
 def test_a_database_in_wal_mode_is_as_it_was_and_stays_so(
     data: Path, recorded: RecordedRun, layers: Path
 ) -> None:
@@ -202,6 +204,7 @@ def test_a_device_can_still_be_written(recorded: RecordedRun, layers: Path) -> N
     assert replay(recorded.world(layers), program).value == 0
 
 
+@pytest.mark.integration
 def test_a_folder_that_the_run_made_is_not_there_at_the_start(
     data: Path, recorded: RecordedRun, layers: Path
 ) -> None:
@@ -236,6 +239,7 @@ def test_a_folder_that_the_run_removed_is_there_again(
     assert list(data.iterdir()) == []
 
 
+@pytest.mark.integration
 def test_a_link_points_where_it_pointed(data: Path, recorded: RecordedRun, layers: Path) -> None:
     link = data / "latest"
     link.symlink_to("one")
@@ -253,6 +257,7 @@ def test_a_link_points_where_it_pointed(data: Path, recorded: RecordedRun, layer
     assert os.readlink(link) == "two"
 
 
+@pytest.mark.integration
 def test_a_folder_took_the_place_of_a_file(data: Path, recorded: RecordedRun, layers: Path) -> None:
     place = data / "place"
     place.write_text("a file")
@@ -270,6 +275,7 @@ def test_a_folder_took_the_place_of_a_file(data: Path, recorded: RecordedRun, la
     assert (replayed.value, replayed.differences) == ("a file", [])
 
 
+@pytest.mark.integration
 def test_names_that_are_not_utf8_are_names(data: Path, recorded: RecordedRun, layers: Path) -> None:
     old, new = data / NOT_UTF8, data / f"new {NOT_UTF8}"
     old.write_text("as it was")
@@ -286,6 +292,7 @@ def test_names_that_are_not_utf8_are_names(data: Path, recorded: RecordedRun, la
     assert (replayed.value, replayed.differences) == ("as it was", [])
 
 
+@pytest.mark.integration
 def test_permissions_and_times_are_those_of_the_recording(
     data: Path, recorded: RecordedRun, layers: Path
 ) -> None:
@@ -385,6 +392,7 @@ def test_a_file_that_was_truncated_unread_has_its_old_size(
     assert (replayed.value, replayed.changed, replayed.differences) == ((13, 10**18), [], [])
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("size", [13, 5_000_000])
 def test_what_is_added_to_a_file_is_compared_from_where_it_begins(
     data: Path, recorded: RecordedRun, layers: Path, size: int
@@ -519,6 +527,7 @@ def test_what_the_replay_wrote_can_be_copied_out(
     assert os.listdir(data) == ["removed"]
 
 
+@pytest.mark.integration
 def test_a_mount_below_the_folder_is_covered_as_well(
     data: Path, recorded: RecordedRun, layers: Path
 ) -> None:
@@ -597,6 +606,7 @@ def test_mounts_of_the_host_are_covered_with_the_flags_that_they_have(
     assert run_apart(run) == (["EROFS", "EROFS"], (), ["beside", "file", "inner"])
 
 
+@pytest.mark.integration
 def test_files_of_an_overlay_are_covered_by_another(
     data: Path, recorded: RecordedRun, layers: Path
 ) -> None:
@@ -620,6 +630,7 @@ def test_files_of_an_overlay_are_covered_by_another(
     assert (data / "file").read_text() == "as it was"
 
 
+@pytest.mark.integration
 def test_large_worlds_lie_on_disk_where_the_disk_can_hold_them(
     data: Path, recorded: RecordedRun, tmp_path: Path
 ) -> None:
@@ -644,6 +655,7 @@ def test_large_worlds_lie_on_disk_where_the_disk_can_hold_them(
     assert written
 
 
+@pytest.mark.integration
 def test_layers_in_the_folder_that_they_would_cover_lie_in_memory(
     data: Path, recorded: RecordedRun, layers: Path
 ) -> None:
@@ -655,6 +667,7 @@ def test_layers_in_the_folder_that_they_would_cover_lie_in_memory(
     assert replayed.value == "as it was"
 
 
+@pytest.mark.integration
 def test_five_thousand_files_are_as_they_were(
     data: Path, recorded: RecordedRun, layers: Path
 ) -> None:

@@ -48,6 +48,7 @@ def child(code: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.heavy
 def test_a_writer_killed_at_any_moment_leaves_a_prefix_in_order(tmp_path: Path) -> None:
     draw = random.Random(11)
     kept = []
@@ -76,6 +77,7 @@ def test_a_writer_killed_at_any_moment_leaves_a_prefix_in_order(tmp_path: Path) 
     assert max(kept) > 1024
 
 
+@pytest.mark.integration
 def test_what_was_flushed_outlives_the_process(tmp_path: Path) -> None:
     code = """
         import os, signal, sys
@@ -117,6 +119,7 @@ FULL_DISK = """
 """
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("limit", [5_000, 60_000, 100_001, 150_000])
 def test_a_full_disk_is_said_once_and_keeps_what_was_sealed(tmp_path: Path, limit: int) -> None:
     path = tmp_path / "a.twice"
@@ -151,6 +154,7 @@ FULL_OF_PAGES = """
 """
 
 
+@pytest.mark.integration
 def test_a_disk_that_pages_fill_keeps_the_points_before_them(tmp_path: Path) -> None:
     path = tmp_path / "a.twice"
     with child(FULL_OF_PAGES, path) as process:
@@ -191,6 +195,7 @@ def test_a_descriptor_that_the_program_reused_is_never_written_to(tmp_path: Path
     assert (tmp_path / "precious").read_bytes() == b"mine"
 
 
+@pytest.mark.integration
 def test_a_forked_child_writes_nothing_whatever_it_calls(tmp_path: Path) -> None:
     code = """
         import os, sys

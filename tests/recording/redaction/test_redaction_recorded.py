@@ -12,6 +12,8 @@ import pytest
 from planted import opened, stands_in
 from programs import environ, write
 
+pytestmark = pytest.mark.integration
+
 SECRET = "corr-ect/horse+77é"
 WITH: dict[str, str | None] = {
     "SHOP_PASSWORD": SECRET,

@@ -9,6 +9,8 @@ import pytest
 from planted import stands_in
 from programs import cli, write
 
+pytestmark = pytest.mark.integration
+
 IDLE = "def main(run):\n    pass\n"
 
 

@@ -72,6 +72,7 @@ def _blind_below_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TWICE_WITHOUT", "supervisor,world,number,network,refusal")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("source", REPEATED)
 def test_what_runs_again_in_a_world_is_no_escape(
     source: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -83,6 +84,7 @@ def test_what_runs_again_in_a_world_is_no_escape(
     assert (statement.result, statement.failure) == ("PASS", None)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("source", [name for name in ESCAPES if name not in REPEATED])
 def test_an_escape_is_named_at_once_and_refused_in_replay_though_it_is_caught(
     source: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -90,6 +92,7 @@ def test_an_escape_is_named_at_once_and_refused_in_replay_though_it_is_caught(
     assert_named_and_refused(source, tmp_path, capfd)
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("_blind_below_python")
 @pytest.mark.parametrize("source", REPEATED)
 def test_without_a_supervisor_files_and_processes_are_escapes_too(
@@ -124,6 +127,7 @@ def assert_named_and_refused(
     assert f"was refused at program.py:{LINE}: " in statement.failure.replayed
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("_blind_below_python")
 @pytest.mark.parametrize("source", ["network.listen", "files.sqlite3", "process.fork"])
 @pytest.mark.parametrize("by", ["name", "family"])
@@ -145,6 +149,7 @@ def test_what_was_allowed_by_name_passes_and_is_shown(
     assert any(f"{source} " in caveat and "allowed" in caveat for caveat in statement.caveats)
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("_blind_below_python")
 @pytest.mark.parametrize("way", ["io.FileIO('beside.txt', 'a')", "posix.open('beside.txt', 65)"])
 def test_a_file_that_is_opened_beside_the_layer_is_not_written_by_a_replay(
@@ -158,6 +163,7 @@ def test_a_file_that_is_opened_beside_the_layer_is_not_written_by_a_replay(
     assert not Path("beside.txt").exists()
 
 
+@pytest.mark.integration
 def test_a_read_that_nobody_owns_fails_closed_without_a_refusal(tmp_path: Path) -> None:
     source = """
         import ctypes, time
@@ -180,6 +186,7 @@ def test_a_read_that_nobody_owns_fails_closed_without_a_refusal(tmp_path: Path) 
     assert "threads.unowned" in [row["source"] for row in document["effects"]["inventory"]]
 
 
+@pytest.mark.integration
 def test_what_does_not_reach_the_world_is_not_blamed(tmp_path: Path) -> None:
     source = """
         import asyncio, ctypes, mmap, os, signal, socket, sqlite3, threading, uuid
@@ -211,6 +218,7 @@ def test_what_does_not_reach_the_world_is_not_blamed(tmp_path: Path) -> None:
     assert (statement.result, statement.failure) == ("PASS", None)
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("_blind_below_python")
 @pytest.mark.parametrize(
     "serves",
@@ -241,6 +249,7 @@ def test_a_socket_that_listens_is_named_and_refused_whoever_makes_it_for_the_pro
     assert "socket.listen(('127.0.0.1', " in statement.failure.replayed
 
 
+@pytest.mark.integration
 def test_a_port_that_was_in_use_is_in_use_in_replay(tmp_path: Path) -> None:
     taken = socket.create_server(("127.0.0.1", 0))
     source = f"""
@@ -260,6 +269,7 @@ def test_a_port_that_was_in_use_is_in_use_in_replay(tmp_path: Path) -> None:
         assert verify(record.path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_inside_a_declared_effect_nothing_is_counted(tmp_path: Path) -> None:
     source = """
         import ctypes, os, socket, struct, sqlite3
@@ -290,6 +300,7 @@ def test_inside_a_declared_effect_nothing_is_counted(tmp_path: Path) -> None:
     assert (statement.result, statement.failure) == ("PASS", None)
 
 
+@pytest.mark.integration
 def test_a_connection_that_c_code_keeps_is_found_by_its_descriptor(tmp_path: Path) -> None:
     source = """
         import ctypes, socket, struct
@@ -322,6 +333,7 @@ def test_a_name_that_is_none_is_refused(
     assert not list(tmp_path.glob("*.twice"))
 
 
+@pytest.mark.integration
 def test_every_class_stands_in_the_inventory(tmp_path: Path) -> None:
     source = """
         import time

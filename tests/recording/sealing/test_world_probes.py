@@ -201,6 +201,7 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Probed:
     return Probed(loose, statement)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", [*ENTROPY, *CLOCKS])
 def test_a_probe_replays_with_the_same_value(name: str, probed: Probed) -> None:
     if lacks(name):
@@ -216,6 +217,7 @@ def test_all_probes_together_pass(probed: Probed) -> None:
     assert probed.statement.result == "PASS"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("code", "source"),
     [
@@ -244,6 +246,7 @@ def test_a_probe_that_cannot_be_recorded_is_named_and_does_not_pass(
     assert statement.result in {"FAIL", "UNKNOWN"}
 
 
+@pytest.mark.integration
 def test_a_bare_descriptor_of_a_device_of_entropy_is_refused_at_once(tmp_path: Path) -> None:
     program = """
         import os
@@ -255,6 +258,7 @@ def test_a_bare_descriptor_of_a_device_of_entropy_is_refused_at_once(tmp_path: P
         recorded(tmp_path, program)
 
 
+@pytest.mark.integration
 def test_an_address_that_reaches_the_state_is_a_difference(tmp_path: Path) -> None:
     program = """
         def main(run):

@@ -8,6 +8,8 @@ import textwrap
 
 import pytest
 
+pytestmark = pytest.mark.integration
+
 
 def run(code: str) -> str:
     prelude = """

@@ -12,6 +12,8 @@ from twice.foundation.encoding import decode, encode
 from twice.foundation.seeds import Seed
 from twice.recording.streams import Streams
 
+pytestmark = pytest.mark.heavy
+
 jax = pytest.importorskip("jax", reason="needs the extra twice[jax]")
 
 

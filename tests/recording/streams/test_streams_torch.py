@@ -12,6 +12,8 @@ from twice.foundation.encoding import decode, encode
 from twice.foundation.seeds import Seed, derive
 from twice.recording.streams import Streams
 
+pytestmark = pytest.mark.heavy
+
 torch = pytest.importorskip("torch", reason="needs the extra twice[torch]")
 
 

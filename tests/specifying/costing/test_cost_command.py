@@ -21,6 +21,7 @@ RUN = (f"{SWARM}:main", "--seed", 42, "--set", "n=4", "--set", "ticks=20")
 QUICK = ("--rounds", 2, "--rule", "output captured")
 
 
+@pytest.mark.heavy
 def test_json_is_one_document_that_agrees_with_the_exit_code() -> None:
     done = cli("cost", *RUN, *QUICK, "--budget", 50, "--json")
     document = json.loads(done.stdout)
@@ -32,6 +33,7 @@ def test_json_is_one_document_that_agrees_with_the_exit_code() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.heavy
 def test_without_a_budget_the_first_line_says_what_was_measured(tmp_path: Path) -> None:
     done = cli("cost", *RUN, *QUICK, cwd=tmp_path)  # this project's own sheet 13 has a budget
 
@@ -40,6 +42,7 @@ def test_without_a_budget_the_first_line_says_what_was_measured(tmp_path: Path) 
     assert "output captured" in done.stdout
 
 
+@pytest.mark.heavy
 def test_a_record_and_the_record_of_sheet_01_are_measured(tmp_path: Path) -> None:
     write(tmp_path, {"01": {"vector": "a.twice"}, "13": {"budget_percent": 70}})
     made = cli("record", *RUN, "--snapshots", "none", "-o", tmp_path / "a.twice", cwd=tmp_path)
@@ -54,6 +57,7 @@ def test_a_record_and_the_record_of_sheet_01_are_measured(tmp_path: Path) -> Non
         assert [each["rule"] for each in document["unmeasured"]] == ["snapshots"]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("arguments", "id_", "words"),
     [
@@ -83,6 +87,7 @@ def test_mistakes_are_one_error_each(
     assert done.stdout == ""
 
 
+@pytest.mark.integration
 def test_the_list_names_every_rule_and_why_some_stay() -> None:
     done = cli("cost", "--list")
 
@@ -91,6 +96,7 @@ def test_the_list_names_every_rule_and_why_some_stay() -> None:
     ]
 
 
+@pytest.mark.integration
 def test_interrupted_in_the_middle_nothing_is_written(tmp_path: Path) -> None:
     write(tmp_path, {"13": {}})
     before = sorted((path, path.read_bytes()) for path in (tmp_path / FOLDER).iterdir())

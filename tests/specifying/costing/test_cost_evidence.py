@@ -167,6 +167,7 @@ def test_whatever_was_measured_can_be_read_back(names: list[str]) -> None:
     assert with_costs(once, found, cost) == once
 
 
+@pytest.mark.heavy
 def test_evidence_and_sheet_are_written(tmp_path: Path) -> None:
     write(tmp_path, {"13": {}})
     cost = measure_cost(
@@ -226,6 +227,7 @@ write_evidence(Path(sys.argv[1]), made_cost())
 """
 
 
+@pytest.mark.integration
 def test_killed_at_any_moment_every_file_is_whole(tmp_path: Path) -> None:
     write(tmp_path, {"13": {}})
     before = (tmp_path / PATH).read_bytes()

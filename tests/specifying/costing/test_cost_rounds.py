@@ -40,6 +40,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Made]:
     return {each.key: made(each.making, folder / "run.twice") for each in wanted}
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("rule", SWITCHED, ids=[rule.name for rule in SWITCHED])
 def test_a_rule_that_is_off_is_read_back_as_off(rule: Rule, read: Mapping[str, Made]) -> None:
     if rule.name == "one numeric thread" and os.cpu_count() == 1:
@@ -49,6 +50,7 @@ def test_a_rule_that_is_off_is_read_back_as_off(rule: Rule, read: Mapping[str, M
     assert [name for name in rule.seen if on[name] != off[name]]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("rule", SWITCHED, ids=[rule.name for rule in SWITCHED])
 def test_a_rule_that_is_off_leaves_the_others_on(rule: Rule, read: Mapping[str, Made]) -> None:
     on, off = read["everything"].seen, read[f"without {rule.name}"].seen
@@ -59,6 +61,7 @@ def test_a_rule_that_is_off_leaves_the_others_on(rule: Rule, read: Mapping[str, 
     assert [name for name in others if on[name] != off[name] and name not in rule.seen] == []
 
 
+@pytest.mark.integration
 def test_nothing_is_in_force_in_the_bare_run(read: Mapping[str, Made]) -> None:
     bare = read["bare"]
 
@@ -70,6 +73,7 @@ def test_nothing_is_in_force_in_the_bare_run(read: Mapping[str, Made]) -> None:
     assert bare.took.ticks == read["everything"].took.ticks == 20
 
 
+@pytest.mark.integration
 def test_another_way_to_keep_a_rule_is_read_back(read: Mapping[str, Made]) -> None:
     assert read["other --digest sha256"].seen["digest"] == "sha256"
     assert read["other --snapshots tick"].seen["snapshots"] == "20"
@@ -77,6 +81,7 @@ def test_another_way_to_keep_a_rule_is_read_back(read: Mapping[str, Made]) -> No
     assert read["other --files contents"].seen["files"] == "contents"
 
 
+@pytest.mark.integration
 def test_points_snapshots_and_bytes_are_those_of_the_record(tmp_path: Path) -> None:
     out = tmp_path / "run.twice"
     one = made(declared(SWARM), out)
@@ -87,6 +92,7 @@ def test_points_snapshots_and_bytes_are_those_of_the_record(tmp_path: Path) -> N
         assert one.seen["snapshots"] == str(len(record.reader.snapshots)) == "2"
 
 
+@pytest.mark.integration
 def test_the_record_of_a_run_without_a_part_says_so(tmp_path: Path) -> None:
     plans, _ = plans_of(declared(SWARM), chosen_rules(["effects recorded"]))
     making = next(each.making for each in plans if each.key == "without effects recorded")
@@ -107,6 +113,7 @@ def test_every_round_makes_every_run_once_and_begins_further_on(count: int, roun
         assert len({order[0] for order in found}) == rounds, "each begins elsewhere"
 
 
+@pytest.mark.heavy
 def test_rounds_are_made_in_that_order() -> None:
     plans, _ = plans_of(declared(SWARM), chosen_rules(["output captured"]))
     told: list[str] = []
@@ -118,6 +125,7 @@ def test_rounds_are_made_in_that_order() -> None:
     assert {key: len(runs) for key, runs in found.made.items()} == dict.fromkeys(keys, 2)
 
 
+@pytest.mark.heavy
 def test_a_cost_holds_every_rule_that_was_asked_for(tmp_path: Path) -> None:
     rules = chosen_rules(["snapshots", "digest", "library steps"])
     cost = measure_cost(declared(SWARM), rounds=2, rules=rules, project=SWARM.parents[1])
@@ -142,6 +150,7 @@ def test_a_cost_holds_every_rule_that_was_asked_for(tmp_path: Path) -> None:
     assert "--set ticks=2000" in document["caveats"][0]
 
 
+@pytest.mark.integration
 def test_a_rule_whose_switch_had_no_effect_has_a_reason_and_no_figure() -> None:
     making = declared(SWARM)
     zoneless = Making(making.setup, for_recording({}, explicit={"LC_ALL": "C"}))
@@ -154,6 +163,7 @@ def test_a_rule_whose_switch_had_no_effect_has_a_reason_and_no_figure() -> None:
         assert "nothing changed" in row.why
 
 
+@pytest.mark.integration
 def test_a_program_that_fails_without_a_rule_loses_that_figure_alone(tmp_path: Path) -> None:
     plans, _ = plans_of(declared(written(tmp_path, SALTED)), chosen_rules(["hash seed"]))
     wanted = [each for each in plans if each.key in {"everything", "without hash seed"}]
@@ -164,6 +174,7 @@ def test_a_program_that_fails_without_a_rule_loses_that_figure_alone(tmp_path: P
     assert found.took("without hash seed") == []
 
 
+@pytest.mark.integration
 def test_a_program_that_does_not_run_bare_is_told_so(tmp_path: Path) -> None:
     making = declared(written(tmp_path, SALTED))
 
@@ -171,6 +182,7 @@ def test_a_program_that_does_not_run_bare_is_told_so(tmp_path: Path) -> None:
         measure_cost(making, rounds=2, rules=chosen_rules(["output captured"]))
 
 
+@pytest.mark.heavy
 def test_a_run_that_comes_to_something_else_without_a_rule_is_marked(tmp_path: Path) -> None:
     making = declared(written(tmp_path, ORDERED))
     cost = measure_cost(making, rounds=2, rules=chosen_rules(["hash seed", "output captured"]))
@@ -182,6 +194,7 @@ def test_a_run_that_comes_to_something_else_without_a_rule_is_marked(tmp_path: P
     assert "hash seed (another run)" in cost.to_text()
 
 
+@pytest.mark.heavy
 def test_of_a_program_that_is_never_the_same_no_rule_is_said_to_change_it(tmp_path: Path) -> None:
     making = declared(reader(tmp_path))
     cost = measure_cost(making, rounds=2, rules=chosen_rules(["output captured"]))
@@ -190,6 +203,7 @@ def test_of_a_program_that_is_never_the_same_no_rule_is_said_to_change_it(tmp_pa
     assert any("something else each time" in each for each in cost.caveats)
 
 
+@pytest.mark.heavy
 def test_a_script_is_measured_too(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     path.write_text("import os, time\nprint(time.time())\nos._exit(0)\n", encoding="utf-8")
@@ -201,6 +215,7 @@ def test_a_script_is_measured_too(tmp_path: Path) -> None:
     assert any("no ticks" in each for each in cost.caveats)
 
 
+@pytest.mark.integration
 def test_a_program_that_fails_is_an_error_with_its_own_words(tmp_path: Path) -> None:
     making = declared(written(tmp_path, "def main(run):\n    raise ValueError('no luck')\n"))
 
@@ -208,6 +223,7 @@ def test_a_program_that_fails_is_an_error_with_its_own_words(tmp_path: Path) -> 
         measure_cost(making, rounds=2)
 
 
+@pytest.mark.integration
 def test_a_value_that_is_never_read_is_an_error() -> None:
     making = declared(SWARM)
     making = Making(

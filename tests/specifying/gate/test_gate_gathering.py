@@ -129,6 +129,7 @@ def test_costs_that_cannot_be_read_are_unavailable(tmp_path: Path, text: str) ->
     assert isinstance(evidence(tmp_path, "costs", heads), Unavailable)
 
 
+@pytest.mark.integration
 def test_costs_of_other_code_are_told_of(kept: Kept, tmp_path: Path) -> None:
     project = kept.system("M", (), tmp_path / "herd").project
     document = {**costs(project), "code": {"src/herd.py": "sha256:00"}}
@@ -166,6 +167,7 @@ ASIDE = """
 """
 
 
+@pytest.mark.integration
 def test_what_a_run_did_aside_is_told_of(kept: Kept, tmp_path: Path) -> None:
     system = kept.system("M", (), tmp_path / "herd")
     source = system.project / "src" / "herd.py"
@@ -232,6 +234,7 @@ def test_a_reference_is_looked_up(tmp_path: Path, reference: str, found: Handoff
     assert evidence(tmp_path, "handoff", heads) == found
 
 
+@pytest.mark.integration
 def test_a_program_that_does_not_end_well_is_no_trial(kept: Kept, tmp_path: Path) -> None:
     system = kept.system("M", (), tmp_path / "herd")
     source = system.project / "src" / "herd.py"
@@ -244,6 +247,7 @@ def test_a_program_that_does_not_end_well_is_no_trial(kept: Kept, tmp_path: Path
     assert "did not come to its end: builtins.ValueError: rain" in report.checks[0].reason
 
 
+@pytest.mark.integration
 def test_a_stream_that_is_taken_twice_fails_isolation(kept: Kept, tmp_path: Path) -> None:
     system = kept.system("M", (), tmp_path / "herd")
     source = system.project / "src" / "herd.py"

@@ -119,6 +119,7 @@ def gated(gated_once: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(gated_once, tmp_path / "herd", symlinks=True))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("number", "outcome"), [(9, "na"), (9, "waived"), (17, "waived")])
 def test_a_report_that_excuses_what_nothing_excuses_is_none(
     gated: Path, number: int, outcome: str
@@ -132,6 +133,7 @@ def test_a_report_that_excuses_what_nothing_excuses_is_none(
         last_report(gated, TODAY)
 
 
+@pytest.mark.integration
 def test_code_that_is_edited_while_the_gate_runs_leaves_no_report(
     kept: Kept, tmp_path: Path
 ) -> None:
@@ -224,6 +226,7 @@ def test_a_report_rests_on_what_running_told_of(gated: Path) -> None:
     assert last_report(gated, TODAY).moved == ("prices.csv",)
 
 
+@pytest.mark.integration
 def test_a_waiver_that_ended_makes_the_report_stale(kept: Kept, tmp_path: Path) -> None:
     project = kept.system("M", (), tmp_path / "herd")
     project.heads["13"]["budget_percent"] = 5

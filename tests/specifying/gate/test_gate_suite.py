@@ -44,6 +44,7 @@ def project(tmp_path: Path) -> Path:
     return made
 
 
+@pytest.mark.integration
 def test_a_suite_that_is_run_whole_leaves_nothing_out(project: Path) -> None:
     found = suite(project)
 
@@ -52,12 +53,14 @@ def test_a_suite_that_is_run_whole_leaves_nothing_out(project: Path) -> None:
     assert "tests/test_laws.py" in found.loaded
 
 
+@pytest.mark.integration
 def test_options_in_settings_do_not_choose_what_is_run(project: Path) -> None:
     found = suite(project, **{"pytest.ini": "[pytest]\naddopts = -k one --deselect tests\n"})
 
     assert (found.passed, found.left_out) == (2, ())
 
 
+@pytest.mark.integration
 def test_settings_above_the_project_and_of_the_machine_do_not_count(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +71,7 @@ def test_settings_above_the_project_and_of_the_machine_do_not_count(
     assert suite(project).passed == 2
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("files", "left_out"),
     [
@@ -93,6 +97,7 @@ def test_what_was_left_out_is_named(
     assert set(suite(project, **files).left_out) == left_out
 
 
+@pytest.mark.integration
 def test_what_was_skipped_is_named(project: Path) -> None:
     marked = f"import pytest\n\n\n@pytest.mark.skip\n{LAWS}\n\n@pytest.mark.xfail\ndef test_x():\n    assert 0\n"
 
@@ -102,12 +107,14 @@ def test_what_was_skipped_is_named(project: Path) -> None:
     assert (found.passed, found.failed) == (1, ())
 
 
+@pytest.mark.integration
 def test_a_suite_that_cannot_be_collected_has_failed(project: Path) -> None:
     found = suite(project, **{"tests__test_laws.py": "raise ValueError\n"})
 
     assert found.failed == ("tests/test_laws.py",)
 
 
+@pytest.mark.integration
 def test_a_kept_counterexample_that_no_test_asks_for_is_named(project: Path) -> None:
     folder = project / "tests" / "examples"
     examples.keep(folder, Kept("seed_isolation", "herd:main", Example({}, 0, {"at": 1})))

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ def test_a_value_reads_back(value: object) -> None:
     assert ast.literal_eval(literal(value)) == value
 
 
+@pytest.mark.integration
 def test_a_formatter_has_nothing_to_change() -> None:
     word = "a word, and another"
     values: list[object] = [

@@ -27,7 +27,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return laid_down(tmp_path_factory.mktemp("system") / "project")
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_its_tests_pass_and_its_vector_is_proved(tmp_path: Path) -> None:
     # One property of the three: each tries 25 examples in processes of their own.
     project = laid_down(tmp_path / "project", s12={"properties": ["replay-equivalence"]})
@@ -56,6 +56,7 @@ def test_its_tests_pass_and_its_vector_is_proved(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.integration
 def test_it_is_read_without_a_finding(project: Path) -> None:
     checked = python(project, "-m", "twice", "check", ".", "--min", "low", "--fail-on", "low")
 
@@ -65,7 +66,7 @@ def test_it_is_read_without_a_finding(project: Path) -> None:
         assert audited.returncode == 0, audited.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_it_is_clean_for_ruff_and_mypy_with_their_own_settings(project: Path) -> None:
     for command in (
         ("ruff", "check", "--isolated", "--no-cache", "."),
@@ -76,7 +77,7 @@ def test_it_is_clean_for_ruff_and_mypy_with_their_own_settings(project: Path) ->
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_other_facts_give_clean_code_too(tmp_path: Path) -> None:
     kinds = {"a": "torch", "b": "jax", "c": "other", "d/e": "python"}
     slots: list[dict[str, object]] = [
@@ -113,6 +114,7 @@ def test_other_facts_give_clean_code_too(tmp_path: Path) -> None:
     assert all(f"def {door}(" in seeds for door in ("python", "torch", "jax", "adopt"))
 
 
+@pytest.mark.integration
 def test_switches_of_a_gpu_are_set_and_read_back(tmp_path: Path) -> None:
     project = build(tmp_path / "project")
     knobs: list[dict[str, object]] = [

@@ -18,6 +18,9 @@ from mcp import Client, StdioServerParameters
 
 import twice
 
+pytestmark = pytest.mark.heavy
+
+
 Call = tuple[str, dict[str, Any]]
 SOURCE = str(Path(twice.__file__).parents[1])
 GROUND: list[Call] = [
@@ -91,7 +94,6 @@ def said(python: str, *arguments: str, env: dict[str, str] | None = None) -> tup
     return done.returncode, done.stdout
 
 
-@pytest.mark.slow
 def test_two_servers_build_one_scene(blender_python: str, tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "other").mkdir()
@@ -119,7 +121,6 @@ def test_two_servers_build_one_scene(blender_python: str, tmp_path: Path) -> Non
     assert said(blender_python, "verify", str(b))[1].startswith("PASS")
 
 
-@pytest.mark.slow
 def test_a_call_that_differs_is_diagnosed(blender_python: str, tmp_path: Path) -> None:
     a, b = tmp_path / "a.twice", tmp_path / "b.twice"
     anyio.run(built, blender_python, a, 1, [], {})

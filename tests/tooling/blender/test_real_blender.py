@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 Ask = Callable[..., Any]
 JOBS = 15
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ def results(session: HostedSession, *calls: tuple[str, dict[str, Any]]) -> list[
     return [each["result"] if each["ok"] else each["error"]["code"] for each in found]
 
 
+@pytest.mark.integration
 def test_a_session_is_a_run_that_passes(tmp_path: Path) -> None:
     out = tmp_path / "session.twice"
     with hosted(out) as session:
@@ -43,6 +44,7 @@ def test_a_session_is_a_run_that_passes(tmp_path: Path) -> None:
     assert [name for name in points if name.startswith("part:")] == ["part:once", "part:again"]
 
 
+@pytest.mark.integration
 def test_equal_calls_draw_alike_and_another_key_draws_anew(tmp_path: Path) -> None:
     with hosted(tmp_path / "a.twice") as session:
         one, two, keyed = results(session, ("draw", {}), ("draw", {}), ("draw", {"call_key": "b"}))
@@ -53,6 +55,7 @@ def test_equal_calls_draw_alike_and_another_key_draws_anew(tmp_path: Path) -> No
     assert keyed != one
 
 
+@pytest.mark.integration
 def test_what_a_client_was_told_survives_a_worker(tmp_path: Path) -> None:
     out = tmp_path / "session.twice"
     with hosted(out) as session:
@@ -77,6 +80,7 @@ def test_what_a_client_was_told_survives_a_worker(tmp_path: Path) -> None:
     assert (torn.result, torn.failure) == ("PARTIAL", None)
 
 
+@pytest.mark.heavy
 def test_a_branch_replaces_a_call(tmp_path: Path) -> None:
     out = tmp_path / "session.twice"
     with hosted(out) as session:
@@ -91,6 +95,7 @@ def test_a_branch_replaces_a_call(tmp_path: Path) -> None:
     assert found.to_json()["operation"]["file"].endswith("hosting/program.py")
 
 
+@pytest.mark.heavy
 def test_a_tool_that_lies_is_found_by_line(tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.twice" for name in "ab"]
     for path in paths:
@@ -104,6 +109,7 @@ def test_a_tool_that_lies_is_found_by_line(tmp_path: Path) -> None:
     assert divergence["operation"]["function"] == "lie"
 
 
+@pytest.mark.integration
 def test_progress_is_told_and_a_call_that_is_given_up_is_undone(tmp_path: Path) -> None:
     out = tmp_path / "session.twice"
     told: list[float] = []
@@ -120,6 +126,7 @@ def test_progress_is_told_and_a_call_that_is_given_up_is_undone(tmp_path: Path) 
     assert verify(out).result == "PASS"
 
 
+@pytest.mark.integration
 def test_an_offer_that_lies_outside_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OfferRefused, match="registry"):
         hosted(tmp_path / "a.twice", offer={"registry": "sha256:" + "0" * 64})
@@ -127,6 +134,7 @@ def test_an_offer_that_lies_outside_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.integration
 def test_a_registry_that_is_not_there_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(RegistryRefused):
         HostedSession("nowhere.py:registry", tmp_path / "a.twice")
@@ -150,6 +158,7 @@ def test_an_existing_record_is_refused(tmp_path: Path) -> None:
     assert out.read_bytes() == b"mine"
 
 
+@pytest.mark.integration
 def test_after_the_end_there_are_no_calls(tmp_path: Path) -> None:
     session = hosted(tmp_path / "a.twice")
     session.close()
@@ -159,6 +168,7 @@ def test_after_the_end_there_are_no_calls(tmp_path: Path) -> None:
     assert session.close() == tmp_path / "a.twice"
 
 
+@pytest.mark.integration
 def test_what_is_no_plain_data_is_answered_by_an_envelope(tmp_path: Path) -> None:
     with hosted(tmp_path / "a.twice") as session:
         found = session.call("add", {"n": object()})  # type: ignore[dict-item]
@@ -167,6 +177,7 @@ def test_what_is_no_plain_data_is_answered_by_an_envelope(tmp_path: Path) -> Non
     assert found["error"]["code"] == "invalid_arguments"
 
 
+@pytest.mark.integration
 def test_a_call_that_was_given_up_is_given_up_again_when_a_worker_is_replaced(
     tmp_path: Path,
 ) -> None:
@@ -179,6 +190,7 @@ def test_a_call_that_was_given_up_is_given_up_again_when_a_worker_is_replaced(
     assert verify(out).result == "PASS"
 
 
+@pytest.mark.integration
 def test_who_is_told_of_progress_may_fail_and_the_session_goes_on(tmp_path: Path) -> None:
     def gone(fraction: float, text: str) -> bool:
         raise ConnectionError(f"nobody hears {text} at {fraction}")
@@ -193,6 +205,7 @@ def test_who_is_told_of_progress_may_fail_and_the_session_goes_on(tmp_path: Path
         ]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("line", ["import os; os._exit(4)", "raise SystemExit(0)"])
 def test_a_registry_that_ends_its_process_leaves_nothing(tmp_path: Path, line: str) -> None:
     module = tmp_path / "ending.py"

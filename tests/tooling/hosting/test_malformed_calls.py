@@ -6,9 +6,13 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from twice.replaying.verifying import verify
 from twice.tooling.envelope import CODES
 from twice.tooling.hosting.host import HostedSession
+
+pytestmark = pytest.mark.heavy
 
 CALLS = 1000
 NASTY: list[Any] = [

@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from programs import cli
+
+pytestmark = pytest.mark.integration
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "serving-tools.md"
 

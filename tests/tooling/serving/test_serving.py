@@ -60,6 +60,7 @@ CALLS = (
 )
 
 
+@pytest.mark.heavy
 def test_two_servers_in_other_surroundings_answer_alike(tmp_path: Path) -> None:
     async def session(out: Path, **env: str) -> tuple[list[Any], list[Any]]:
         async with Client(server(out, "--session-seed", "7", **env)) as client:
@@ -87,6 +88,7 @@ def test_two_servers_in_other_surroundings_answer_alike(tmp_path: Path) -> None:
     assert [verify(tmp_path / f"{name}.twice").result for name in "ab"] == ["PASS", "PASS"]
 
 
+@pytest.mark.integration
 def test_requirements_and_progress_go_through(tmp_path: Path) -> None:
     told: list[tuple[float, str | None]] = []
 
@@ -106,6 +108,7 @@ def test_requirements_and_progress_go_through(tmp_path: Path) -> None:
     assert told == [(0.0, "step 0"), (0.5, "step 1")]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_that_is_told_to_stop_finishes_its_record(
     told: signal.Signals, tmp_path: Path
@@ -157,6 +160,7 @@ def served(*options: str) -> Iterator[str]:
         process.stderr.close()
 
 
+@pytest.mark.integration
 def test_over_http_on_this_machine(tmp_path: Path) -> None:
     async def session(url: str) -> list[Any]:
         async with Client(url) as client:
@@ -173,6 +177,7 @@ def test_over_http_on_this_machine(tmp_path: Path) -> None:
     assert verify(out).result == "PASS"
 
 
+@pytest.mark.integration
 def test_a_token_is_asked_for(tmp_path: Path) -> None:
     token = "s" * 32
     (tmp_path / "token.txt").write_text(token + "\n", "utf-8")
@@ -202,6 +207,7 @@ def test_a_token_is_asked_for(tmp_path: Path) -> None:
     assert without.headers["www-authenticate"] == "Bearer"
 
 
+@pytest.mark.integration
 def test_strangers_are_kept_out_before_anything_starts(tmp_path: Path) -> None:
     open_to_all = cli("tools", "serve", COUNTING, "--http", "0.0.0.0:0", cwd=tmp_path)
     nowhere = cli("tools", "serve", COUNTING, "--http", "8931", cwd=tmp_path)
@@ -215,6 +221,7 @@ def test_strangers_are_kept_out_before_anything_starts(tmp_path: Path) -> None:
     assert [is_this_machine(each) for each in ("", "0.0.0.0", "::", "example.org")] == [False] * 4
 
 
+@pytest.mark.integration
 def test_a_port_that_is_taken_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         place = f"127.0.0.1:{taken.getsockname()[1]}"
@@ -226,6 +233,7 @@ def test_a_port_that_is_taken_is_refused_and_nothing_is_left(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.integration
 def test_large_arguments_get_an_envelope_over_http_too() -> None:
     async def session(url: str) -> list[Any]:
         async with Client(url) as client:
@@ -236,6 +244,7 @@ def test_large_arguments_get_an_envelope_over_http_too() -> None:
         assert anyio.run(lambda: session(url)) == ["invalid_arguments", "contract_violation"]
 
 
+@pytest.mark.heavy
 def test_a_served_session_takes_its_levels_from_certificates(tmp_path: Path) -> None:
     made = cli("tools", "verify", COUNTING, "add", "--certificates", "there", cwd=tmp_path)
     strict = ("--certificates", str(tmp_path / "there"), "--contract", '{"level": "perturbed"}')

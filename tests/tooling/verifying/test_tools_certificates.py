@@ -129,6 +129,7 @@ def test_one_of_other_code_counts_as_nothing(
     assert words in said[0]
 
 
+@pytest.mark.heavy
 def test_a_certificate_does_not_outlive_a_helper_of_the_tool(tmp_path: Path) -> None:
     (tmp_path / "helping.py").write_text("def helped() -> int:\n    return 1\n")
     (tmp_path / "helped.py").write_text(
@@ -193,6 +194,7 @@ def test_a_session_that_requires_a_level_takes_it_from_certificates(tmp_path: Pa
     assert with_it["ok"]
 
 
+@pytest.mark.heavy
 def test_the_command_writes_what_calls_read(tmp_path: Path) -> None:
     strict = ("--contract", '{"level": "perturbed"}', "--certificates", "there")
     made = cli("tools", "verify", "tables", "table.list", "--certificates", "there", cwd=tmp_path)
@@ -215,6 +217,7 @@ def elsewhere(folder: Path, **changed: Any) -> None:
     path.rename(path.with_name("elsewhere.json"))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("changed", "code", "level"),
     [({}, 0, "cross-host"), ({"result": "sha256:other"}, 1, "declared")],

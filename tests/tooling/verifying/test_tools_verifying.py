@@ -90,6 +90,7 @@ def one_exposed_tool_decides_the_exit_code(found: Verification) -> None:
     assert found.exit_code == 1
 
 
+@pytest.mark.heavy
 def test_lying_and_honest_tools() -> None:
     """One test, because its processes are shared: every claim above is about one verification."""
     found = verify_tools(LYING, checker=source_checker())
@@ -106,6 +107,7 @@ def test_lying_and_honest_tools() -> None:
     one_exposed_tool_decides_the_exit_code(found)
 
 
+@pytest.mark.integration
 def test_a_built_in_registry_is_not_exposed(tmp_path: Path) -> None:
     done = cli("tools", "verify", "tables", "--json", cwd=tmp_path)
     document = json.loads(done.stdout)
@@ -115,6 +117,7 @@ def test_a_built_in_registry_is_not_exposed(tmp_path: Path) -> None:
     assert {each["level"] for each in document["tools"]} == {"perturbed"}
 
 
+@pytest.mark.integration
 def test_a_tool_without_a_case_that_works_cannot_be_told(tmp_path: Path) -> None:
     (tmp_path / "stuck.py").write_text(
         "from twice.tooling import Registry, tool\n\n"
@@ -130,6 +133,7 @@ def test_a_tool_without_a_case_that_works_cannot_be_told(tmp_path: Path) -> None
     assert "ValueError: never" in done.stdout
 
 
+@pytest.mark.integration
 def test_a_tool_that_promises_nothing_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "loose.py").write_text(
         "from twice.tooling import Registry, tool\n\n"
@@ -144,6 +148,7 @@ def test_a_tool_that_promises_nothing_is_left_alone(tmp_path: Path) -> None:
     assert (tool["verdict"], tool["runs"]) == ("promises-nothing", 0)
 
 
+@pytest.mark.integration
 def test_a_tool_that_is_killed_is_told_of(tmp_path: Path) -> None:
     (tmp_path / "dying.py").write_text(
         "import os\nfrom twice.tooling import Registry, tool\n\n"
@@ -157,6 +162,7 @@ def test_a_tool_that_is_killed_is_told_of(tmp_path: Path) -> None:
     assert "its process died" in done.stdout
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -178,6 +184,7 @@ def test_a_file_of_cases_that_is_none_is_refused(tmp_path: Path, text: str, word
         verify_tools("tables", "table.list", cases=path)
 
 
+@pytest.mark.integration
 def test_cases_of_a_file_stand_before_those_of_the_declaration(tmp_path: Path) -> None:
     path = tmp_path / "cases.json"
     case = {
@@ -191,11 +198,13 @@ def test_cases_of_a_file_stand_before_those_of_the_declaration(tmp_path: Path) -
     assert found.verdict is Verdict.NO_DIFFERENCE
 
 
+@pytest.mark.integration
 def test_a_tool_that_is_not_there_is_refused() -> None:
     with pytest.raises(UsageError, match="has no tool"):
         verify_tools("tables", "table.no")
 
 
+@pytest.mark.heavy
 def test_one_tool_that_cannot_be_tried_hides_no_other(tmp_path: Path) -> None:
     done = cli("tools", "verify", "memory", "--json", cwd=tmp_path)
     tools = {each["name"]: each for each in json.loads(done.stdout)["tools"]}

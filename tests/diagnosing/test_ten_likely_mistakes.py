@@ -49,6 +49,7 @@ def line_of(folder: Path, mark: str) -> int:
 SEEDS = {"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2"}
 
 
+@pytest.mark.heavy
 def test_1_a_summation_order_case_differs_on_every_python(tmp_path: Path) -> None:
     """``sum()`` is compensated since 3.12: a case made with it would show nothing there."""
     a, b = pair(
@@ -70,6 +71,7 @@ def test_1_a_summation_order_case_differs_on_every_python(tmp_path: Path) -> Non
     assert found["components"] == ["total"]
 
 
+@pytest.mark.heavy
 def test_2_a_harmless_difference_that_stays_alive_does_not_hide_the_guilty_line(
     tmp_path: Path,
 ) -> None:
@@ -99,6 +101,7 @@ def test_2_a_harmless_difference_that_stays_alive_does_not_hide_the_guilty_line(
     assert diagnosed(a, b)["result"] == "same"
 
 
+@pytest.mark.heavy
 def test_3_a_cause_long_before_the_nearest_snapshot_is_not_lost(tmp_path: Path) -> None:
     source = """
         import os
@@ -134,6 +137,7 @@ def test_3_a_cause_long_before_the_nearest_snapshot_is_not_lost(tmp_path: Path) 
     assert found["operation"]["line"] == line_of(tmp_path, "guilty")
 
 
+@pytest.mark.heavy
 def test_4_a_change_on_a_helpers_last_line_is_not_credited_to_its_caller(tmp_path: Path) -> None:
     a, b = pair(
         tmp_path,
@@ -192,6 +196,7 @@ def test_5_positions_are_read_by_the_slow_door_for_snapshots_only(
     assert within <= (snapshots + 1) * (10 + 2)
 
 
+@pytest.mark.integration
 def test_6_no_way_out_of_a_loop_loses_a_point(tmp_path: Path) -> None:
     def leave(how: str, run: twice.Run) -> int:
         entered = 0
@@ -217,6 +222,7 @@ def test_6_no_way_out_of_a_loop_loses_a_point(tmp_path: Path) -> None:
             assert [tick for tick, name in names(record) if name == "tick"] == [*range(entered)]
 
 
+@pytest.mark.integration
 def test_7_a_policy_that_draws_from_a_stream_verifies(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -232,6 +238,7 @@ def test_7_a_policy_that_draws_from_a_stream_verifies(tmp_path: Path) -> None:
     assert (statement.result, statement.exit_code) == ("PASS", 0)
 
 
+@pytest.mark.integration
 def test_8_verification_happens_in_the_records_surroundings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,6 +273,7 @@ def test_8_verification_happens_in_the_records_surroundings(
     assert verify(path).result == "PASS"
 
 
+@pytest.mark.integration
 def test_9_a_forked_child_writes_nothing_into_the_record(tmp_path: Path) -> None:
     statement = verified(
         tmp_path,
@@ -289,6 +297,7 @@ def test_9_a_forked_child_writes_nothing_into_the_record(tmp_path: Path) -> None
         assert [tick for tick, name in names(record) if name == "tick"] == list(range(40))
 
 
+@pytest.mark.heavy
 def test_9_torch_at_two_threads_is_recorded_and_verified_without_hanging(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     statement = verified(
@@ -308,6 +317,7 @@ def test_9_torch_at_two_threads_is_recorded_and_verified_without_hanging(tmp_pat
     assert statement.result in {"PASS", "FAIL"}
 
 
+@pytest.mark.heavy
 def test_10_a_corrupt_tail_is_never_a_pass(tmp_path: Path) -> None:
     with recorded(
         tmp_path,

@@ -1,0 +1,51 @@
+"""The three tiers of the tests, and how a set of cases is shared out between them.
+
+=============== ======================================== =================================
+tier            what it holds                            who runs it
+=============== ======================================== =================================
+default         logic; starts no process of Python       ``pytest``
+integration     real processes, the kernel layer,        ``.ci/run``
+                servers on loopback, a sample of each set
+heavy           whole sets, large libraries, renderers   ``.ci/nightly``
+=============== ======================================== =================================
+
+A test without a mark is in the default tier. Heavy wins: what is marked both ways runs at night alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+import pytest
+
+DEFAULT = "not integration and not heavy"
+"""The expression that pyproject.toml selects by."""
+INTEGRATION = "integration and not heavy"
+"""The expression that ``.ci/run`` selects by."""
+
+
+def sampled(
+    cases: Iterable[Any],
+    sample: Collection[str],
+    *,
+    name: Callable[[Any], str] = str,
+    marks: Callable[[Any], Collection[pytest.MarkDecorator]] = lambda _: (),
+) -> list[Any]:
+    """Return the cases of a set as parameters; all but the sample are heavy.
+
+    Args:
+        cases: the whole set.
+        sample: names of the cases that stand for the set in the integration tier.
+        name: gives the name of a case, which is its test's id too.
+        marks: gives further marks of a case.
+    """
+    named = {name(case): case for case in cases}
+    unknown = sorted(set(sample) - named.keys())
+    assert not unknown, f"the sample names cases that the set does not have: {unknown}"
+    return [
+        pytest.param(
+            case, id=key, marks=[*marks(case), *(() if key in sample else (pytest.mark.heavy,))]
+        )
+        for key, case in named.items()
+    ]
