@@ -1,4 +1,4 @@
-"""What a diagnosis costs: seconds and executions, for three differences people meet.
+"""What a diagnosis costs: seconds and executions, for four differences people meet.
 
 Usage: python benchmarks/diagnosing.py [--rounds N] [--small] [--output FILE.jsonl]
 
@@ -28,6 +28,7 @@ CASES: Mapping[str, tuple[str, Mapping[str, str]]] = {
         "threads_beside_set.py", {"PYTHONHASHSEED": "2", "OPENBLAS_NUM_THREADS": "2"},
     ),
     "a hidden attribute, 12 ticks before": ("hidden_attribute.py", {"GRUDGE": "3"}),
+    "a tick of 200,000 iterations": ("long_tick.py", {"PYTHONHASHSEED": "2"}),
 }  # fmt: skip
 
 

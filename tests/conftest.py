@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -24,6 +27,18 @@ for _name in ("TWICE_SESSION", "TWICE_SEED"):
 # as images of containers do, each would compile all of it anew: half of what the whole suite takes.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# twice remembers in the state folder which records this account made. The tests use a folder of their own, and
+# pytest-xdist's workers share one: a record that one worker made is verified by another.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="twice-state-")
+    _owner = os.getpid()
+
+    @atexit.register
+    def _remove_state() -> None:
+        if os.getpid() == _owner:  # a forked child that exits normally runs this, too
+            shutil.rmtree(os.environ["XDG_STATE_HOME"], ignore_errors=True)
+
 
 # How long an example takes is the machine's business.
 settings.register_profile(

@@ -15,6 +15,7 @@ from typing import Any
 import twice
 from twice.recording.record import RecordWriter
 from twice.recording.runrecord import RunRecord
+from twice.recording.trust import digest_identity, remember_record
 from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
 
@@ -143,4 +144,5 @@ def rewritten(path: Path, out: Path, **changes: Any) -> Path:
             digests = b"".join(point.digests.values())
             writer.point(layout, point.tick, point.name, point.root, point.chain, digests)
         writer.close(record.ending or {})
+        remember_record(digest_identity({**record.identity, **changes}))
     return out

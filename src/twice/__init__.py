@@ -10,6 +10,8 @@ most of its commands need little.
 
 Invariant: importing this imports no optional library, no numpy and no command line, and of the standard
 library nothing.
+
+PYTEST_DONT_REWRITE: a recorded test run has this loaded before pytest, which would warn of that.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from twice.replaying.branching import branch
     from twice.replaying.reading import replay
     from twice.replaying.rerunning import rerun
+    from twice.replaying.trusting import trusting
     from twice.replaying.verifying import verify
 
     open = RunRecord.open  # noqa: A001  (twice.open(path) reads as what it does)
@@ -44,6 +47,7 @@ __all__ = [
     "recording",
     "replay",
     "rerun",
+    "trusting",
     "vary",
     "verify",
 ]
@@ -59,6 +63,7 @@ _ASKED_FOR = {
     "record": "twice.recording.recorder",
     "replay": "twice.replaying.reading",
     "rerun": "twice.replaying.rerunning",
+    "trusting": "twice.replaying.trusting",
     "vary": "twice.diagnosing.varying.varying",
     "verify": "twice.replaying.verifying",
 }

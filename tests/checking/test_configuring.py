@@ -145,6 +145,24 @@ def test_what_is_wrong_is_one_error_of_three_sentences(
     assert len(said.err.splitlines()) >= 3
 
 
+@pytest.mark.parametrize("key", ["baseline = '{}'", "catalogues = ['{}']"])
+def test_a_strangers_project_names_no_file_outside(
+    project: Project, key: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    secret = tmp_path_factory.mktemp("home") / "environ"
+    secret.write_text("TOKEN=hunter2")
+    (project.folder / "link").symlink_to(secret)
+
+    for named in (str(secret), "link"):
+        project.write(a=LISTING, config=key.format(named))
+        said = project.check("--no-cache")
+
+        assert (said.code, said.out) == (2, "")
+        assert said.err.startswith("E-CONFIG-001")
+        assert "a file inside of" in said.err
+        assert "hunter2" not in said.err
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"[tool]\ntwice = 3\n", b"tool = 'twice'\n"])
 def test_a_broken_pyproject_is_one_error(project: Project, content: bytes) -> None:
     project.write(a=LISTING)

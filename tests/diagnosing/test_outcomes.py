@@ -133,3 +133,13 @@ def test_a_failed_verification_of_an_outcome_is_not_called_agreement(
     assert "agrees with itself" not in done.stdout + done.stderr
     assert "every compare-point agreed" in done.stdout
     assert what in done.stdout
+
+
+def test_names_are_shown_and_not_obeyed(tmp_path: Path) -> None:
+    name = str(tmp_path / "out\x1b[31m\u202e\n::error::x")
+    source = f'import os\ndef main(run):\n    open({name!r}, "w").write(os.environ["LABEL"])\n'
+
+    text = diagnosed(tmp_path, source, "one", "two").to_text()
+
+    assert "out\\x1b[31m\\u202e\\n::error::x" in text
+    assert all(line.isprintable() and not line.startswith("::") for line in text.splitlines())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import pytest
 
 from programs import recorded
 from twice.diagnosing.executions import BEFORE_ALL, Side, Window
+from twice.diagnosing.kept_processes import FIRST, SECOND
 from twice.diagnosing.tracing.trace import FlowPlan, Sample, SamplePlan
 from twice.diagnosing.zygote import Zygote
 from twice.errors import ProgramFailed
@@ -60,13 +62,13 @@ def side_of(folder: Path, source: str, **given: str) -> Iterator[Side]:
 def test_a_fork_sees_what_a_fresh_process_sees(tmp_path: Path, threads: str, first: int) -> None:
     with side_of(tmp_path, BOX, OPENBLAS_NUM_THREADS=threads) as side:
         window = Window(first, 2)
-        forked = side.execute(window, FlowPlan(), fresh=False)
+        forked = side.execute(window, FlowPlan(), fork_of=FIRST)
         fresh = side.execute(window, FlowPlan())
         assert forked.trace == fresh.trace
         assert (forked.digests, forked.states) == (fresh.digests, fresh.states)
         assert side.reproduces(forked, 2)
         plan = SamplePlan(tuple(("MainThread", index) for index in range(0, 40, 3)))
-        again = side.execute(window, plan, fresh=False)
+        again = side.execute(window, plan, fork_of=FIRST)
         assert again.trace == side.execute(window, plan).trace
 
 
@@ -83,11 +85,11 @@ def test_a_fork_that_dies_is_told_by_a_fresh_process(tmp_path: Path) -> None:
         mark.touch()
         side = Side("a", record)
         with pytest.raises(ProgramFailed, match="exit code 7"):
-            side.execute(Window(3, 4), FlowPlan(), fresh=False)
+            side.execute(Window(3, 4), FlowPlan(), fork_of=FIRST)
         side.close()
 
 
-def test_what_depends_on_addresses_shows_in_fresh_processes(tmp_path: Path) -> None:
+def test_what_depends_on_addresses_shows_in_other_processes(tmp_path: Path) -> None:
     source = """
         class Box:
             def __init__(self):
@@ -104,17 +106,17 @@ def test_what_depends_on_addresses_shows_in_fresh_processes(tmp_path: Path) -> N
     with side_of(tmp_path, source) as side:
         plan = SamplePlan((("MainThread", 2),))
 
-        def digest(*, fresh: bool) -> bytes:
-            executed = side.execute(Window(0, 2), plan, fresh=fresh)
+        def digest(fork_of: int | None) -> bytes:
+            executed = side.execute(Window(0, 2), plan, fork_of=fork_of)
             assert executed.trace is not None
             sample: Sample = executed.trace.samples[0]
             return sample.digests["object:box.page"]
 
-        forks = {digest(fresh=False) for _ in range(3)}
-        assert len(forks) == 1
+        forks, others = ({digest(number) for _ in range(3)} for number in (FIRST, SECOND))
+        assert (len(forks), len(others)) == (1, 1)
         if "0" in Path("/proc/sys/kernel/randomize_va_space").read_text(encoding="ascii"):
             pytest.skip("this machine gives every process the same addresses")
-        assert len({digest(fresh=True) for _ in range(4)} | forks) > 1
+        assert len({digest(None) for _ in range(3)} | forks | others) > 1
 
 
 def test_a_zygote_that_is_closed_is_gone() -> None:
@@ -125,3 +127,14 @@ def test_a_zygote_that_is_closed_is_gone() -> None:
     assert not zygote.fit
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+@pytest.mark.parametrize("module", ["recording", "replaying", "diagnosing", "testing"])
+def test_no_threads_of_numpy_stand_between_a_session_and_its_copy_of_the_files(module: str) -> None:
+    loaded = f"import sys, twice.{module}.__main__; print('numpy' in sys.modules)"
+
+    told = subprocess.run(
+        [sys.executable, "-c", loaded], capture_output=True, text=True, check=True
+    )
+
+    assert told.stdout == "False\n"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import twice
+from twice.errors import RecordUntrusted
 
 SESSIONS = Path(__file__).parent / "session"
 PASSED = {"run-session-1.twice": 86, "run-session-2.twice": 26}
@@ -30,7 +31,10 @@ def travelled(tmp_path: Path) -> Path:
 @pytest.mark.integration
 @pytest.mark.parametrize("name", sorted(path.name for path in SESSIONS.glob("*.twice")))
 def test_a_golden_record_verifies(name: str, travelled: Path) -> None:
-    statement = twice.verify(travelled / name)
+    with pytest.raises(RecordUntrusted):
+        twice.verify(travelled / name)
+    with twice.trusting(travelled / name):
+        statement = twice.verify(travelled / name)
 
     assert (statement.result, statement.failure) == ("PASS", None)
     assert statement.counts["passed"] == PASSED[name]

@@ -18,7 +18,7 @@ from twice.foundation.seeds import Seed
 from twice.recording import writing
 from twice.recording.cadence import Cadence
 from twice.recording.environment import measure
-from twice.recording.launch import NESTED
+from twice.recording.launch import GO_ON, NESTED
 from twice.recording.naming import parse_program
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
@@ -63,6 +63,7 @@ def start(folder: Path, name: str) -> tuple[int, Channel]:
         "force": False,
         "parent": None,
         "sample": [],
+        "on_full": GO_ON,
     }
     ours, theirs = pair()
     child = os.fork()

@@ -47,6 +47,7 @@ class Plain:
         (ReadOnly(), {}, "state only", 3),
         (Account("ada", [1]), {}, "dataclass", {"owner": "ada", "entries": [1]}),
         (Plain(), {"fields": ["a", "b"]}, "fields", {"a": 1, "b": [2]}),
+        (Plain(), {}, "attributes", {"a": 1, "b": [2], "unsaid": 3}),
         ({"k": 1}, {}, "content", {"k": 1}),
         ([1, 2], {}, "content", [1, 2]),
         ({3}, {}, "content", {3}),
@@ -95,7 +96,7 @@ def test_a_name_that_is_taken_by_the_run_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [
-        (Plain(), {}, "says nothing about its state"),
+        (object(), {}, "says nothing about its state"),
         (Plain(), {"fields": ["a", "z"]}, "has no attribute z"),
         (Plain(), {"fields": []}, "no attribute"),
         (3, {}, "says nothing"),

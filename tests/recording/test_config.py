@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+import twice
 from twice.errors import ConfigError, ConfigKeyUnknown
 from twice.recording.config import Config, parse_settings, parse_value, read_config
 
@@ -68,3 +70,39 @@ def test_yaml_runs_nothing(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("a: !!python/object/apply:os.getcwd []\n")
     with pytest.raises(ConfigError, match=r"c\.yaml"):
         read_config(tmp_path / "c.yaml")
+
+
+def _nested(depth: int) -> dict[str, object]:
+    values: dict[str, object] = {"innermost": 1}
+    for _ in range(depth):
+        values = {"in": values}
+    return values
+
+
+BOMB = "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("deep.json", json.dumps(_nested(900))),
+        ("deeper.json", '{"in":' * 5000 + "1" + "}" * 5000),
+        ("bomb.yaml", BOMB),
+    ],
+)
+def test_a_file_that_unfolds_without_end_is_refused(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+
+    with pytest.raises(ConfigError, match=rf"{name} holds more than 64 levels .* 1,000,000 values"):
+        read_config(tmp_path / name)
+
+
+def test_a_configuration_that_no_record_holds_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("def main(run):\n    list(run.ticks(1))\n")
+    program = f"{tmp_path / 'program.py'}:main"
+
+    with pytest.raises(ConfigError, match="more than 64 levels"):
+        twice.record(program, seed=1, config=_nested(900), out=tmp_path / "a.twice")

@@ -41,12 +41,14 @@ def test_a_program_of_somebody_elses_is_recorded_and_replays(tmp_path: Path, nam
     command, code, said = COMMANDS[name]
     at = command.index("--")
     own, rest = command[:at], command[at:]
+    # The folders that pytest clears away: not those of the run that tests this.
+    aside = {"PYTEST_DEBUG_TEMPROOT": str(tmp_path)}
 
     done = cli(
         "record", *own, "--seed", 7, "-o", "a.twice", "--exit-code", *rest,
-        cwd=tmp_path, input='{"a": [1]}',
+        cwd=tmp_path, input='{"a": [1]}', env=aside,
     )  # fmt: skip
-    again = cli("verify", "a.twice", cwd=tmp_path)
+    again = cli("verify", "a.twice", cwd=tmp_path, env=aside)
 
     assert done.returncode == code, done.stderr
     assert said in done.stdout + done.stderr

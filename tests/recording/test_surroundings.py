@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from programs import cli, environ
 from twice.errors import ConfigError, SurroundingsRefused, UsageError
 from twice.recording.surroundings import (
     THREAD_CAPS,
@@ -22,7 +24,10 @@ from twice.recording.surroundings import (
     for_recording,
     swap,
 )
+from twice.recording.surroundings.thread_counts import usual_counts
 from twice.recording.variables import is_governed, is_relevant, is_secret
+
+UNSET = dict.fromkeys(THREAD_CAPS)
 
 
 def decided(surroundings: Surroundings, name: str) -> tuple[str | None, str]:
@@ -41,7 +46,9 @@ def test_what_the_user_left_open_is_pinned() -> None:
     assert decided(found, "TZ") == ("UTC", "pinned")
     assert decided(found, "LC_ALL") == ("C.UTF-8", "pinned")
     assert decided(found, "LANG") == ("C.UTF-8", "pinned")
-    assert [decided(found, name) for name in THREAD_CAPS] == [("1", "pinned")] * 5
+    assert [decided(found, name) for name in THREAD_CAPS] == [
+        (usual_counts()[name], "kept") for name in THREAD_CAPS
+    ]
     assert "HOME" not in found.variables
 
 
@@ -53,7 +60,7 @@ def test_what_the_user_has_set_is_respected() -> None:
     assert {name: decided(found, name) for name in environ} == {
         name: (value, "set") for name, value in environ.items()
     }
-    assert decided(found, "OMP_NUM_THREADS") == ("1", "pinned")
+    assert decided(found, "OMP_NUM_THREADS") == (usual_counts()["OMP_NUM_THREADS"], "kept")
 
 
 def test_a_pinned_lc_all_never_overrides_the_users_lang() -> None:
@@ -67,6 +74,43 @@ def test_libraries_follow_the_users_openmp_threads() -> None:
 
     assert decided(found, "OPENBLAS_NUM_THREADS") == ("4", "pinned")
     assert decided(found, "MKL_NUM_THREADS") == ("3", "set")
+
+
+def test_cores_are_counted_where_two_processors_share_one(tmp_path: Path) -> None:
+    for number in range(1024):
+        topology = tmp_path / f"cpu{number}" / "topology"
+        topology.mkdir(parents=True)
+        (topology / "thread_siblings_list").write_text(f"{number // 2 * 2},{number // 2 * 2 + 1}\n")
+    usable = os.sched_getaffinity(0)
+
+    counts = usual_counts(tmp_path)
+
+    assert int(counts["OPENBLAS_NUM_THREADS"]) == len(usable)
+    assert int(counts["MKL_NUM_THREADS"]) == len({number // 2 for number in usable})
+    assert usual_counts(tmp_path / "nowhere")["MKL_NUM_THREADS"] == counts["OPENBLAS_NUM_THREADS"]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds to processors")
+def test_a_run_has_the_threads_that_the_program_would_have_and_keeps_them(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    (tmp_path / "program.py").write_text(
+        "import numpy, threadpoolctl\n"
+        "print(sorted({each['num_threads'] for each in threadpoolctl.threadpool_info()}))\n"
+    )
+    plain = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, env=environ(UNSET), capture_output=True, text=True, check=True
+    )  # fmt: skip
+
+    made = cli("record", "program.py", "--seed", 1, "-o", "a.twice", cwd=tmp_path, env=UNSET)
+    bound = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(bound)})
+    try:
+        again = cli("verify", "a.twice", cwd=tmp_path, env=UNSET)
+    finally:
+        os.sched_setaffinity(0, bound)
+
+    assert made.stdout.startswith(plain.stdout)
+    assert again.returncode == 0, again.stdout + again.stderr
 
 
 def test_explicit_variables_win() -> None:
@@ -269,7 +313,7 @@ def test_the_written_form_does_not_differ(a: Surroundings) -> None:
 
 def test_one_factor_is_swapped_alone() -> None:
     a = for_recording({}, explicit={"MODE": "fast"})
-    b = for_recording({"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "2"}, explicit={"MODE": "slow"})
+    b = for_recording({"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "7"}, explicit={"MODE": "slow"})
 
     assert [one.factor for one in differences(a, b)] == ["hash seed", "threads", "env MODE"]
     assert [one.factor for one in differences(a, swap(a, b, "threads"))] == ["threads"]

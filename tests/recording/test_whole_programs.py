@@ -236,3 +236,13 @@ def test_a_module_is_recorded_from_the_library_by_its_name(tmp_path: Path) -> No
     with twice.record("-m calendar", seed=1, out=tmp_path / "a.twice") as record:
         assert b"January" in record.printed()[0]
         assert verify(record.path).result == "PASS"
+
+
+def test_a_recorded_test_run_shows_no_warning_that_it_has_not_by_itself(tmp_path: Path) -> None:
+    put(tmp_path, "def test_one():\n    assert 1 + 1 == 2\n", "test_one.py")
+    options = ("--", "-q", "-W", "error", "-p", "no:cacheprovider")
+
+    done = cli("record", "--seed", 7, "-o", "a.twice", "-m", "pytest", *options, cwd=tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout

@@ -1046,13 +1046,19 @@ def test_a_full_disk_for_the_record_is_one_error(work: Path) -> None:
     program = write_program(work, "c_write('large', b'XX', os.O_RDWR)\nprint('done')")
     script = """
 mount -t tmpfs -o size=1m none "$2/small"
-if twice record "$1" --seed 1 --allow native -o "$2/small/a.twice"; then code=0; else code=$?; fi
+record() { twice record "$1" --seed 1 --allow native -o "$2/small/a.twice" --on-full "$3"; }
+if record "$1" "$2" stop; then exit 9; else echo "stopped with $?"; fi
 find "$2/small" -mindepth 1 | sed 's/^/left: /'
-exit $code
+head -c 2097152 /dev/urandom >"$2/large"
+record "$1" "$2" go-on
 """
     done = run_with_mounts(script, program, work)
 
-    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
-    assert done.stderr.startswith("E-"), done.stdout + done.stderr
+    assert done.stderr.startswith("E-OUTPUT-002"), done.stdout + done.stderr
+    assert "stopped with 2" in done.stdout
+    assert "left: " not in done.stdout
+    assert "warning: E-OUTPUT-002" in done.stderr, done.stderr
+    assert "the record holds a part of them" in done.stderr
     assert (work / "large").read_bytes()[:2] == b"XX"

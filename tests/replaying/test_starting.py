@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import shutil
 from pathlib import Path
 from typing import Any
@@ -140,7 +141,7 @@ def test_an_identity_that_twice_never_wrote_is_refused_in_one_sentence(
     tmp_path: Path, setup: object
 ) -> None:
     out = rewritten(walking(tmp_path), tmp_path / "b.twice", setup=setup)
-    with pytest.raises(RecordForeign, match="not one that twice wrote"):
+    with pytest.raises(RecordForeign, match=r"twice (writes|does not write)"):
         RunRecord.open(out)
     done = cli("verify", out)
     assert (done.returncode, done.stdout) == (2, "")
@@ -259,3 +260,21 @@ def test_a_torn_record_is_partial_and_never_exits_zero(tmp_path: Path) -> None:
         results.add((done.stdout or done.stderr).split(maxsplit=1)[0].strip(":"))
     assert results <= {"PARTIAL", "UNKNOWN", "E-RECORD-003"}
     assert "PARTIAL" in results
+
+
+def test_byte_code_without_source_is_code_of_the_program(tmp_path: Path) -> None:
+    helper = tmp_path / "helper.py"
+
+    def compile_helper(text: str) -> None:
+        helper.write_text(text)
+        py_compile.compile(str(helper), cfile=str(tmp_path / "helper.pyc"), doraise=True)
+        helper.unlink()
+
+    compile_helper("VALUE = 1\n")
+    (tmp_path / "program.py").write_text("import helper\nprint(1)\n")
+    assert cli("record", "program.py", "--seed", 1, "-o", "a.twice", cwd=tmp_path).returncode == 0
+    assert cli("verify", "a.twice", cwd=tmp_path).returncode == 0
+    compile_helper("VALUE = 2\n")
+    refused = cli("verify", "a.twice", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "E-PROGRAM-004  helper.pyc" in refused.stderr

@@ -30,7 +30,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "hmac": (("foundation/seeds.py",), "twice.foundation.seeds"),
     "pickle": ((), "twice.foundation.encoding"),
     "marshal": (
-        ("diagnosing/tracing/collecting.py", "recording/bytecode.py"), "twice.foundation.encoding"
+        ("diagnosing/tracing/flow_collector.py", "recording/bytecode.py"), "twice.foundation.encoding"
     ),
     "shelve": ((), "twice.foundation.encoding"),
     "dill": ((), "twice.foundation.encoding"),
@@ -41,7 +41,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
             "recording/interrupts.py", "recording/sealing/descriptors.py",
             "recording/record/", "recording/launch.py", "recording/kernel/", "testing/planting.py",
             "surfaces/",
-            "assets/rendering/child.py",
+            "assets/rendering/child.py", "diagnosing/tracing/sample_collector.py",
         ),
         "run.effects.clock",
     ),
@@ -61,7 +61,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "socket": (
         (
             "recording/effects/", "recording/interception.py", "recording/launch.py",
-            "recording/wire.py", "recording/serving.py", "recording/kernel/", "diagnosing/zygote.py",
+            "recording/wire.py", "recording/serving.py", "recording/kernel/",
             "tooling/serving/transports.py",
         ),
         "recording.wire for child processes, run.effects.net for programs",
@@ -162,7 +162,7 @@ def _judges(node: ast.AST, helpers: set[str]) -> bool:
         if isinstance(inner, ast.Call):
             called = inner.func
             name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-            if name in ("raises", "warns", "fail") or name.startswith("assert_") or name in helpers:
+            if name in ("raises", "warns", "fail") or name.startswith("assert") or name in helpers:
                 return True
     return False
 

@@ -305,7 +305,7 @@ def test_a_full_disk_stops_the_run_and_the_sealed_prefix_stays(tmp_path: Path, c
 
     done = subprocess.run(
         [sys.executable, "-m", "twice", "record", "p.py:main", "--seed", "1",
-         "--snapshots", "tick", "-o", "a.twice"],
+         "--snapshots", "tick", "--on-full", "stop", "-o", "a.twice"],
         cwd=tmp_path, env=environ(), capture_output=True, text=True, check=False,
         preexec_fn=small_disk, timeout=120,
     )  # fmt: skip
@@ -353,3 +353,55 @@ def test_statements_are_numbered_and_never_overwritten(tmp_path: Path) -> None:
     assert sorted(first) == ["a.twice.verification-1.json", "a.twice.verification-1.md"]
     assert {name: (tmp_path / name).read_bytes() for name in first} == first
     assert (tmp_path / "a.twice.verification-2.json").exists()
+
+
+def test_a_current_folder_that_was_removed_is_one_clear_error(tmp_path: Path) -> None:
+    command = f"mkdir gone && cd gone && rmdir ../gone && exec '{sys.executable}' -m twice ls"
+
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=tmp_path,
+        env=environ(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert_clear(done, "E-USE-001", "current folder", "cd ..")
+
+
+@pytest.mark.parametrize(
+    "command", [["record", "--seed", "1", "-o", "a.twice"], ["gate"], ["verify"]]
+)
+def test_a_path_of_many_thousand_letters_is_one_short_error(
+    command: list[str], tmp_path: Path
+) -> None:
+    done = cli(*command, "a" * 100_000 + ".py", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert re.match(r"E-[A-Z]+-\d{3}  ", done.stderr), done.stderr[:200]
+    assert "File name too long" in done.stderr
+    assert len(done.stderr) < 2_000
+
+
+def test_names_that_steer_a_terminal_are_shown_and_not_obeyed(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text(
+        "def main(run):\n"
+        "    for tick in run.ticks(2):\n"
+        "        named = {'key\\x1b[2J\\n::error::b': tick * run.config['n']}\n"
+        "        run.compare('point\\x07\\n::error::a\\u202e', named)\n"
+    )
+    for n in (1, 2):
+        made = cli(
+            "record", "p.py:main", "--seed", 1, "--set", f"n={n}", "-o", f"{n}.twice", cwd=tmp_path
+        )
+        assert made.returncode == 0, made.stderr
+
+    for verb in (
+        ["diagnose", "1.twice", "2.twice", "--anyway"],
+        ["show", "1.twice", "--tick", "1"],
+    ):
+        said = cli(*verb, cwd=tmp_path).stdout
+        assert "::error::" in said
+        assert not [line for line in said.splitlines() if line.startswith("::error")]
+        assert [each for each in said if not each.isprintable() and each not in "\n\t"] == []

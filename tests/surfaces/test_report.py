@@ -110,7 +110,7 @@ def test_what_a_record_holds_is_never_markup(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 def test_source_is_shown_only_as_it_was_recorded(tmp_path: Path) -> None:
-    operation = OperationFound("program.py", 2, "main", "for _ in ...", "_", "1", "2")
+    operation = OperationFound("program.py", 2, "main", "for _ in ...", "_", "1", "2", 0.9)
     with recorded(tmp_path, "def main(run):\n    for _ in run.ticks(2):\n        pass\n") as record:
         whole = excerpt(replace(operation, file=str(tmp_path / "program.py")), record)
         stranger = excerpt(replace(operation, file=str(tmp_path / "a.twice")), record)

@@ -83,7 +83,8 @@ def test_restores_are_in_the_statement(swarm: Path) -> None:
     done = cli("verify", "a.twice", "--restores", "--all", "--json", cwd=swarm)
 
     assert done.returncode == 0
-    assert json.loads(done.stdout)["restores"] == {"tested": 3, "failed": []}
+    restored = json.loads(done.stdout)["restores"]
+    assert (restored["tested"], restored["failed"]) == (3, [])
 
 
 @pytest.mark.heavy
@@ -138,7 +139,7 @@ def test_a_file_that_changed_is_named_by_its_diagnosis_too(tmp_path: Path) -> No
 
     told = cli("verify", "a.twice", "--diagnose", cwd=tmp_path).stdout
 
-    (said,) = [line for line in told.splitlines() if "the run agrees with itself" in line]
+    said = " ".join(told.split()).partition("the run agrees with itself")[2]
     assert "sums.py:1: recorded files.read('{program}/sums.csv') -> blake3:" in said
     assert "was not recorded" not in told
 

@@ -147,7 +147,18 @@ def _texts(path: Path, key: str, value: Any) -> tuple[str, ...]:
 def _file(path: Path, key: str, value: Any) -> Path:
     if not isinstance(value, str) or not value or "\0" in value:
         raise _wrong(path, key, value, "a path, as text")
-    return path.parent / value
+    found = path.parent / value
+    root = _checkout(path.parent.resolve())
+    # A project may be a stranger's, and an error shows a line of what it names.
+    if not found.resolve().is_relative_to(root):
+        raise _wrong(path, key, value, f"a file inside of {root}, with links followed")
+    return found
+
+
+def _checkout(folder: Path) -> Path:
+    """The version-controlled folder that a project lies in, or the project's own."""
+    around = (each for each in (folder, *folder.parents) if (each / ".git").exists())
+    return next(around, folder)
 
 
 def _files(path: Path, key: str, value: Any) -> tuple[Path, ...]:

@@ -29,13 +29,14 @@ from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.namespace import cut_off
 from twice.recording.serving import serve
 from twice.recording.wire import Channel
+from twice.replaying.trusting import open_job_record
 
 
 def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute one window under one plan."""
     plan = None if job["plan"] is None else plan_from_json(job["plan"])
-    with RunRecord.open(job["record"]) as record:
-        control = WindowControl(channel, job["first"], job["last"], plan)
+    with open_job_record(job) as record:
+        control = WindowControl(channel, job["first"], job["last"], plan, holds=job["holds"])
         resume = resume_for(record, job["snapshot"])
         if job["lent"] is None:
             session = window_session(record, control, resume, job["changed"])
@@ -51,7 +52,7 @@ def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
 
 def inspect_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute up to one tick and open what hangs on the tracked objects."""
-    with RunRecord.open(job["record"]) as record:
+    with open_job_record(job) as record:
         control = InspectControl(channel, job["tick"], leaves_of)
         session = inspected_session(record, control, resume_for(record, job["snapshot"]))
         execute(session, dict)
@@ -59,7 +60,7 @@ def inspect_here(job: Mapping[str, Any], channel: Channel) -> None:
 
 def reading_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute up to one tick and read every state twice."""
-    with RunRecord.open(job["record"]) as record:
+    with open_job_record(job) as record:
         control = InspectControl(channel, job["tick"], unsteady)
         session = inspected_session(record, control, resume_for(record, job["snapshot"]))
         execute(session, dict)

@@ -42,6 +42,7 @@ class Observations:
         substituted: inputs that a branch replaced.
         clock_policy: the two runs have clocks of their own by policy.
         reads_differ: the runs read different values from the world before the parting.
+        library_reads: what libraries read otherwise anywhere before the parting.
         unsteady: components that reading changes, or that read differently each time.
         experiments: causes that were tried.
     """
@@ -55,6 +56,7 @@ class Observations:
     substituted: Sequence[str] = ()
     clock_policy: bool = False
     reads_differ: Sequence[str] = ()
+    library_reads: Sequence[str] = ()
     unsteady: Sequence[str] = ()
     experiments: Sequence[Confirmation] = ()
 
@@ -79,6 +81,8 @@ def attribute(seen: Observations) -> list[Attribution]:
     else:
         if seen.located is not None:
             _line(seen, seen.located, ballot)
+            if not ballot.weights:
+                _library(seen, seen.located, ballot)
         _surroundings(seen, ballot)
         _fields(seen, ballot)
     for name in seen.unsteady:
@@ -131,6 +135,7 @@ _LINE: tuple[tuple[str, Channel, float, str], ...] = (
     (tags.CLOCK, Channel.EFFECTS, 4.0, "the line reads the clock"),
     (tags.ENTROPY, Channel.EFFECTS, 4.0, "the line reads entropy from the system"),
     (tags.ENVIRONMENT, Channel.EFFECTS, 4.0, "the line reads the environment"),
+    (tags.VARIABLE, Channel.EFFECTS, 4.0, "the line reads the environment"),
     (tags.LISTING, Channel.EFFECTS, 4.0, "the line lists a folder"),
     (tags.HASH, Channel.ENCODING, 4.0, "the line uses hash(), which differs between processes"),
     (tags.PICKLE, Channel.ENCODING, 4.5, "the line keeps the bytes of a pickle"),
@@ -142,7 +147,17 @@ _LINE: tuple[tuple[str, Channel, float, str], ...] = (
 )
 
 
-_BECOMES_SEED = frozenset({tags.CLOCK, tags.ENTROPY, tags.HASH, tags.ENVIRONMENT})
+def _library(seen: Observations, located: Located, ballot: _Ballot) -> None:
+    """What a line may have brought in that calls a library, and says nothing by its names."""
+    is_told = f"{_ENTROPY}{BY_LIBRARY}" in seen.reads_differ
+    if located.calls and _ENTROPY in seen.library_reads and not is_told:
+        what = f"the line calls {located.calls[-1]}, and a library took entropy ({_ENTROPY}) before"
+        ballot.add(Channel.SEEDS, 3.0, f"{what}: nobody gave it a seed")
+        ballot.add(Channel.EFFECTS, 1.0, what)
+
+
+_ENTROPY = "entropy.urandom"
+_BECOMES_SEED = frozenset({tags.CLOCK, tags.ENTROPY, tags.HASH, tags.ENVIRONMENT, tags.VARIABLE})
 
 
 def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
@@ -178,6 +193,8 @@ def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
         ballot.add(Channel.RNG, 4.0, "the line derives seeds from something that differs")
     elif tags.SEEDING in located.passed and located.guard is not None and located.side != "both":
         ballot.add(Channel.RNG, 4.0, "one run alone moves what later seeds are derived from")
+    if tags.RESTORING in present and located.guard is not None:
+        ballot.add(Channel.SNAPSHOT, 6.0, "one run alone puts back there what was saved")
     if located.iterates and located.kind == "order":
         what = ", ".join(located.iterates)
         ballot.add(Channel.CONCURRENCY, 4.5, f"the order in which {what} is iterated differs")
@@ -196,16 +213,25 @@ def _surroundings(seen: Observations, ballot: _Ballot) -> None:
     """Which surroundings differ, and which of them flip the parting on their own."""
     tried = [factor for factor in seen.factors if factor.flips is not None]
     alone = len(seen.factors) == 1
+    together = bool(tried) and all(factor.flips is False for factor in seen.factors)
+    is_text = seen.located is not None and tags.TEXT in seen.located.tags
     for factor in seen.factors:
-        if factor.flips is False:
+        if factor.flips is False and not together:
             continue
-        if factor.flips:
+        if together:
+            weight, how = (
+                1.0,
+                f"the {factor.name} differs, and moves the parting only together with others",
+            )
+        elif factor.flips:
             weight, how = 3.0, f"giving one run the other's {factor.name} alone moves the parting"
         elif alone and not tried:
             weight, how = 1.5, f"the only surrounding that differs is the {factor.name}"
         else:
             weight, how = 0.5, f"the {factor.name} differs"
         channel = channel_of_factor(factor.name)
+        if is_text and factor.name in _OF_TEXT:
+            channel, weight = Channel.ENCODING, weight + 2.0
         ballot.add(channel, weight, f"{how} ({factor.a or 'unset'} / {factor.b or 'unset'})")
     if seen.clock_policy:
         ballot.add(Channel.EFFECTS, 1.0, "the two runs were given different clocks")
@@ -227,6 +253,9 @@ def channel_of_factor(name: str) -> Channel:
     return Channel.EFFECTS
 
 
+_OF_TEXT = frozenset(
+    ("locale", *(f"env PYTHON{name}" for name in ("COERCECLOCALE", "IOENCODING", "UTF8")))
+)
 _ORDERS = frozenset(
     {
         "hash seed", "addresses", "memory layout", "garbage collection", "switch interval", "processors",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any, Protocol
 
 from twice.errors import RecordTorn
@@ -19,6 +20,7 @@ from twice.foundation.equivalence import equivalence_from_json
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.foundation.seeds import Seed
 from twice.recording.components import RESERVED
+from twice.recording.effects.ops import OPS
 from twice.recording.record import Point, first_difference
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
@@ -231,6 +233,41 @@ def _parting(
         within=within,
         reconverges=_reconverges(a, b, index),
     )
+
+
+def is_extra_read_only(a: RunRecord, b: RunRecord, where: Parting) -> bool:
+    """Whether two whole logs part in what was asked of the world alone, from there to their ends."""
+    log_a, log_b = a.reader.points, b.reader.points
+    if where.at is None or where.columns != ("effects",) or len(log_a) != len(log_b):
+        return False
+    return (
+        a.complete
+        and b.complete
+        and all(
+            {*_unequal(log_a.point(index), log_b.point(index))} <= {"effects"}
+            for index in range(where.at.index + 1, len(log_a))
+        )
+    )
+
+
+def list_extra_reads(a: RunRecord, b: RunRecord, where: Parting) -> list[str]:
+    """Names of the reads that one run makes and the other does not, up to where they part."""
+    until = 0 if where.at is None else where.at.index
+    one, two = (
+        [
+            number
+            for point, events in record.strict_frames()
+            if point <= until
+            for number, _ in events
+        ]
+        for record in (a, b)
+    )
+    parts = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
+    apart = [(one[i:j], two[k:m]) for word, i, j, k, m in parts if word != "equal"]
+    names = [
+        OPS[number].name for pair in apart for side in pair for number in side if number in OPS
+    ]
+    return list(dict.fromkeys(names))
 
 
 def point_ref(record: RunRecord, index: int) -> PointRef | None:

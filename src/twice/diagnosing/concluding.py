@@ -5,17 +5,19 @@ Invariant: the operation that is named is one that ran inside a traced window.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
 from twice.diagnosing.attribution import BY_LIBRARY
 from twice.diagnosing.comparing import PointRef
-from twice.diagnosing.divergence import OperationFound
+from twice.diagnosing.divergence import OperationFound, Result
+from twice.diagnosing.line_confidence import SURE, LineJudgement, judge_line
 from twice.diagnosing.locating.callables import SEEDING, UNSEEDED
 from twice.diagnosing.locating.located import Located
-from twice.diagnosing.locating.reading_lines import function_lines, line_facts, lines_called
+from twice.diagnosing.locating.reading_functions import function_lines, lines_called
+from twice.diagnosing.locating.reading_lines import line_facts
 from twice.diagnosing.window import OBJECT
 from twice.foundation.difference import FieldDifference
 from twice.recording.effects.events import Event
@@ -23,10 +25,60 @@ from twice.recording.effects.ops import OPS, RECEIVED
 from twice.recording.runrecord import RunRecord
 
 _STREAM_POSITIONS = "stream positions"
+_BESIDE = 0.3  # of an earlier difference that nobody saw come in
 
 
-def operation_of(located: Located, fields: Sequence[FieldDifference]) -> OperationFound:
-    """The operation as the verdict prints it; a stream position is named by its stream."""
+@dataclass(frozen=True)
+class Named:
+    """What a verdict says of lines.
+
+    Attributes:
+        result: ``localised``, ``candidates`` or ``unlocalised``.
+        operation: the line, when it is sure enough.
+        candidates: lines of which none is, the likeliest first.
+    """
+
+    result: Result
+    operation: OperationFound | None = None
+    candidates: Sequence[OperationFound] = ()
+
+
+def name_lines(
+    located: Located | None,
+    fields: Sequence[FieldDifference],
+    *,
+    library_read: bool,
+    substituted: Collection[str] = (),
+) -> Named:
+    """The line as the verdict prints it, or the lines that come into question.
+
+    Args:
+        located: what was found.
+        fields: typed differences of state.
+        library_read: whether libraries read other values from the world before the runs parted.
+        substituted: names of the inputs that a branch was given in place of its own.
+    """
+    if located is None:
+        return Named("unlocalised")
+    judged = judge_line(located, library_read=library_read, substituted=substituted)
+    first = _operation_of(located, fields, judged)
+    if judged.confidence >= SURE:
+        return Named("localised", first)
+    found = [first]
+    if located.beside is not None:
+        place = located.beside
+        found.append(
+            OperationFound(
+                place.file, place.line, place.function, place.code or "", "", "", "", _BESIDE
+            )
+        )
+    return Named("candidates", None, sorted(found, key=lambda one: -one.confidence))
+
+
+def _operation_of(
+    located: Located, fields: Sequence[FieldDifference], judged: LineJudgement
+) -> OperationFound:
+    """A line with its values; a stream position is named by its stream."""
     name, a, b = located.name.removeprefix(OBJECT), located.value_a, located.value_b
     moved = [difference for difference in fields if difference.path.startswith("streams[")]
     if name == _STREAM_POSITIONS and moved:
@@ -39,6 +91,8 @@ def operation_of(located: Located, fields: Sequence[FieldDifference]) -> Operati
         name=name,
         a=a,
         b=b,
+        confidence=judged.confidence,
+        surer=judged.surer,
     )
 
 
@@ -52,11 +106,7 @@ def entering(located: Located) -> Located:
         return located
     facts = line_facts(place.file, place.line)
     return replace(
-        located,
-        file=place.file,
-        line=place.line,
-        function=place.function,
-        code=place.code,
+        located.credit(place),
         calls=facts.calls if facts else (),
         tags=facts.tags if facts else (),
         iterates=facts.iterates if facts else (),
@@ -123,6 +173,14 @@ def reads_that_differ(a: RunRecord, b: RunRecord, at: PointRef | None) -> list[s
         found[RECEIVED.name] = None
     by_library = [name for name in _apart(held, point) if name not in before]
     return [*found, *(f"{name}{BY_LIBRARY}" for name in by_library if point > 0)]
+
+
+def list_library_reads_apart(a: RunRecord, b: RunRecord, at: PointRef | None) -> list[str]:
+    """Names of the sources from which libraries read other values anywhere before a compare-point."""
+    point = 0 if at is None else at.index
+    held = [record.library_reads(point) for record in (a, b)]
+    numbers = sorted({*held[0], *held[1]})
+    return sorted({name for number in numbers for name in _apart(held, number)})
 
 
 def _apart(held: Sequence[Mapping[int, Sequence[Event]]], point: int) -> list[str]:

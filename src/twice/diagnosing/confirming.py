@@ -26,6 +26,7 @@ from twice.diagnosing.divergence import Confirmation, Outcome
 from twice.diagnosing.executions import Executed, Side, Window
 from twice.diagnosing.experiments import Factor, moved
 from twice.diagnosing.halving import Group, guilty
+from twice.diagnosing.kept_processes import FIRST
 from twice.diagnosing.together import together
 from twice.foundation.channels import Channel
 from twice.recording.effects.ops import OPS
@@ -123,9 +124,9 @@ def steady(side: Side, window: Window, columns: Sequence[str]) -> list[Confirmat
             found.append(Confirmation(still.cause, still.channel, "open", sentence))
             continue
         held = _with(side.surroundings, still.variables)
-        seen_held = _outcomes(side, window, columns, held, 2, fresh=still.fresh)
+        seen_held = _outcomes(side, window, columns, held, 2, fork_of=still.fork_of)
         if len(set(seen_held)) == 1:
-            seen_held += _outcomes(side, window, columns, held, needed - 2, fresh=still.fresh)
+            seen_held += _outcomes(side, window, columns, held, needed - 2, fork_of=still.fork_of)
         agree = len(set(seen_held)) == 1
         sentence = (
             f"with {still.cause} held still {len(seen_held)} executions "
@@ -144,21 +145,21 @@ class _Still:
         cause: its name.
         channel: the channel that it speaks for or against.
         variables: what holds it.
-        fresh: whether executions are processes of their own; forks of one process have its addresses.
+        fork_of: the kept process that executions are forked from, so that they have its addresses, or None.
         wholly: whether it is held so still that executions which differ refute it.
     """
 
     cause: str
     channel: Channel
     variables: Mapping[str, str]
-    fresh: bool = True
+    fork_of: int | None = None
     wholly: bool = True
 
 
 def _held_still(now: Surroundings) -> list[_Still]:
     turns = {CHILD_CPUS: "1", CHILD_SWITCH: "1000"}
     held = [
-        _Still("addresses", Channel.CONCURRENCY, {}, fresh=False, wholly=False),
+        _Still("addresses", Channel.CONCURRENCY, {}, fork_of=FIRST, wholly=False),
         _Still("turns of threads", Channel.CONCURRENCY, turns, wholly=False),
         _Still("garbage collection", Channel.CONCURRENCY, {CHILD_GC: "0"}),
     ]
@@ -175,9 +176,9 @@ def _outcomes(
     given: Surroundings,
     times: int,
     *,
-    fresh: bool = True,
+    fork_of: int | None = None,
 ) -> list[Any]:
-    call = partial(side.execute, window, None, given, fresh=fresh)
+    call = partial(side.execute, window, None, given, fork_of=fork_of)
     executed: list[Executed] = together([call] * times)
     return [tuple(made.digests.get(name) for name in columns) for made in executed]
 

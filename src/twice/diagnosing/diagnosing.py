@@ -24,6 +24,7 @@ from twice.diagnosing.comparing import (
     code_differences,
     components_of,
     input_differences,
+    is_extra_read_only,
     parting,
     point_ref,
     require_whole,
@@ -36,7 +37,7 @@ from twice.diagnosing.concluding import (
 )
 from twice.diagnosing.confirming import steady, try_reads, try_surroundings
 from twice.diagnosing.divergence import Divergence, Result
-from twice.diagnosing.executions import BEFORE_ALL, Side, Window, reproduced
+from twice.diagnosing.executions import BEFORE_ALL, CHILD, Side, Window, reproduced
 from twice.diagnosing.experiments import (
     factors_between,
     guilty,
@@ -44,22 +45,24 @@ from twice.diagnosing.experiments import (
     with_factor,
 )
 from twice.diagnosing.fields import fields_between
-from twice.diagnosing.judgement import Found, conclude, verdict_of
+from twice.diagnosing.judgement import Found, conclude, conclude_extra_read, verdict_of
+from twice.diagnosing.kept_processes import FIRST, SECOND, KeptProcesses
 from twice.diagnosing.locating.located import Located, Unlocated
 from twice.diagnosing.locating.locating import TraceCall
 from twice.diagnosing.opening import Tracer, locate_opening_earlier
 from twice.diagnosing.restores.reading import told
 from twice.diagnosing.sampled import compare_samples
+from twice.diagnosing.time_limit import TimeLimit
 from twice.diagnosing.together import together
 from twice.diagnosing.tracing.trace import Plan, Trace
 from twice.diagnosing.window import root_of_column
-from twice.errors import ProgramFailed, TwiceError
+from twice.errors import ProgramFailed, TimeLimitReached, TwiceError
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings
 from twice.replaying.checking import Failure
 from twice.replaying.record_outcomes import OutcomeDifference, compare_outcomes, name_outcome
 from twice.replaying.sampling import samples_alone
-from twice.replaying.starting import source_changes
+from twice.replaying.starting import require_executable, source_changes
 
 Progress = Callable[[str], None]
 _OPENINGS = (1, 4, 32, 256)
@@ -75,6 +78,7 @@ def diagnose(
     lines: bool = True,
     progress: Progress | None = None,
     python_b: str = "",
+    time_limit_s: float | None = None,
 ) -> Divergence:
     """Say where two runs part, and why.
 
@@ -86,19 +90,28 @@ def diagnose(
         lines: whether to execute the runs again for fields and lines; False reads logs only.
         progress: called with what is being done.
         python_b: the interpreter that made the second record; empty for this one.
+        time_limit_s: how long executing the runs may take, in seconds; what was found by then is told, and that
+            the time was over is a caveat.
 
     Returns:
         The verdict. A divergence is a result, never an exception.
 
     Raises:
         RecordForeign, RecordCorrupt, RecordUnreadable: E-RECORD-002 to 005.
+        RecordUntrusted: E-TRUST-001, unless only logs are read.
     """
     with RunRecord.open(a) as record_a, RunRecord.open(b) as record_b:
         for record in (record_a, record_b):
             if record.complete:
                 record.reader.check()
+            if lines:
+                require_executable(record)
         doing = progress or (lambda _: None)
-        with closing(_Funnel(record_a, record_b, doing, confirm, python_b)) as funnel:
+        with (
+            closing(_Funnel(record_a, record_b, doing, confirm, python_b)) as funnel,
+            TimeLimit(time_limit_s, funnel.close) as limit,
+        ):
+            funnel.keep_to(limit)
             return funnel.run(anyway=anyway, lines=lines)
 
 
@@ -121,6 +134,7 @@ def diagnose_failure(
         RunRecord.open(path) as record,
         closing(_Funnel(record, record, doing)) as funnel,
     ):
+        require_executable(record)
         return funnel.run_alone(failure)
 
 
@@ -135,9 +149,14 @@ class _Funnel:
         confirm: bool = False,
         python_b: str = "",
     ) -> None:
-        self._a, self._b = Side("a", a), Side("b", b, python_b)
+        kept = KeptProcesses(CHILD)
+        self._a, self._b = Side("a", a, kept=kept), Side("b", b, python_b, kept)
         self._progress = progress
         self._confirm = confirm
+
+    def keep_to(self, limit: TimeLimit) -> None:
+        """Let no execution begin after the end of a time."""
+        self._a.limit = self._b.limit = limit
 
     def close(self) -> None:
         """End the processes that the sides keep."""
@@ -166,19 +185,23 @@ class _Funnel:
             result: Result = "unlocalised" if outcome else "same"
             verdict = verdict_of(self._a, self._b, result, inputs=inputs, caveats=caveats)
             return replace(verdict, outcome=outcome)
-        if not lines or not (a.setup.program.rerunnable and b.setup.program.rerunnable):
-            why = (
-                "the lines were not asked for"
-                if not lines
-                else "a program has no name to start it by"
-            )
+        why = "" if lines else "the lines were not asked for"
+        why = why or self._why_not_executed()
+        found = Found(caveats=[why]) if why else self._execute(where)
+        if is_extra_read_only(a, b, where) and not compare_outcomes(a, b)[0]:
+            return conclude_extra_read(self._a, self._b, where, inputs, found)
+        if why:
             return verdict_of(self._a, self._b, "unlocalised", where, inputs, caveats=[why])
+        return conclude(self._a, self._b, where, inputs, found)
+
+    def _why_not_executed(self) -> str:
+        """Why the runs cannot be executed again, in words; empty when they can."""
+        if not all(side.record.setup.program.rerunnable for side in (self._a, self._b)):
+            return "a program has no name to start it by"
         changed = [side.label for side in (self._a, self._b) if source_changes(side.record)]
         if changed:
-            why = f"the code of run {' and '.join(changed)} is not here as it was recorded"
-            return verdict_of(self._a, self._b, "unlocalised", where, inputs, caveats=[why])
-        found = self._execute(where)
-        return conclude(self._a, self._b, where, inputs, found)
+            return f"the code of run {' and '.join(changed)} is not here as it was recorded"
+        return ""
 
     def run_alone(self, failure: Failure) -> Divergence:
         """One run against itself; code that changed is another input, and the first thing to say."""
@@ -197,7 +220,7 @@ class _Funnel:
             last_agreement=None if last < 1 else point_ref(record, last - 1),
             columns=columns or tuple(sorted({*self._components(), "streams"})),
         )
-        found = Found([], None, [], [], [], [])
+        found = Found()
         window = Window(max(last - 1, BEFORE_ALL), last)
         self._non_reproducing(self._a, window, where, found)
         if found.located is None:
@@ -209,7 +232,14 @@ class _Funnel:
     # -- executions -----------------------------------------------------------------------------
 
     def _execute(self, where: Parting) -> Found:
-        found = Found([], None, factors_between(self._a, self._b), [], [], [])
+        found = Found(factors=factors_between(self._a, self._b))
+        try:
+            return self._execute_both(where, found)
+        except TimeLimitReached as error:
+            found.caveats.append(error.happened)
+            return found
+
+    def _execute_both(self, where: Parting, found: Found) -> Found:
         assert where.at is not None, "there is something to execute for"
         last = where.at.index
         window = Window(max(last - 1, BEFORE_ALL), last)
@@ -290,7 +320,7 @@ class _Funnel:
             of = self._b if side == "b" and pair is None else self._a
             given = pair if side == "b" else None
             # noise is what differs from another process, not from another fork of one
-            executed = of.execute(window, plan, given, fresh=repeat > 0)
+            executed = of.execute(window, plan, given, fork_of=SECOND if repeat else FIRST)
             assert executed.trace is not None, "an execution under a plan gives a trace"
             return executed.trace
 
@@ -323,8 +353,8 @@ class _Funnel:
         )
 
         def tracer(opening: Window) -> TraceCall:
-            def trace(_: str, __: int, plan: Plan) -> Trace:
-                executed = side.execute(opening, plan)
+            def trace(label: str, _: int, plan: Plan) -> Trace:
+                executed = side.execute(opening, plan, fork_of=FIRST if label == "a" else SECOND)
                 assert executed.trace is not None, "an execution under a plan gives a trace"
                 return executed.trace
 

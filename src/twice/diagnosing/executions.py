@@ -1,8 +1,7 @@
 """Execute windows of runs in processes of their own, each in the surroundings it is asked for.
 
 One execution gives a trace (under a plan), the digests at the closing point and the components'
-states there. It is a fresh process where it is evidence (does the side reproduce itself, what is
-noise?), and a fork of a loaded one where it only looks.
+states there. It is a fork of a loaded process, or a fresh one where each has to be another.
 
 Invariant: an execution never changes a record and never runs in the caller's surroundings.
 """
@@ -13,17 +12,26 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from twice.diagnosing.held_window import HeldWindow, may_be_held
+from twice.diagnosing.kept_processes import FIRST, KeptProcesses
+from twice.diagnosing.time_limit import TimeLimit
 from twice.diagnosing.tracing.trace import Plan, Trace, plan_to_json
 from twice.diagnosing.zygote import Zygote
 from twice.errors import ProgramFailed
 from twice.recording.launch import ChildProcess
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child
-from twice.replaying.starting import folder_of, job_for, restorable_snapshot, stand_ins_of
+from twice.replaying.starting import (
+    folder_of,
+    job_for,
+    restorable_snapshot,
+    stand_ins_of,
+    surroundings_of,
+)
 
-_CHILD = "twice.diagnosing"
+CHILD: Final = "twice.diagnosing"
 BEFORE_ALL = -1
 
 
@@ -70,22 +78,32 @@ class Side:
         label: ``a`` or ``b``.
         record: its record.
         python: the interpreter that executes it; empty for this one.
+        kept: the processes that executions are forked from; by default the side's own. The side closes them.
 
     Attributes:
         start: number of the snapshot that executions start from, or None for the top.
         executions: how often it was executed.
+        limit: the time that executions may take, or None.
+        may_fork: whether a fork computes what a fresh process does, as far as is known.
     """
 
-    def __init__(self, label: str, record: RunRecord, python: str = "") -> None:
+    def __init__(
+        self, label: str, record: RunRecord, python: str = "", kept: KeptProcesses | None = None
+    ) -> None:
         self.label = label
         self.python = python
         self.record = record
-        self.surroundings = Surroundings.from_json(record.identity["surroundings"])
+        self.surroundings = surroundings_of(record)
         self.start: int | None = None
+        self.limit: TimeLimit | None = None
+        self.may_fork = True
         self.executions = 0
-        self._zygotes: list[tuple[Surroundings, Zygote]] = []
+        self._kept = kept or KeptProcesses(CHILD)
+        self._held: dict[tuple[int, int], tuple[object, HeldWindow]] = {}
+        self._may_be_held = may_be_held(record)
         self._running: list[ChildProcess] = []
         self._lock = threading.Lock()
+        self._holding = threading.Lock()  # another: who closes does not wait for a window to open
 
     def fork_snapshot(self) -> int | None:
         """The snapshot at which a branch was put back, or None for a run that is no branch."""
@@ -107,7 +125,7 @@ class Side:
         plan: Plan | None,
         surroundings: Surroundings | None = None,
         *,
-        fresh: bool = True,
+        fork_of: int | None = None,
         lent: tuple[str, Sequence[int]] | None = None,
     ) -> Executed:
         """Execute a window once.
@@ -116,12 +134,13 @@ class Side:
             window: which part of the run.
             plan: what to trace, or None for digests only.
             surroundings: instead of the side's own.
-            fresh: in a process of its own. Otherwise in a fork of one that is kept: faster, and at
-                the same addresses every time, which is no evidence of reproducing anything.
+            fork_of: number of the kept process that it is forked from: faster, and at the same addresses
+                every time. By default in a process of its own.
             lent: path of another record, and numbers of the operations that are answered from it.
 
         Raises:
             ProgramFailed: E-PROGRAM-003, when the process died.
+            TimeLimitReached: E-DIAGNOSE-001.
         """
         pinned = surroundings or self.surroundings
         own, others = self.surroundings.variables, pinned.variables
@@ -134,27 +153,40 @@ class Side:
             snapshot=self.start,
             plan=None if plan is None else plan_to_json(plan),
             lent=None if lent is None else [lent[0], list(lent[1])],
+            holds=False,
         )
-        message = None if fresh else self._forked(job, pinned)
-        if message is None:
-            message = self._fresh(job, pinned)
+        try:
+            self._check_time()
+            forked = fork_of is not None and self.may_fork
+            message = self._ask_fork(job, pinned, fork_of or FIRST) if forked else None
+            if message is None:
+                self._check_time()
+                message = self._fresh(job, pinned)
+        except (OSError, ProgramFailed):
+            self._check_time()  # what was ended by then died
+            raise
         return _executed(message)
+
+    def _check_time(self) -> None:
+        if self.limit is not None:
+            self.limit.check()
 
     def close(self) -> None:
         """End the processes that were kept, and those that an interrupt left running."""
         with self._lock:
             for child in self._running:
                 child.kill()
-        for _, zygote in self._zygotes:
-            zygote.close()
-        self._zygotes.clear()
+            for _, held in list(self._held.values()):
+                held.close()
+            self._held.clear()
+        self._kept.close()
 
     def _fresh(self, job: Mapping[str, object], pinned: Surroundings) -> dict[str, Any]:
         with self._lock:
             self.executions += 1
         environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
         folder, python = folder_of(self.record), self.python
-        with ChildProcess(_CHILD, environ, cwd=folder, python=python) as child:
+        with ChildProcess(CHILD, environ, cwd=folder, python=python) as child:
             with self._lock:
                 self._running.append(child)
             try:
@@ -163,18 +195,33 @@ class Side:
                 with self._lock:
                     self._running.remove(child)
 
-    def _forked(self, job: Mapping[str, object], pinned: Surroundings) -> dict[str, Any] | None:
+    def _ask_fork(
+        self, job: Mapping[str, Any], pinned: Surroundings, number: int
+    ) -> dict[str, Any] | None:
         """What a fork answers, or None where a fresh process has to."""
+        environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
+        folder = folder_of(self.record)
+        kept = self._kept.get(environ, folder=folder, python=self.python, number=number)
+        if not kept.fit:
+            return None
         with self._lock:
-            zygote = next((held for at, held in self._zygotes if at == pinned), None)
-            if zygote is None:
-                environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
-                zygote = Zygote(_CHILD, environ, cwd=folder_of(self.record), python=self.python)
-                self._zygotes.append((pinned, zygote))
-            if not zygote.fit:
-                return None
             self.executions += 1
-        return zygote.ask(job)
+        if self._may_be_held and job["lent"] is None:
+            message = self._hold(kept, job, number).ask(job["plan"])
+            if message is not None:
+                return message
+        return kept.ask(job)
+
+    def _hold(self, kept: Zygote, job: Mapping[str, Any], number: int) -> HeldWindow:
+        """The process that is held where this window opens; one that was held elsewhere ends."""
+        what = {**job, "plan": None, "holds": True}
+        with self._holding:
+            asked = self._held.get((number, id(kept)))
+            if asked is None or asked[0] != what:
+                if asked is not None:
+                    asked[1].close()
+                asked = self._held[number, id(kept)] = (what, HeldWindow(kept.fork(), what))
+            return asked[1]
 
     def inspect(self, tick: int, snapshot: int | None) -> dict[str, bytes]:
         """Leaves under the tracked objects before a tick, from the top or from a snapshot."""
@@ -205,13 +252,17 @@ def reproduced(side: Side, window: Window) -> tuple[Executed, bool]:
         The execution that counts, and whether it reproduces the recorded digests. ``side.start`` is
         left at what worked, or at the top.
     """
-    executed = side.execute(window, None)
+    executed = side.execute(window, None, fork_of=FIRST)
     holds = side.reproduces(executed, window.last)
+    if not holds:
+        executed = side.execute(window, None)
+        holds = side.reproduces(executed, window.last)
+        side.may_fork = side.may_fork and not holds  # what it computes shows that it was forked
     fork = side.fork_snapshot()
     if holds or fork is None:
         return executed, holds
     side.start = fork
-    resumed = side.execute(window, None)
+    resumed = side.execute(window, None, fork_of=FIRST)
     if side.reproduces(resumed, window.last):
         return resumed, True
     side.start = None

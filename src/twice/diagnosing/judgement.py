@@ -15,12 +15,24 @@ from twice.diagnosing.comparing import (
     Parting,
     components_of,
     environments_apart,
+    list_extra_reads,
     substituted_inputs,
 )
-from twice.diagnosing.concluding import operation_of, reads_that_differ
-from twice.diagnosing.divergence import Confirmation, Divergence, Result, next_commands
+from twice.diagnosing.concluding import (
+    list_library_reads_apart,
+    name_lines,
+    reads_that_differ,
+)
+from twice.diagnosing.divergence import (
+    Confirmation,
+    Divergence,
+    ExtraRead,
+    Result,
+    next_commands,
+)
 from twice.diagnosing.executions import Side
 from twice.diagnosing.experiments import Factor, factors_between
+from twice.diagnosing.line_remedies import find_remedy
 from twice.diagnosing.locating.located import Located
 from twice.foundation.difference import FieldDifference
 
@@ -29,12 +41,12 @@ from twice.foundation.difference import FieldDifference
 class Found:
     """What the executions gave."""
 
-    fields: list[FieldDifference]
-    located: Located | None
-    factors: list[Factor]
-    blind_spots: list[str]
-    evidence: list[str]
-    caveats: list[str]
+    fields: list[FieldDifference] = field(default_factory=list)
+    located: Located | None = None
+    factors: list[Factor] = field(default_factory=list)
+    blind_spots: list[str] = field(default_factory=list)
+    evidence: list[str] = field(default_factory=list)
+    caveats: list[str] = field(default_factory=list)
     restores: Mapping[str, Any] = field(default_factory=dict)
     non_reproducing: str | None = None
     unsteady: Mapping[str, Any] = field(default_factory=dict)
@@ -57,19 +69,44 @@ def conclude(
         experiments=found.experiments,
         clock_policy=a.record.setup.clock != b.record.setup.clock,
         reads_differ=reads_that_differ(a.record, b.record, where.at),
+        library_reads=list_library_reads_apart(a.record, b.record, where.at),
     )
-    result: Result = "localised" if found.located is not None else "unlocalised"
-    if found.non_reproducing is not None:
-        result = "non-reproducing"
+    named = name_lines(
+        found.located,
+        found.fields,
+        library_read=bool(seen.library_reads),
+        substituted=seen.substituted,
+    )
+    result, operation = named.result, named.operation
+    if found.non_reproducing is not None:  # the line is where it shows, as sure as it says
+        result, operation = "non-reproducing", operation or next(iter(named.candidates), None)
+    attribution = attribute(seen)
+    remedy = find_remedy(found.located, attribution[0].channel) if attribution else ""
     return replace(
         verdict_of(a, b, result, where, inputs, caveats=found.caveats),
         fields=found.fields,
-        operation=None if found.located is None else operation_of(found.located, found.fields),
-        attribution=attribute(seen),
+        operation=operation,
+        candidates=() if operation is not None else named.candidates,
+        attribution=attribution,
+        remedies=[remedy] if remedy else [],
         blind_spots=found.blind_spots,
         evidence=found.evidence,
         experiments=found.experiments,
         surroundings=[(factor.name, factor.a, factor.b) for factor in found.factors],
+    )
+
+
+def conclude_extra_read(
+    a: Side, b: Side, where: Parting, inputs: Sequence[InputDifference], found: Found
+) -> Divergence:
+    """The verdict on runs that read differently, and agree in everything that is judged."""
+    first = found.located.followed[0] if found.located is not None else None
+    names = list_extra_reads(a.record, b.record, where) or ["a read with other arguments"]
+    reads = [ExtraRead(name) for name in names]
+    if first is not None:
+        reads[0] = ExtraRead(names[0], first.file, first.line, first.code or "")
+    return replace(
+        verdict_of(a, b, "extra-read", where, inputs, caveats=found.caveats), reads=reads
     )
 
 

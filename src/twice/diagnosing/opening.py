@@ -1,6 +1,7 @@
 """Opens a window earlier and earlier, until the operation lies inside of it.
 
-For: a difference that stands there already at the first event of a window. Before a longer window is
+For: a difference that stands there already at the first event of a window, seen or in an object that nobody can
+look into. Before a longer window is
 traced, its first event alone is looked at: where the difference stands there too, nothing in that
 window made it, and a still longer one is tried. The last opening is always traced.
 
@@ -15,6 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from twice.diagnosing.executions import Window
+from twice.diagnosing.line_confidence import explains_itself
 from twice.diagnosing.locating.located import Located, Unlocated
 from twice.diagnosing.locating.locating import TraceCall, locate
 from twice.diagnosing.together import together
@@ -47,12 +49,17 @@ def locate_opening_earlier(
     while True:
         progress(openings[at])
         located = locate(tracer(openings[at]), tracked=tracked, repeats=repeats)
-        if at == last or (isinstance(located, Located) and not located.before_window):
+        if at == last or (isinstance(located, Located) and not _may_be_older(located)):
             return located
         at += 1
         if isinstance(located, Located) and repeats > 1:
             while at < last and _stands_at_the_start(tracer(openings[at]), located):
                 at += 1
+
+
+def _may_be_older(located: Located) -> bool:
+    """Whether the difference was there when the window opened, or in something that nobody can look into."""
+    return located.before_window or (bool(located.unseen) and not explains_itself(located))
 
 
 def _stands_at_the_start(trace: TraceCall, located: Located) -> bool:

@@ -17,15 +17,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from twice.diagnosing.executions import BEFORE_ALL
+from twice.diagnosing.holding import Holder, list_possessions
 from twice.diagnosing.restores.anatomy import leaves
-from twice.diagnosing.tracing.paths import FLOW, STREAMS
-from twice.diagnosing.tracing.trace import Plan
+from twice.diagnosing.tracing.paths import FILES, FLOW, STREAMS
+from twice.diagnosing.tracing.trace import Plan, SamplePlan, Trace, plan_from_json
 from twice.diagnosing.tracing.tracer import Tracer
 from twice.errors import EncodingRefused, InputMismatch, SealBroken
 from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken
 from twice.recording.components import RESERVED, Component
 from twice.recording.effects.answers import Source
+from twice.recording.effects.files.filesystem import Files
 from twice.recording.effects.lending import LentSource
 from twice.recording.effects.sources import BranchSource, RecordedSource
 from twice.recording.inputs import InputEvent, RecordedInputs
@@ -79,20 +81,29 @@ class WindowControl:
             module is imported.
         last: index of the point that closes it.
         plan: what to trace, or None to look at digests only.
+        holds: whether the process is forked where the window opens, for every plan that comes.
     """
 
-    def __init__(self, channel: Channel, first: int, last: int, plan: Plan | None) -> None:
+    def __init__(
+        self, channel: Channel, first: int, last: int, plan: Plan | None, *, holds: bool = False
+    ) -> None:
         self._channel = channel
+        self._holds = holds
+        self._holder: Holder | None = None
         self._first, self._last = first, last
         self._plan = plan
         self._tracer: Tracer | None = None
         self._compared: object = None
-        self._digests: list[dict[str, bytes]] = []
+        self._files: Files | None = None
+        self._changed_before = 0
         self.source: BranchSource | None = None
 
     def begin(self, session: Session) -> None:
         """The program is about to be called."""
         self._session = session
+        self._files = find_files(session)
+        if self._holds:
+            self._possessions = list_possessions()
         if self._first == BEFORE_ALL:
             self._open()
 
@@ -117,41 +128,76 @@ class WindowControl:
     def missed(self) -> None:
         """The program ended before the window closed."""
         trace = self._tracer.stop() if self._tracer is not None else None
-        self._send(trace, {}, reached=False)
+        self._send(trace, None, reached=False)
 
     def _open(self) -> None:
-        if self._plan is None:
-            return
+        if self._holds:
+            self._holder = Holder(self._channel, self._possessions)
+            self._hold()
+        if self._plan is not None:
+            self._start_tracing(self._plan)
+
+    def _hold(self) -> None:
+        """Stop here, and go on in a fork for every plan that comes."""
+        assert self._holder is not None, "a process that is held has what holds it"
+        self._session.wiring.output()  # what was printed is read by now
+        is_spent = self._count_changes() != self._changed_before
+        asked = self._holder.hold(is_spent=is_spent)
+        self._holds = asked["holds"]
+        self._session.owner = os.getpid()
+        self._plan = None if asked["plan"] is None else plan_from_json(asked["plan"])
+        self._changed_before = self._count_changes()
+
+    def _hold_at_event(self) -> tuple[SamplePlan, bool]:
+        """Stop at an event; in a fork, what is asked for from there on, and whether to stop once more."""
+        self._hold()
+        assert isinstance(self._plan, SamplePlan), "behind an event there are samples alone"
+        return self._plan, self._holds
+
+    def _start_tracing(self, plan: Plan) -> None:
         session = self._session
         self._tracer = Tracer(
-            self._plan,
+            plan,
             is_user_code=_is_user,
             roots=lambda: roots_of(session, self._compared),
             positions=session.wiring.streams.positions,
-            own_modules=user_module_names(),
+            own_modules=user_module_names,
+            drawn=lambda: {} if self._files is None else self._files.places.drawn_parts,
+            on_done=self._answer,
+            on_first=self._hold_at_event if self._holds else None,
         )
         self._tracer.start()
 
+    def _answer(self) -> None:
+        """Everything that the plan wants was sampled: nobody waits for the rest of the window."""
+        assert self._tracer is not None, "a tracer has called"
+        self._send(self._tracer.trace(), None, reached=True)
+
     def _close(self, taken: Taken) -> None:
         trace = self._tracer.stop() if self._tracer is not None else None
-        digests = {name: taken.column(name) for name in taken.columns}
-        self._send(trace, digests, reached=True)
+        self._send(trace, taken, reached=True)
 
-    def _send(self, trace: Any, digests: Mapping[str, bytes], *, reached: bool) -> None:
-        source = self.source
+    def _send(self, trace: Trace | None, taken: Taken | None, *, reached: bool) -> None:
+        source, session = self.source, self._session
+        columns = () if taken is None else taken.columns
         self._channel.send(
             {
                 "kind": "window",
                 "reached": reached,
                 "trace": b"" if trace is None else trace.to_bytes(),
-                "digests": dict(digests),
-                "states": _states(self._session),
-                "streams": self._session.wiring.streams.snapshot(),
-                "restores": restore_functions(self._session),
+                "digests": {name: taken.column(name) for name in columns} if taken else {},
+                "states": _states(session) if taken else {},
+                "streams": session.wiring.streams.snapshot() if taken else {},
+                "restores": restore_functions(session) if taken else {},
                 "left_at": None if source is None else source.went_live(),
+                "is_spent": self._count_changes() != self._changed_before,
+                "seconds": [] if self._tracer is None else self._tracer.seconds(),
             }
         )
         os._exit(0)
+
+    def _count_changes(self) -> int:
+        return 0 if self._files is None else self._files.writes.count
 
 
 class InspectControl:
@@ -207,16 +253,31 @@ def roots_of(session: Session, compared: object) -> dict[str, object]:
     """
     found: dict[str, object] = {}
     for name, component in session.points.components.items():
-        found[name] = component.read()
+        found[name] = (component.live or component.read)()
         found[OBJECT + name] = component.target
     found["inputs"] = session.inputs_last
     found["output"] = session.wiring.output()
+    files = find_files(session)
+    found[FILES] = {} if files is None else files.read_written_files()
+    found["effects"] = _read_questions(session)
     found["compared"] = compared
     for module in user_module_names():
         for name, value in list(vars(sys.modules[module]).items()):
             if not name.startswith("__") and not isinstance(value, type(sys)):
                 found[f"{module}:{name}"] = value
     return found
+
+
+def _read_questions(session: Session) -> tuple[object, ...]:
+    """What the main program asked of the world so far, as far as the column of effects is a digest of it."""
+    layer = session.wiring.layer
+    layer.flush()
+    return layer.main.chain, bytes(layer.main.asked), list(layer.main.arguments)
+
+
+def find_files(session: Session) -> Files | None:
+    """The files that a session governs."""
+    return next((part for part in session.wiring.layer.parts if isinstance(part, Files)), None)
 
 
 def root_of_column(column: str, components: Collection[str]) -> str:

@@ -20,7 +20,6 @@ from __future__ import annotations
 import importlib
 import os
 import signal
-import socket
 import sys
 import tempfile
 import threading
@@ -29,12 +28,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from twice.diagnosing.holding import HANDED_OVER
 from twice.errors import ProgramFailed
 from twice.foundation.closing import Closing
 from twice.recording.effects.files.opening import look_through_modules
 from twice.recording.kernel.tiers import KEPT
 from twice.recording.launch import ChildProcess, append_only, revived
 from twice.recording.serving import Handler, serve
+from twice.recording.surroundings.thread_counts import load_numpy_without_threads
 from twice.recording.wire import Channel, pair
 
 ACTION = "zygote"
@@ -47,18 +48,17 @@ _LOADED = (
     "zstandard",
 )
 """What every session loads when it begins or writes."""
-_WITH_NUMPY = ("numpy.random", "twice.recording.streams.numpy_governed")
-_HANDED_OVER = 3  # the line to the parent, standard output, standard error
+_WITH_NUMPY = "twice.recording.streams.numpy_governed"
 
 
 class Fork(Closing):
     """One fork of a zygote: a line to it, and its output; a context manager.
 
     Args:
-        control: the socket on which the zygote is asked for forks.
+        control: the line on which forks are asked for.
     """
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: Channel) -> None:
         self.channel, theirs = pair()
         self._kept: Mapping[str, Any] | None = None
         self._files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]  # noqa: SIM115
@@ -66,7 +66,7 @@ class Fork(Closing):
             append_only(file)
         handed = [theirs.fileno(), *(file.fileno() for file in self._files)]
         try:
-            socket.send_fds(control, [b"f"], handed)
+            control.send_descriptors(handed)
         except OSError:
             self.close()
             raise
@@ -158,7 +158,7 @@ class Zygote:
         if not sys.platform.startswith("linux"):
             return
         self._process = ChildProcess(module, environ, cwd=cwd, python=python)
-        self._control = socket.socket(fileno=os.dup(self._process.channel.fileno()))
+        self._control = self._process.channel.copy()
         try:
             self.fit = bool(self._process.ask({**(job or {}), "action": ACTION})["fit"])
         except ProgramFailed:
@@ -210,18 +210,18 @@ def serve_forks(channel: Channel, handle: Handler) -> None:
     channel.send({"kind": ACTION, "fit": fit})
     if not fit:
         return
-    control = socket.socket(fileno=os.dup(channel.fileno()))
+    control = channel.copy()
     forks: list[int] = []
     try:
         while True:
-            asked, handed, _, _ = socket.recv_fds(control, 1, _HANDED_OVER)
-            if not asked:
+            handed = control.receive_descriptors(HANDED_OVER)
+            if not handed:
                 return
             fork = os.fork()
             if fork == 0:
                 forks.clear()
                 control.close()
-                _become(handed, channel.fileno())
+                _become(handed)
                 serve(handle)
             for descriptor in handed:
                 os.close(descriptor)
@@ -232,9 +232,11 @@ def serve_forks(channel: Channel, handle: Handler) -> None:
             os.waitpid(fork, 0)
 
 
-def _become(handed: list[int], line: int) -> None:
-    """Give a fork its own line and output, at the numbers that a fresh process has them at."""
-    for descriptor, number in zip(handed, (line, 1, 2), strict=True):
+def _become(handed: list[int]) -> None:
+    """Give a fork its own line, as if it had been started with it, and output."""
+    line, *outputs = handed
+    sys.argv[1] = str(line)
+    for descriptor, number in zip(outputs, (1, 2), strict=True):
         os.dup2(descriptor, number)
         os.close(descriptor)
 
@@ -250,14 +252,14 @@ def _load() -> None:
     if trial == 0:
         code = 1
         try:
-            import numpy.random  # noqa: F401
-
+            load_numpy_without_threads()
             code = int(_threads() != 1)
         finally:
             os._exit(code)
     loaded = list(_LOADED)
     if os.waitstatus_to_exitcode(os.waitpid(trial, 0)[1]) == 0:
-        loaded += _WITH_NUMPY
+        load_numpy_without_threads()
+        loaded.append(_WITH_NUMPY)
     for name in loaded:
         importlib.import_module(name)
     look_through_modules()

@@ -31,10 +31,23 @@ class TwiceError(Exception):
 
     def __str__(self) -> str:
         indent = " " * (len(self.id) + 2)
-        lines = (self.happened, self.expected, self.remedy)
+        lines = map(_shorten, (self.happened, self.expected, self.remedy))
         return f"{self.id}  " + f"\n{indent}".join(
             line.replace("\n", f"\n{indent}") for line in lines if line
         )
+
+
+_WORD_MAX = 400
+
+
+def _shorten(line: str) -> str:
+    """The line with the middle of every overlong word left out: a path of a megabyte says nothing."""
+    if len(line) <= _WORD_MAX:
+        return line
+    import re  # only here: what raises nothing does not load it
+
+    half = _WORD_MAX // 2
+    return re.sub(rf"\S{{{_WORD_MAX},}}", lambda word: f"{word[0][:half]}…{word[0][-half:]}", line)
 
 
 class UsageError(TwiceError):

@@ -20,6 +20,12 @@ class ProgramNotRerunnable(UsageError):
     id = "E-PROGRAM-002"
 
 
+class RecordUntrusted(UsageError):
+    """A record that another account made would be executed, and the caller did not say that it may be."""
+
+    id = "E-TRUST-001"
+
+
 class ProgramFailed(TwiceError):
     """The program ended by an exception, or its process died."""
 

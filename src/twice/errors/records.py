@@ -38,6 +38,12 @@ class RecordUnreadable(TwiceError):
     id = "E-RECORD-005"
 
 
+class RecordTooLarge(TwiceError):
+    """A record from elsewhere holds a state that is larger than is opened without being trusted."""
+
+    id = "E-RECORD-007"
+
+
 class RecordOutOfRange(UsageError, IndexError):
     """A tick, compare-point or snapshot lies outside the record."""
 

@@ -80,6 +80,12 @@ class TraceRefused(TwiceError):
     id = "E-TRACE-001"
 
 
+class TimeLimitReached(TwiceError):
+    """A diagnosis was given less time than it needs."""
+
+    id = "E-DIAGNOSE-001"
+
+
 class FilesUnprotected(TwiceError):
     """Nothing here would keep the run's code from changing the user's files again."""
 

@@ -1,7 +1,8 @@
 """The part of a printed stream that is compared: its lines, without what differs between equal runs.
 
 Standard error names files of the program by its folder, which moves, source files of packages by theirs, and
-objects by their addresses. Progress bars show rates, and overwrite themselves by the clock. Python prints a
+objects by their addresses. A stack that is printed shows the functions that called the program, which differ between a
+recording and a replay. Progress bars show rates, and overwrite themselves by the clock. Python prints a
 ``SyntaxWarning`` only when it compiles a module anew. A user leaves out lines of either stream by a regular
 expression.
 
@@ -22,6 +23,10 @@ _FOLDERS = re.compile(rb'(?:/[^/\s:"\']+)+/(?=[^/\s:"\']+\.py\b)')
 _ADDRESS = re.compile(rb"\b0x[0-9a-fA-F]{8,16}\b")
 _TIMES = re.compile(rb"\[-?\d+:\d\d(?::\d\d)?<[^\]\n]*\]")
 """The times and the rate of a progress bar as tqdm draws it."""
+_OUR_FRAME = re.compile(
+    rb'^ *File "[^"]*/twice/(?:recording|replaying|diagnosing|testing|tooling|surfaces)/[^"]*\.py", line \d+, in '
+)
+_OF_FRAME = re.compile(rb"^ {4,}|^ *\[Previous line repeated ")
 _COMPILED = re.compile(rb"^\S.*:\d+: SyntaxWarning: ")
 
 
@@ -38,7 +43,7 @@ class ComparedLines:
         self._ignored = [re.compile(pattern.encode()) for pattern in ignored]
         self._is_errors, self._folders = is_errors, [os.fsencode(each) for each in folders]
         self._rest = b""
-        self._is_in_warning = False
+        self._is_in_warning = self._is_in_frame = False
 
     @property
     def is_everything(self) -> bool:
@@ -59,6 +64,12 @@ class ComparedLines:
             return b""
         if not self._is_errors:
             return line
+        is_ours = _OUR_FRAME.search(line) is not None
+        is_of_ours = self._is_in_frame and _OF_FRAME.search(line) is not None
+        if not is_last:
+            self._is_in_frame = is_ours or is_of_ours
+        if is_ours or is_of_ours:
+            return b""
         # Python prints the line of source below the warning, indented.
         is_source = self._is_in_warning and line.startswith(b"  ")
         is_warning = _COMPILED.search(line) is not None

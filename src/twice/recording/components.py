@@ -2,9 +2,10 @@
 
 An object with ``state()`` and ``restore(state)`` is a component as it is. By convenience also:
 named attributes (``fields=[...]``), a dataclass instance, and mutable values whose content is their
-state (dict, list, set, bytearray, array, tensor, frame of pandas), and what has ``state_dict()`` and
-``load_state_dict(state)``, such as a model or an optimiser of torch. An object with ``state()`` alone is
-compared but cannot be put back; seeking and branching then execute from the start, and say so.
+state (dict, list, set, bytearray, array, tensor, frame of pandas), what has ``state_dict()`` and ``load_state_dict(state)``, such as a model or an
+optimiser of torch, and any object of an ordinary class, by all its attributes (``plain_objects.py``). An object
+with ``state()`` alone is compared but cannot be put back; seeking and branching then execute from the start, and
+say so.
 
 Invariant: reading a component's state does not change it.
 """
@@ -13,14 +14,24 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections import OrderedDict
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from twice.errors import ComponentRefused
 from twice.foundation.equivalence import Equivalence
+from twice.recording.plain_objects import (
+    find_attributes,
+    has_attributes,
+    put_attributes,
+    put_content,
+    read_attributes,
+    read_content,
+)
 
+_CONTAINERS = frozenset({dict, OrderedDict, defaultdict, Counter, list, deque, set, bytearray})
 RESERVED = ("effects", "inputs", "output", "streams")
 
 
@@ -35,7 +46,9 @@ class Component:
         put: puts a state back, or None when the component cannot be restored.
         equivalence: how its values are compared; None means byte for byte.
         changed: returns the top-level keys changed since it was last asked, or None for "all".
-        forms: what was understood, for reports: ``state/restore``, ``fields`` ...
+        form: what was understood, for reports: ``state/restore``, ``fields`` ...
+        live: returns the objects themselves whose attributes the state is, for whoever follows them while they
+            change; None where they are what ``read`` returns.
     """
 
     name: str
@@ -45,6 +58,7 @@ class Component:
     equivalence: Equivalence | None = None
     changed: Callable[[], Iterable[str] | None] | None = None
     form: str = "state/restore"
+    live: Callable[[], object] | None = None
 
 
 def component_of(
@@ -71,8 +85,8 @@ def component_of(
     _require_name(name)
     changed = _changed_of(name, target) if incremental else None
     if fields is not None:
-        read, put = _by_fields(name, target, tuple(fields))
-        return Component(name, target, read, put, equivalence, changed, "fields")
+        _require_fields(name, target, fields)
+        return _by_attributes(name, target, tuple(fields), equivalence, changed, "fields")
     state = getattr(target, "state", None)
     if callable(state):
         restore = getattr(target, "restore", None)
@@ -83,13 +97,25 @@ def component_of(
     if callable(saved) and callable(load):
         return Component(name, target, saved, load, equivalence, changed, "state_dict")
     if dataclasses.is_dataclass(target) and not isinstance(target, type):
-        names = tuple(field.name for field in dataclasses.fields(target))
-        read, put = _by_fields(name, target, names)
-        return Component(name, target, read, put, equivalence, changed, "dataclass")
+        return _by_attributes(name, target, None, equivalence, changed, "dataclass")
+    if type(target) in _CONTAINERS:
+        read_content(target, name)  # what has no form is refused where it is tracked
+        return Component(
+            name,
+            target,
+            partial(read_content, target, name),
+            lambda state: put_content(target, state, name),
+            equivalence,
+            changed,
+            "content",
+            lambda: target,
+        )
     content = _by_content(target)
-    if content is None:
+    if content is not None:
+        return Component(name, target, lambda: target, content, equivalence, changed, "content")
+    if not has_attributes(target):
         raise _refused(name, target)
-    return Component(name, target, lambda: target, content, equivalence, changed, "content")
+    return _by_attributes(name, target, None, equivalence, changed, "attributes")
 
 
 def _require_name(name: str) -> None:
@@ -102,9 +128,7 @@ def _require_name(name: str) -> None:
         )
 
 
-def _by_fields(
-    name: str, target: object, fields: tuple[str, ...]
-) -> tuple[Callable[[], object], Callable[[Any], None]]:
+def _require_fields(name: str, target: object, fields: Sequence[str]) -> None:
     missing = [field for field in fields if not hasattr(target, field)]
     if missing or not fields:
         raise ComponentRefused(
@@ -114,14 +138,27 @@ def _by_fields(
             name=name,
         )
 
-    def read() -> object:
-        return {field: getattr(target, field) for field in fields}
 
-    def put(state: dict[str, Any]) -> None:
-        for field in fields:
-            object.__setattr__(target, field, state[field])
-
-    return read, put
+def _by_attributes(
+    name: str,
+    target: object,
+    fields: tuple[str, ...] | None,
+    equivalence: Equivalence | None,
+    changed: Callable[[], Iterable[str] | None] | None,
+    form: str,
+) -> Component:
+    """Make a component of attributes. They are read once here: what has no form is refused where it is tracked."""
+    read_attributes(target, name, fields)
+    return Component(
+        name,
+        target,
+        partial(read_attributes, target, name, fields),
+        lambda state: put_attributes(target, state, name, fields),
+        equivalence,
+        changed,
+        form,
+        partial(find_attributes, target, fields),
+    )
 
 
 def _by_content(target: object) -> Callable[[Any], None] | None:
@@ -134,28 +171,8 @@ def _by_content(target: object) -> Callable[[Any], None] | None:
             array[...] = state
 
         return put_array
-    kind = type(target)
-    if kind in {dict, set, OrderedDict}:
-        keyed: Any = target
-
-        def put_keyed(state: Any) -> None:
-            before = {} if kind is set else dict(keyed)
-            keyed.clear()
-            keyed.update(state)
-            for key, value in before.items():  # a tensor of a model is changed in place
-                if key in keyed and _take_content(value, keyed[key]):
-                    keyed[key] = value
-
-        return put_keyed
     if _is_of(target, "torch", "Tensor") or _is_of(target, "pandas", "DataFrame", "Series"):
         return lambda state: _require_content(target, state)
-    if kind in {list, bytearray}:
-        sliced: Any = target
-
-        def put_sliced(state: Any) -> None:
-            sliced[:] = state
-
-        return put_sliced
     return None
 
 
@@ -223,8 +240,8 @@ def _refused(name: str, target: object) -> ComponentRefused:
     return ComponentRefused(
         f"The component {name!r} is a {kind.__module__}.{kind.__qualname__}, which says nothing "
         "about its state.",
-        "Expected state() and restore(), state_dict() and load_state_dict(), declared fields, a dataclass, "
-        "a dict, list, set, array, tensor or frame.",
+        "Expected an object with attributes, state() and restore(), state_dict() and load_state_dict(), "
+        "declared fields, a dataclass, a dict, list, set, array, tensor or frame.",
         remedy,
         name=name,
     )

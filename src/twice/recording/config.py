@@ -141,6 +141,8 @@ def read_config(path: Path) -> dict[str, Any]:
         ) from error
     try:
         data = _parse(path.suffix.lower(), text)
+    except RecursionError as error:
+        raise _immodest(str(path)) from error
     except ValueError as error:
         raise ConfigError(
             f"{path} does not parse: {error}",
@@ -153,7 +155,39 @@ def read_config(path: Path) -> dict[str, Any]:
             "Expected named values at the top level.",
             'For example: {"n": 1000}',
         )
+    require_modest(data, str(path))
     return data
+
+
+_DEPTH_MAX = 64
+_VALUES_MAX = 1_000_000
+
+
+def require_modest(values: object, what: str = "The configuration") -> None:
+    """Refuse what unfolds without end: YAML's references let a line stand for a billion values.
+
+    Raises:
+        ConfigError: E-CONFIG-001, for more than 64 levels or a million values.
+    """
+    counted = 0
+    left = [(values, 0)]
+    while left:
+        value, depth = left.pop()
+        counted += 1
+        if depth > _DEPTH_MAX or counted > _VALUES_MAX:
+            raise _immodest(what)
+        if isinstance(value, dict):
+            left += [(each, depth + 1) for each in value.values()]
+        elif isinstance(value, list | tuple):
+            left += [(each, depth + 1) for each in value]
+
+
+def _immodest(what: str) -> ConfigError:
+    return ConfigError(
+        f"{what} holds more than {_DEPTH_MAX} levels of tables and lists, or more than {_VALUES_MAX:,} values.",
+        "Expected plain values; what a reference repeats counts each time.",
+        "Keep data in a file that the program reads, and name that file in the configuration.",
+    )
 
 
 def _parse(suffix: str, text: str) -> Any:

@@ -12,7 +12,13 @@ from twice.errors import ProgramNotFound
 from twice.recording.brought import numerics_at_end
 from twice.recording.effects.actors import outside
 from twice.recording.environment import list_imported_libraries
-from twice.recording.program import is_user_file, source_digests, user_modules
+from twice.recording.program import (
+    is_user_file,
+    linked_modules,
+    source_digests,
+    sourceless_modules,
+    user_modules,
+)
 from twice.recording.sealing.inventory import whole_inventory
 from twice.recording.sealing.pinned import pinned
 from twice.recording.session import Session
@@ -23,8 +29,10 @@ def describe_ending(session: Session) -> dict[str, object]:
     """Manifest, streams, source files and configuration keys of a run that is over."""
     streams = session.wiring.streams
     manifest = session.wiring.layer.manifest()
-    root = session.setup.program.folder().resolve()
+    folder = session.setup.program.folder()
+    root = folder.resolve()
     files = [path for path in user_modules() if is_user_file(str(path))]
+    files += [*linked_modules(folder), *sourceless_modules()]
     if session.setup.program.kind in {"function", "script"}:
         with suppress(ProgramNotFound):  # It may be gone by now; the identity has its digest.
             files.append(session.setup.program.path())

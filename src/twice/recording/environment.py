@@ -22,6 +22,7 @@ from typing import Any, Final
 from twice.foundation.fingerprint import BlasFacts, CpuFacts, Fingerprint, OsFacts, PythonFacts
 from twice.recording.probes import run_probes
 from twice.recording.settings import settings_at_start
+from twice.recording.surroundings.thread_counts import impose_counts
 from twice.recording.variables import is_relevant, is_secret
 
 LIBRARIES: Final = frozenset(
@@ -57,6 +58,7 @@ def measure(*, probes: bool = True, groups: Collection[str] | None = None) -> Fi
         UsageError: E-USE-001, for a probe group that there is not.
     """
     numpy_features = _numpy_features()
+    impose_counts()
     return Fingerprint(
         python=_python(),
         os=_os(),

@@ -18,6 +18,7 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, NoReturn
 
 from twice.errors import TwiceError
@@ -32,10 +33,12 @@ from twice.recording.kernel.confinement import current
 from twice.recording.launch import NESTED as SCRATCH
 from twice.recording.mainprogram import is_ours, restart_logging, run_main, show_exception
 from twice.recording.native_files import write_native_files
+from twice.recording.ordering import ORDERS, digest_orders
 from twice.recording.placing import Placing
 from twice.recording.program import Program, is_user_file, load
 from twice.recording.results import RESULTS
 from twice.recording.run import Run
+from twice.recording.same_start import call_at_one_depth, same_descriptors
 from twice.recording.sealing import watching
 from twice.recording.sealing.coverage import covered_sources
 from twice.recording.sealing.watching import Watch
@@ -78,6 +81,7 @@ def governed(session: Session) -> Iterator[Run]:
         ),
     )
     session.wiring.inventory.allowed = session.setup.allow
+    layer.remarks = session.caveats
     layer.owners.has_processes = session.wiring.inventory.has_repeated
     if in_force.reads:
         interception.install()
@@ -143,7 +147,9 @@ def execute(
         try:
             if begin is not None:
                 begin()
-            session.results.returned = _call(session.setup.program, run)
+            with same_descriptors():
+                program = partial(_call, session.setup.program, run)
+                session.results.returned = call_at_one_depth(program)
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
             raised = error
         ending = _ending(session, raised)
@@ -172,6 +178,11 @@ def _ending(session: Session, raised: BaseException | None) -> dict[str, Any]:
         return failed("interrupted", raised, 128 + raised.number)
     show_exception(raised)
     return failed("exception", raised, 1)
+
+
+def _remark(session: Session, caveat: str) -> None:
+    if caveat not in session.caveats:
+        session.caveats.append(caveat)
 
 
 def _close_on_exit(session: Session, close: Callable[[int], object]) -> None:
@@ -230,11 +241,18 @@ def finish(
     elif problem is not None:
         traceback.print_exception(problem)
         ending = failed("exception", problem, 1)
+    if left := current().count_running_served():
+        _remark(
+            session,
+            f"{left} of the processes that the program started still ran when it ended: what they did after that is no "
+            "part of the run",
+        )
     native = write_native_files(session, current().collect())
     redaction = session.wiring.layer.redaction
     session.caveats = redaction.value(session.caveats, "ending")
     results = session.results.describe(session.setup.algorithm)
-    whole = {**ending, **describe(), "native_files": native, RESULTS: results}
+    orders = outside(digest_orders, session.points.components, session.setup.algorithm)
+    whole = {**ending, **describe(), "native_files": native, RESULTS: results, ORDERS: orders}
     return session.close(redaction.value(whole, "ending")), problem
 
 
@@ -309,8 +327,7 @@ def _disown_on_fork(session: Session, interception: Interception) -> None:
                 "the program forked: what its child processes read from the world is not recorded, "
                 "and what they print after it ended is not part of the run"
             )
-            if caveat not in owned.caveats:
-                owned.caveats.append(caveat)
+            _remark(owned, caveat)
 
     os.register_at_fork(
         before=before, after_in_child=after_in_child, after_in_parent=after_in_parent

@@ -43,6 +43,6 @@ def recording(
     Yields:
         The run.
     """
-    from twice.recording.recorder import recording_here
+    from twice.recording.in_this_process import recording_here
 
     return recording_here(out, seed=seed, config=config, force=force, **policies)

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from twice.errors import EncodingRefused, InputMismatch
 from twice.foundation.encoding import decode, encode, loaded_types
+from twice.recording.record_form import reading
 
 INPUT = "input"
 
@@ -53,8 +54,9 @@ def _frame(name: str, value: Any, *, substituted: bool = False) -> bytes:
 
 def read_input(tick: int, payload: bytes | bytearray | memoryview) -> InputEvent:
     """Read a journal frame back."""
-    fields: Any = decode(payload, resolve=loaded_types)
-    name, substituted, value = fields
+    with reading("an input", "The record"):
+        fields: Any = decode(payload, resolve=loaded_types)
+        name, substituted, value = fields
     return InputEvent(tick, name, value, substituted)
 
 

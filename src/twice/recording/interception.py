@@ -27,6 +27,7 @@ from twice.recording.effects import (
     entropy,
     environ,
     environment,
+    futures,
     lineage,
     listing,
     passwords,
@@ -35,6 +36,7 @@ from twice.recording.effects import (
     sqlite,
     stdin,
     usage,
+    waits,
 )
 from twice.recording.effects.actors import Actor, Outside, enter, leave
 from twice.recording.effects.files import file_patches
@@ -45,6 +47,7 @@ from twice.recording.effects.sources import LiveSource
 from twice.recording.imports import ImportWatch
 from twice.recording.placing import AsGiven
 from twice.recording.program import is_user_file
+from twice.recording.surroundings.thread_counts import impose_counts
 
 if TYPE_CHECKING:
     from twice.recording.effects.network.sockets import Network
@@ -76,6 +79,7 @@ class Interception:
         self._main: Token[Actor | Outside | None] | None = None
         self._watch = ImportWatch(
             {
+                "scipy.linalg": lambda _module: impose_counts(),
                 "torch": lambda module: self._put(entropy.torch_patches(layer, module)),
                 "resource": lambda module: self._put(usage.patches(layer, module)),
                 "multiprocessing.util": lambda module: self._put(spawning.patches(module)),
@@ -114,6 +118,7 @@ class Interception:
                     *environment.patches(layer),
                     *process.patches(layer),
                     *stdin.patches(layer),
+                    *waits.patches(layer),
                     *file_patches(self._files),
                 ]
             )
@@ -136,6 +141,7 @@ class Interception:
         from twice.recording.effects.network import turns
 
         assert self._network is not None, "asyncio imports socket"
+        self._put(futures.patches(self._layer, module))
         self._put(lineage.task_patches(self._layer, module))
         self._put(turns.loop_patches(self._network.connections.turns, module))
 

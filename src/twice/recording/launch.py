@@ -26,6 +26,7 @@ from twice.errors import ProgramFailed, TwiceError, UsageError
 from twice.foundation.closing import Closing
 from twice.foundation.exit_by_signal import would_end
 from twice.recording.kernel.tiers import KEPT
+from twice.recording.trust import remember_record
 from twice.recording.wire import pair
 
 NESTED = "TWICE_SESSION"
@@ -34,6 +35,8 @@ SUPERVISED = "supervised"
 """Set in a job whose process is supervised: a recording, which learns of every file that is touched."""
 WORLD = "world"
 """Set in a job whose process runs in a copy of the files: what else the keeper is told, by name."""
+GO_ON = "go-on"
+"""What a recording does when its record cannot be written any more; the other way is ``stop``."""
 _SHOW_EVERY_S = 0.05
 _ENDING_S = 10.0
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -151,6 +154,10 @@ class ChildProcess(Closing):
                 raise revived(message)
             if message.get("kind") == "started":
                 self.program_pid = int(message["pid"])
+            if (
+                made := message.get("record")
+            ) is not None:  # a record is begun, or a branch is finished
+                remember_record(made, is_passing=bool(message.get("is_passing")))
             return message
 
     def read_keeper_report(self) -> Mapping[str, Any]:

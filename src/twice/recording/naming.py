@@ -252,3 +252,9 @@ def _require_module(target: str, root: Path) -> None:
             "Check the name, or give a path: file.py:function.",
             target=target,
         )
+
+
+def is_record(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is meant as that of a record, and not of a program."""
+    text = os.fspath(path)
+    return not text.endswith(".py") and (text.endswith(".twice") or Path(text).is_file())

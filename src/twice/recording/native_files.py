@@ -24,6 +24,7 @@ from twice.recording.kernel.file_history import FileHistory
 from twice.recording.kernel.preimages import PreimageStore
 from twice.recording.placing import Names, Placing
 from twice.recording.program import Program, user_modules
+from twice.recording.record_form import reading
 
 if TYPE_CHECKING:
     from twice.recording.session import Session
@@ -128,6 +129,11 @@ def read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> Rec
     Raises:
         RecordForeign: E-RECORD-002, for histories that no recording writes.
     """
+    with reading("histories of files", "The record"):
+        return _read_native_files(ending, frames, names)
+
+
+def _read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> RecordedFiles:
     stated = (ending or {}).get("native_files") or {}
     histories: dict[str, FileHistory] = {}
     for payload in frames:
@@ -142,9 +148,20 @@ def read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> Rec
         str(stated.get("refused", "")),
         [(str(text), int(count)) for text, count in stated.get("problems", ())],
         list(histories.values()),
-        stated.get("process"),
+        _require_number(stated.get("process")),
         [os.path.normpath(names.found(str(path))) for path in stated.get("changed", ())],
     )
+
+
+def _require_number(process: int | None) -> int | None:
+    """A number that a process can have; no system goes beyond 2**22.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if process is not None and not 1 <= process <= 1 << 22:
+        raise ValueError(f"a process number {process}")
+    return process
 
 
 def _merge(one: FileHistory | None, other: FileHistory) -> FileHistory:

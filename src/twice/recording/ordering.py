@@ -14,12 +14,17 @@ Invariant: ``reordered(decode(encode(value)), orders_of(value))`` iterates like 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 from typing import Any
 
+from twice.foundation.digests import Algorithm, digest_value
 from twice.foundation.encoding import decode, encode, loaded_types
+from twice.recording.components import Component
 
+ORDERS = "orders"
+"""Key of the ending."""
 PREFIX = "order:"
 Orders = tuple[list[list[int]], list[int]]
 
@@ -48,6 +53,20 @@ def orders_of(value: object) -> Orders | None:
 
     _walk(value, canonical)
     return (shapes, met) if any(met) else None
+
+
+def digest_orders(components: Mapping[str, Component], algorithm: Algorithm) -> dict[str, str]:
+    """Return a digest of the insertion orders of each component's dicts, where they are not the canonical one.
+
+    A component whose state cannot be read any more has none.
+    """
+    found = {}
+    for name, component in components.items():
+        with suppress(Exception):  # the program's own state() runs after its end
+            orders = orders_of(component.read())
+            if orders is not None:
+                found[name] = str(digest_value(orders, algorithm))
+    return found
 
 
 def reordered(value: Any, orders: Orders | None) -> Any:

@@ -251,15 +251,37 @@ def source_digests(paths: Iterable[Path], root: Path) -> dict[str, str]:
 
 def user_modules() -> list[Path]:
     """Files of the modules now loaded that belong to the user: not installed, not ours."""
-    return sorted(
-        {
-            Path(origin).resolve()
-            for module in list(sys.modules.values())
-            if (origin := getattr(module, "__file__", None))
-            and str(origin).endswith(".py")
-            and is_user_file(str(origin))
-        }
-    )
+    return sorted({Path(origin).resolve() for origin in _user_origins()})
+
+
+def sourceless_modules() -> list[Path]:
+    """Return the byte code files of the user's loaded modules that have no source."""
+    return sorted({Path(origin).resolve() for origin in _user_origins(".pyc")})
+
+
+def linked_modules(folder: Path) -> list[Path]:
+    """Paths below a folder by which modules of the user were imported through links: these may lead elsewhere later.
+
+    Args:
+        folder: as the program was given it; the paths begin with what it resolves to.
+    """
+    root = folder.resolve()
+    found = set()
+    for origin in _user_origins():
+        name = os.path.relpath(origin, folder)
+        if not name.startswith(os.pardir) and name != os.path.relpath(Path(origin).resolve(), root):
+            found.add(root / name)
+    return sorted(found)
+
+
+def _user_origins(suffix: str = ".py") -> list[str]:
+    return [
+        str(origin)
+        for module in list(sys.modules.values())
+        if (origin := getattr(module, "__file__", None))
+        and str(origin).endswith(suffix)
+        and is_user_file(str(origin))
+    ]
 
 
 _FOREIGN = tuple(

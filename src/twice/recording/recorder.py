@@ -1,8 +1,7 @@
-"""Record a run: in a process of its own, or around code that is already running.
+"""Record a run in a process of its own: the form that can be verified, seeked and branched.
 
-``record`` starts the program in a fresh process with pinned surroundings; that is the form that can
-be verified, seeked and branched. ``recording`` is a context manager for notebooks and inline code:
-it writes the same record, but code that has no name cannot be started again, and the record says so.
+The process is a fresh one, with pinned surroundings. Code that has no name by which it could be started again
+is recorded where it runs, by ``in_this_process``.
 
 Invariant: an existing output is never touched unless ``force`` says so.
 """
@@ -12,39 +11,25 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from twice.errors import OutputExists, OutputUnwritable, SeedMissing, SeedRefused, TwiceError
+from twice.errors import FilesUnprotected, OutputExists, OutputUnwritable, SeedMissing, SeedRefused
 from twice.foundation.seeds import Seed
-from twice.recording import active
-from twice.recording.describing import describe_ending
-from twice.recording.environment import measure
-from twice.recording.executing import failed, finish, governed
-from twice.recording.identity import build_identity
-from twice.recording.kernel import confinement
-from twice.recording.kernel.confinement import Confinement
-from twice.recording.launch import SUPERVISED, WORLD, ChildProcess, refuse_nesting
+from twice.recording.effects.filenames import told
+from twice.recording.launch import GO_ON, SUPERVISED, WORLD, ChildProcess, refuse_nesting
 from twice.recording.naming import parse_program
-from twice.recording.native_files import roots_of
 from twice.recording.program import Program, program_of, require_runnable
-from twice.recording.record import RecordWriter, discard_hidden
+from twice.recording.record import discard_hidden
 from twice.recording.record.layout import MAGIC
 from twice.recording.record.sink import unwritable
-from twice.recording.redaction.documents import redacted_identity
-from twice.recording.redaction.redaction import Redaction
-from twice.recording.run import Run
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import Progress, Sample, draw, summary_of
 from twice.recording.sealing.inventory import in_words
-from twice.recording.session import Session
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
 from twice.recording.world_request import describe_copy
-from twice.recording.writing import recording_session
 
 _CHILD = "twice.recording"
 SEED_VARIABLE = "TWICE_SEED"
@@ -125,9 +110,11 @@ def record(
     setup = Setup(found, master_seed(seed), dict(config or {}), **policies)
     refuse_existing(Path(out), force=force, is_record=True)
     if not found.rerunnable:
+        from twice.recording.in_this_process import record_function
+
         assert callable(program), "only a function can lack a name to find it by"
         require_runnable(program, found.target)
-        return _record_inline(program, setup, Path(out), force=force)
+        return record_function(program, setup, Path(out), force=force)
     surroundings = for_recording(os.environ, explicit=dict(env or {}))
     record_program(setup, surroundings, Path(out), force=force, show=show, in_copy=in_copy)
     return RunRecord.open(out)
@@ -146,17 +133,20 @@ def record_program(
     python: str = "",
     began: Callable[[int], None] | None = None,
     in_copy: bool = False,
+    on_full: str = GO_ON,
 ) -> dict[str, Any]:
     """Record a program in a fresh process; the message with which that process ended.
 
     Of a statistical run the sample is drawn first, so that it stands at the front of the record;
     ``progress`` is called with (members done, members). ``python`` is another interpreter's path, for
     runs that have no sample. ``began`` is called with the number of the process once it is there.
-    ``in_copy`` lets the program change a copy of the files, and none of the user's.
+    ``in_copy`` lets the program change a copy of the files, and none of the user's. Where the record
+    cannot be written any more, ``on_full`` says whether the program goes on without (``go-on``) or ends (``stop``).
 
     Raises:
         TwiceError: what the process refused. ProgramFailed: E-PROGRAM-003, when it died.
         SampleMissing: E-CLASS-002, when the class is statistical and no summary comes.
+        FilesUnprotected: E-FILE-002, when the program needs a copy of the files, and none can be made here.
     """
     refuse_nesting()
     setup.redaction.check()
@@ -173,6 +163,7 @@ def record_program(
         parent=parent,
         sample=sample,
         in_copy=in_copy,
+        on_full=on_full,
     )
     environ = environ_for_child(os.environ, surroundings)
     with ChildProcess(
@@ -183,9 +174,11 @@ def record_program(
                 began(child.pid)
             child.ask(job)
             message = child.answer()
-            while message["kind"] == "noticed":
-                _warn(message)
+            while message["kind"] in {"noticed", "full"}:
+                warn(message) if message["kind"] == "noticed" else _warn_of_full(message)
                 message = child.answer()
+            if aside is not None:
+                refuse_lack_of_copy(message, child.read_keeper_report())
             child.wait()
             if aside is not None:
                 (aside / out.name).replace(out)
@@ -195,6 +188,28 @@ def record_program(
             if aside is not None:
                 shutil.rmtree(aside, ignore_errors=True)
     return message
+
+
+def refuse_lack_of_copy(ended: Mapping[str, Any], report: Mapping[str, Any]) -> None:
+    """Refuse a recording whose program failed for want of a copy of the files that it could change.
+
+    Args:
+        ended: the message with which the recording ended.
+        report: of the keeper; empty without one.
+
+    Raises:
+        FilesUnprotected: E-FILE-002.
+    """
+    refused = report.get("refused_writes")
+    if refused and ended["how"] == "exception":
+        path = told(refused[0][0])
+        raise FilesUnprotected(
+            f"The program changes {path}, and here no copy of the files can be made that takes it: "
+            f"{report['refused']}.",
+            "An experiment executes the program on a copy, and changes nothing of yours.",
+            "Run it on a Linux where unprivileged user namespaces are allowed: see docs/guides/files.md, Tiers.",
+            path=path,
+        )
 
 
 def aside_folder(out: Path) -> Path:
@@ -220,6 +235,7 @@ def record_job(
     parent: Mapping[str, object] | None = None,
     sample: Sample | None = None,
     in_copy: bool = False,
+    on_full: str = GO_ON,
 ) -> dict[str, object]:
     """What a process that records one run is told."""
     shared = [str(out.absolute().parent)]
@@ -232,15 +248,25 @@ def record_job(
         "force": force,
         "parent": parent,
         SUPERVISED: True,
+        "on_full": on_full,
         "sample": [] if sample is None else [member.payload() for member in sample.members],
     }
 
 
-def _warn(row: Mapping[str, object]) -> None:
+def warn(row: Mapping[str, object]) -> None:
     """Say at once, while the program runs, that its record will not pass."""
     sys.stderr.write(
         f"warning: {in_words(row)}. Verifying will not say PASS: {row.get('remedy')}, or record "
         f"with --allow {row.get('source')}.\n"
+    )
+    sys.stderr.flush()
+
+
+def _warn_of_full(message: Mapping[str, object]) -> None:
+    """Say at once that the program goes on unrecorded."""
+    sys.stderr.write(
+        f"warning: {message['why']}\nwarning: the record ends here, and the program goes on without; to end "
+        "it instead: --on-full stop\n"
     )
     sys.stderr.flush()
 
@@ -287,75 +313,3 @@ def _may_go(out: Path) -> bool:
             return file.read(len(MAGIC)) in {MAGIC, b""}
     except OSError:  # whoever cannot read it may still be refused to write it, by the system
         return False
-
-
-@contextmanager
-def recording_here(
-    out: str | os.PathLike[str],
-    *,
-    seed: int | Seed | None,
-    config: Mapping[str, Any] | None,
-    force: bool,
-    **policies: Any,
-) -> Iterator[Run]:
-    """Record in this process: what ``inline.recording`` says to its callers."""
-    setup = Setup(
-        Program("inline", "inline code"), master_seed(seed), dict(config or {}), **policies
-    )
-    refuse_existing(Path(out), force=force, is_record=True)
-    session_ = _inline_session(setup, Path(out), force=force)
-    with governed(session_) as run:
-        try:
-            yield run
-        except BaseException as error:
-            how = "interrupted" if isinstance(error, KeyboardInterrupt) else "exception"
-            _finish_inline(session_, failed(how, error, 1))
-            raise
-        _finish_inline(session_, {"how": "completed", "exit_code": 0})
-
-
-def _inline_session(setup: Setup, out: Path, *, force: bool) -> Session:
-    active.require_none()
-    surroundings = Surroundings.found(os.environ)
-    setup.redaction.check()
-    redaction = Redaction(setup.redaction, os.environ)
-    identity = redacted_identity(
-        build_identity(setup, surroundings, measure()), redaction, os.environ
-    )
-    writer = RecordWriter.create(out, identity, algorithm=setup.algorithm, force=force)
-    session = recording_session(setup, writer, identity, capture=False, redaction=redaction)
-    session.wiring.inventory.tell = lambda row: _warn(row.to_json())
-    confinement.enter(Confinement(refused="code that runs where it is has no supervisor"))
-    confinement.current().begin(
-        own=[os.path.realpath(out)],
-        roots=roots_of(setup.program),
-        algorithm=setup.algorithm,
-        copy_limit=setup.copy_limit,
-    )
-    return session
-
-
-def _record_inline(
-    function: Callable[..., object], setup: Setup, out: Path, *, force: bool
-) -> RunRecord:
-    """Record a function that no fresh process could find."""
-    session_ = _inline_session(setup, out, force=force)
-    with governed(session_) as run:
-        try:
-            function(run)
-        except TwiceError as error:
-            _finish_inline(session_, failed("refused", error, 2))
-            raise
-        except Exception as error:  # noqa: BLE001  (as in a process of its own: the record says so)
-            traceback.print_exc()
-            _finish_inline(session_, failed("exception", error, 1))
-        else:
-            _finish_inline(session_, {"how": "completed", "exit_code": 0})
-    return RunRecord.open(out)
-
-
-def _finish_inline(session: Session, ending: dict[str, Any]) -> None:
-    """Finish a session in this process, and raise what went wrong while doing so."""
-    _, problem = finish(session, ending, lambda: describe_ending(session))
-    if problem is not None:
-        raise problem

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from twice.errors import OutputUnwritable, RecordForeign, RecordOutOfRange, UsageError
+from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
 from twice.foundation.closing import Closing
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
@@ -33,10 +33,12 @@ from twice.recording.output import ERRORS, OUTPUT
 from twice.recording.placing import Placing
 from twice.recording.program import Program
 from twice.recording.record import RecordReader
+from twice.recording.record_form import reading, require_form
 from twice.recording.redaction.redaction import REDACTION
 from twice.recording.session import LOOP, ROLLBACK
 from twice.recording.setup import Setup
 from twice.recording.snapshots import load
+from twice.recording.trust import UNTRUSTED_BYTES_MAX, choose_allowed, digest_identity, is_trusted
 from twice.recording.wiring import LoopSpan
 
 
@@ -66,6 +68,8 @@ class RunRecord(Closing):
         path: the file.
         reader: the bytes underneath.
         identity: the document it opens with.
+        digest: of that document, in hexadecimal digits.
+        recorded_allow: what its own run might use of the world; ``setup.allow`` is what a replay here may.
         setup: program, seed, configuration, class and policies.
         ending: how the run ended, or None when the record is torn.
     """
@@ -75,8 +79,13 @@ class RunRecord(Closing):
         self.path = Path(reader.path)
         self.identity: dict[str, Any] = dict(reader.identity)
         check_identity(self.identity, self.path)
+        require_form(self.identity, reader.ending, self.path)
         setup = _setup_of(self.identity, self.path)
-        self.setup = replace(setup, program=setup.program.near(self.path.parent))
+        self.digest = digest_identity(self.identity)
+        self.recorded_allow = setup.allow
+        allow = choose_allowed(self.digest, setup.allow)
+        reader.blobs.bytes_max = None if is_trusted(self.digest) else UNTRUSTED_BYTES_MAX
+        self.setup = replace(setup, program=setup.program.near(self.path.parent), allow=allow)
         self.ending: dict[str, Any] | None = reader.ending
         self._native_writes: list[str] | None = None
         self._contents: tempfile.TemporaryDirectory[str] | None = None
@@ -159,8 +168,7 @@ class RunRecord(Closing):
 
     def lenient_reads(self) -> Iterator[Event]:
         """Reads of the world by the standard library, in order."""
-        for _, event in self.lenient_lines():
-            yield event
+        return (event for _, event in self.lenient_lines())
 
     def lenient_lines(self) -> Iterator[tuple[str, Event]]:
         """The same, each with the key of the actor on whose thread it was made."""
@@ -181,14 +189,12 @@ class RunRecord(Closing):
 
     def contents(self) -> Iterator[bytes]:
         """Pieces of the files that the record carries, in order."""
-        for frame in self.reader.frames(kinds=[CONTENT]):
-            yield frame.payload
+        return (frame.payload for frame in self.reader.frames(kinds=[CONTENT]))
 
     @property
     def was_supervised(self) -> bool:
         """Whether the files of all processes of the run were seen while it was recorded."""
-        stated = (self.ending or {}).get("native_files") or {}
-        return stated.get("tier") == "supervisor"
+        return ((self.ending or {}).get("native_files") or {}).get("tier") == "supervisor"
 
     def contents_folder(self) -> str:
         """Return a folder with the files that the record carries, by digest; empty where it carries none.
@@ -244,8 +250,7 @@ class RunRecord(Closing):
 
     def actors(self) -> dict[str, int]:
         """Numbers of the actors other than the main program, by their keys."""
-        frames = self.reader.frames(kinds=[ACTOR])
-        return {str(decode(frame.payload)): frame.actor for frame in frames}
+        return {str(decode(each.payload)): each.actor for each in self.reader.frames(kinds=[ACTOR])}
 
     def actor_reads(self) -> dict[str, list[Event]]:
         """Reads of the world by every other actor's own code, in its order."""
@@ -284,8 +289,9 @@ class RunRecord(Closing):
         """Loops that ended, with the cursors at their ends."""
         spans = []
         for frame in self.reader.frames(kinds=[LOOP]):
-            fields: Any = decode(frame.payload)
-            next_tick, reads, asked, inputs = fields
+            with reading("a loop", self.path):
+                fields: Any = decode(frame.payload)
+                next_tick, reads, asked, inputs = fields
             spans.append(LoopSpan(next_tick, {"reads": reads, "asked": asked}, inputs))
         return spans
 
@@ -294,16 +300,19 @@ class RunRecord(Closing):
         stated: Any = self.identity.get("redaction") or {}
         found = [Redacted(-1, *one) for one in stated.get("blanked", ())]
         for frame in self.reader.frames(kinds=[REDACTION]):
-            counted: Any = decode(frame.payload)
-            found += [Redacted(frame.point, *one) for one in counted]
+            with reading("a count of what was blanked", self.path):
+                counted: Any = decode(frame.payload)
+                found += [Redacted(frame.point, *one) for one in counted]
         return found
 
     def rollbacks(self) -> list[Rollback]:
         """Rollbacks of the run, in order."""
         found = []
         for frame in self.reader.frames(kinds=[ROLLBACK]):
-            fields: Any = decode(frame.payload)
-            found.append(Rollback(fields[0], fields[1], frame.point))
+            with reading("a rollback", self.path):
+                fields: Any = decode(frame.payload)
+                tick, to = fields
+            found.append(Rollback(tick, to, frame.point))
         return found
 
     def begins_after(self, tick: int) -> int:
@@ -386,12 +395,5 @@ class RunRecord(Closing):
 
 def _setup_of(identity: Mapping[str, Any], path: Path) -> Setup:
     """The setup that an identity holds; whoever wrote it may not have been twice."""
-    try:
+    with reading("a setup", path, UsageError):
         return Setup.from_json(identity["setup"])
-    except (KeyError, TypeError, AttributeError, ValueError, UsageError) as error:
-        raise RecordForeign(
-            f"The identity of {path} is not one that twice wrote: {type(error).__name__}: {error}.",
-            "Expected a setup with program, seed, configuration, class and policies.",
-            "Take the file from whoever recorded it, or record again.",
-            path=str(path),
-        ) from error

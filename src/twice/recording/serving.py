@@ -13,10 +13,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from twice.errors import TwiceError
+from twice.recording.kernel.confinement import current
 from twice.recording.kernel.keeper import supervise_from_here
 from twice.recording.kernel.tiers import SUPERVISOR, tiers_left_out
 from twice.recording.launch import NESTED, SUPERVISED, WORLD, error_message
 from twice.recording.surroundings.handed import take_handed
+from twice.recording.surroundings.thread_counts import load_numpy
 from twice.recording.wire import Channel, inherited
 
 Handler = Callable[[Mapping[str, Any], Channel], None]
@@ -28,6 +30,7 @@ def serve(handle: Handler) -> None:
     channel = inherited(int(sys.argv[1]))
     try:
         take_handed(os.environ)  # first: it may begin this process anew
+        channel.make_room()
         job = channel.receive()
         assert job is not None, "a session's process is started with a job"
         left_out = tiers_left_out(os.environ)
@@ -50,10 +53,12 @@ def serve(handle: Handler) -> None:
 def _handle(handle: Handler, job: Mapping[str, Any], channel: Channel) -> NoReturn:
     """Handle one job in the program's process, and end it."""
     code = 0
+    load_numpy()
     try:
         handle(job, channel)
     except TwiceError as error:
         channel.send(error_message(error))
         code = 2
     channel.close()
+    current().close()
     sys.exit(code)

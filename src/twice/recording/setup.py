@@ -24,7 +24,7 @@ from twice.recording.cadence import (
     parse_strategy,
 )
 from twice.recording.compared_output import parse_ignored_output
-from twice.recording.config import negative_zeros, whole_floats, with_floats
+from twice.recording.config import negative_zeros, require_modest, whole_floats, with_floats
 from twice.recording.effects.clock import TickClock, parse_clock
 from twice.recording.effects.files.policies import Policy as FilePolicy
 from twice.recording.effects.files.policies import parse_files
@@ -81,6 +81,14 @@ class Setup:
     file_policies: tuple[PolicyRow, ...] = ()
     auto_points: bool = True
     rule: int = RULE
+
+    def __post_init__(self) -> None:
+        """Refuse a configuration that no record holds.
+
+        Raises:
+            ConfigError: E-CONFIG-001.
+        """
+        require_modest(self.config)
 
     def to_json(self) -> dict[str, object]:
         """Plain values, as they stand in the identity under ``setup``."""

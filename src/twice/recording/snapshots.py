@@ -25,6 +25,7 @@ from twice.foundation.encoding import decode, encode_parts, loaded_types
 from twice.recording.components import Component
 from twice.recording.ordering import PREFIX, orders_of, reordered
 from twice.recording.record import RecordReader, RecordWriter
+from twice.recording.record_form import reading
 
 ENVELOPE_VERSION = 1
 STREAMS = "streams"
@@ -179,7 +180,8 @@ def read_envelope(reader: RecordReader, number: int) -> dict[str, Any]:
     Raises:
         DecodingRefused: E-ENCODE-004, when it is not one that this version reads.
     """
-    envelope = json.loads(bytes(reader.envelope(number)))
+    with reading(f"snapshot {number}", reader.path):
+        envelope = json.loads(bytes(reader.envelope(number)))
     if not isinstance(envelope, dict) or envelope.get("format") != "twice.snapshot/1":
         raise DecodingRefused(
             f"Snapshot {number} of {reader.path} has no envelope that this version reads.",
@@ -193,8 +195,13 @@ def load(reader: RecordReader, number: int) -> Captured:
     """A stored snapshot, its parts checked against the digests of its envelope.
 
     Raises:
-        RestoreRefused: E-TRACK-003, when contents and digest disagree.
+        RestoreRefused: E-TRACK-003, when contents and digest disagree. RecordForeign: E-RECORD-002.
     """
+    with reading(f"snapshot {number}", reader.path):
+        return _load(reader, number)
+
+
+def _load(reader: RecordReader, number: int) -> Captured:
     envelope = read_envelope(reader, number)
     subsystems: dict[str, Parts] = {}
     for name in sorted(envelope["subsystems"]):
@@ -237,7 +244,7 @@ def load(reader: RecordReader, number: int) -> Captured:
             chain=bytes.fromhex(envelope["chain"]),
             printed=_read_sizes(cursors.get("printed")),
         ),
-        identity=envelope["identity"],
+        identity=dict(envelope["identity"]),
         algorithm=Algorithm(reader.algorithm),
     )
 

@@ -46,6 +46,15 @@ _ALLOTTED: Final = (
 # What a session's process does to itself; see ``surroundings.handed``.
 _HANDED: Final = ("TWICE_CHILD_*",)
 
+# What a record from elsewhere may set: no place, nothing that is loaded, nothing that a library writes to.
+_FROM_ELSEWHERE: Final = (
+    "ATEN_CPU_CAPABILITY", "CUBLAS_WORKSPACE_CONFIG", "LANG", "LANGUAGE", "LC_*", "MKL_CBWR",
+    "MKL_DYNAMIC", "MKL_ENABLE_INSTRUCTIONS", "MKL_NUM_THREADS", "NPY_DISABLE_CPU_FEATURES",
+    "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS", "OMP_DYNAMIC", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT",
+    "BLIS_NUM_THREADS", "GOTO_NUM_THREADS", "OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS",
+    "PYTHONHASHSEED", "PYTHONUTF8", "TZ", "VECLIB_MAXIMUM_THREADS",
+)  # fmt: skip
+
 _SECRET_WORDS: Final = re.compile(
     r"(?:^|_)(?:[A-Z0-9]*(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|SECRET|APIKEY|CREDENTIAL)S?"
     r"|KEYS?|(?<=_)PWD|PASS|AUTH|COOKIE|BEARER|SIGNATURE|DSN)(?:_|$)"
@@ -61,6 +70,11 @@ def is_governed(name: str) -> bool:
     """Whether a child's value comes from the surroundings, not from whoever starts it."""
     foreign = loads_code(name) or is_secret(name) or _matches(name, _ALLOTTED)
     return _matches(name, (*RELEVANT, *_HANDED)) and not foreign
+
+
+def may_come_from_elsewhere(name: str, value: str) -> bool:
+    """Whether a record that another account made may set this variable of the process that executes it."""
+    return _matches(name, _FROM_ELSEWHERE) and "/" not in value.removeprefix(":")[:1]
 
 
 def loads_code(name: str) -> bool:

@@ -11,11 +11,14 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, Final
 
 from twice.foundation.encoding import decode, encode
 
 _LENGTH = struct.Struct("<I")
+_HIGH: Final = 600
+"""The least descriptor of a channel that makes room for a program's."""
 
 
 class Channel:
@@ -27,6 +30,14 @@ class Channel:
     def fileno(self) -> int:
         """The descriptor, for waiting on it."""
         return self._connection.fileno()
+
+    def make_room(self) -> None:
+        """Move to a high descriptor, where the program's own do not meet it; without a high one it stays."""
+        # No such call on this system; a low limit of open files.
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            self.replace(fcntl.fcntl(self._connection.fileno(), fcntl.F_DUPFD_CLOEXEC, _HIGH))
 
     def send(self, message: Mapping[str, object]) -> None:
         """Send one message; a parent that is gone makes this a no-op."""
@@ -55,6 +66,31 @@ class Channel:
         message = decode(body)
         assert isinstance(message, dict), "a message is a dict"
         return message
+
+    def copy(self) -> Channel:
+        """Another object for the same end, to be closed by itself."""
+        return Channel(self._connection.dup())
+
+    def send_descriptors(self, descriptors: list[int]) -> None:
+        """Send descriptors with one byte; none of them says that no more will come.
+
+        Raises:
+            OSError: the other side is gone.
+        """
+        if descriptors:
+            socket.send_fds(self._connection, [b"d"], descriptors)
+        else:
+            self._connection.sendall(b"d")
+
+    def receive_descriptors(self, most: int) -> list[int]:
+        """The descriptors that come with the next byte; none when no more will come."""
+        asked, handed, _, _ = socket.recv_fds(self._connection, 1, most)
+        return list(handed) if asked else []
+
+    def replace(self, descriptor: int) -> None:
+        """Hang up, and be the end of another line from now on, for everybody who holds this one."""
+        self._connection.close()
+        self._connection = socket.socket(fileno=descriptor)
 
     def close(self) -> None:
         """Hang up."""

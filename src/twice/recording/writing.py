@@ -25,7 +25,7 @@ from twice.recording.executing import execute
 from twice.recording.identity import build_identity
 from twice.recording.inputs import LiveInputs
 from twice.recording.kernel.confinement import current
-from twice.recording.launch import NESTED
+from twice.recording.launch import GO_ON, NESTED, WORLD
 from twice.recording.native_files import roots_of
 from twice.recording.output import OutputCapture
 from twice.recording.record import RecordWriter, hidden_beside
@@ -37,6 +37,7 @@ from twice.recording.setup import Setup
 from twice.recording.sink import RecordingSink
 from twice.recording.streams import Streams
 from twice.recording.surroundings import Surroundings
+from twice.recording.trust import digest_identity
 from twice.recording.wire import Channel
 from twice.recording.wiring import InForce, NoControl, Wiring
 
@@ -142,6 +143,8 @@ def record_here(
     session = recording_session(setup, writer, identity, capture=True, redaction=redaction)
     session.wiring.control = _Publishing(writer)
     session.wiring.inventory.tell = lambda row: channel.send({"kind": "noticed", **row.to_json()})
+    if job["on_full"] == GO_ON:
+        writer.go_on_after_failure(lambda error: channel.send({"kind": "full", "why": str(error)}))
     # A script has no tick to wait for.
     begin = writer.publish if setup.program.whole else None
     try:
@@ -149,7 +152,14 @@ def record_here(
             for payload in job["sample"]:
                 writer.frame(SAMPLE, 0, payload, tick=-1)
             writer.flush()
-        channel.send({"kind": "started", "run_id": writer.run_id.hex(), "pid": os.getpid()})
+        channel.send(
+            {
+                "kind": "started",
+                "record": digest_identity(identity),
+                "is_passing": WORLD in job,  # recorded in a copy of the files, for an experiment
+                "pid": os.getpid(),
+            }
+        )
         current().begin(
             own=[out, str(hidden_beside(Path(out), os.getpid())), os.environ[NESTED]],
             roots=roots_of(setup.program),
@@ -160,21 +170,25 @@ def record_here(
             session,
             lambda: describe_ending(session),
             begin=begin,
-            leave=lambda ending: _tell(channel, session, writer, ending),
+            leave=lambda ending: _tell(channel, session, writer, ending, job["on_full"]),
         )
     except TwiceError:
         if session.tick < 0:
             writer.withdraw()  # Nothing of the run came to pass.
         raise
-    _tell(channel, session, writer, ending)
+    _tell(channel, session, writer, ending, job["on_full"])
 
 
 def _tell(
-    channel: Channel, session: Session, writer: RecordWriter, ending: Mapping[str, Any]
+    channel: Channel,
+    session: Session,
+    writer: RecordWriter,
+    ending: Mapping[str, Any],
+    on_full: str,
 ) -> None:
     """Let the record stand where it was asked for, and tell the parent how the run ended."""
     writer.publish()
-    if writer.failure is not None:
+    if writer.failure is not None and on_full != GO_ON:
         raise writer.failure  # The program caught it and went on; what followed is not recorded.
     channel.send(
         {
@@ -185,5 +199,6 @@ def _tell(
             "points": session.point_count,
             "ticks": session.tick + 1,
             "unread": session.config.keys_unread,
+            "complete": writer.failure is None,
         }
     )

@@ -30,6 +30,7 @@ from twice.replaying.starting import (
     require_same_code,
     restorable_snapshot,
     start_child,
+    surroundings_of,
 )
 
 BRANCHES_OPEN_MAX = 8
@@ -247,7 +248,7 @@ def branch_job(
             onwards=onwards,
             sealed=sealed,
             cut_off=sealed and not may_talk(record.setup.allow),
-            surroundings=record.identity["surroundings"],
+            surroundings=surroundings_of(record).to_json(),
             parent=parent_of(record, fork),
             shared=[str(folder.path)],
             keep=str(folder.files),

@@ -35,6 +35,7 @@ class Failure:
         recorded: what the record holds, as text.
         replayed: what the execution gave, as text.
         at: ``file:line`` of the program where it was noticed, or empty.
+        traceback: what the execution printed of an exception that the recorded run did not print, or empty.
     """
 
     index: int
@@ -44,6 +45,7 @@ class Failure:
     recorded: str
     replayed: str
     at: str = ""
+    traceback: str = ""
 
     def to_json(self) -> dict[str, object]:
         """As ``first_failure`` in a verification."""
@@ -55,6 +57,7 @@ class Failure:
             "recorded": self.recorded,
             "replayed": self.replayed,
             "at": self.at,
+            **({"traceback": self.traceback} if self.traceback else {}),
         }
 
     @classmethod
@@ -68,6 +71,7 @@ class Failure:
             data["recorded"],
             data["replayed"],
             data["at"],
+            data.get("traceback", ""),
         )
 
 

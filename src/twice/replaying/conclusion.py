@@ -10,6 +10,7 @@ from typing import Any
 
 from twice.foundation.classes import DeterminismClass, Predicate
 from twice.foundation.fingerprint import EnvironmentDifference, Fingerprint, differences
+from twice.recording.ordering import ORDERS
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.coverage import is_repeated
 from twice.recording.sealing.inventory import unsupported_rows
@@ -74,8 +75,6 @@ def conclude(
     if message["kind"] != "failure" and message["how"] != "stopped" and start == 0:
         recorded = (record.ending or {}).get("effects", {}).get("strict")
         manifest_matches = recorded == message["effects"]["strict"]
-    if failure is not None and failure.name != "files":
-        caveats[:0] = files.describe_differences()
     if failure is not None and not counts["failed"]:
         # An input, an effect or the ending parted, and the point after it was never taken.
         counts = {**counts, "evaluated": judged + 1, "failed": 1}
@@ -85,12 +84,14 @@ def conclude(
         if (why := withheld(record, index or len(record.reader.points), absent)) is not None:
             result = "UNKNOWN"
             caveats.insert(0, f"{why.id} {why.happened} {why.expected} {why.remedy}")
+    order = message.get("order", "") if result == "FAIL" else ""
+    result = "UNKNOWN" if order else result
     refused = failure.replayed if failure is not None and failure.name == SEAL else ""
     inventory, escapes = touched_by(record, message), _list_escapes(record)
     result, reasons = weigh_surroundings(
         result, files, inventory, recorded_escapes=escapes, refused=refused
     )
-    headline = write_headline(record, result)
+    headline = write_headline(record, result, order, message.get(ORDERS))
     if result in {"PASS", "PARTIAL"} and compares_nothing(record):
         result, headline = "UNKNOWN", [NOTHING_COMPARED, *headline]
     caveats[:0] = reasons

@@ -120,8 +120,13 @@ class FileJudgement:
         ]
 
     def suggest_policy(self) -> str:
-        """Return what to do where a file differs by the doing of a library; empty where an input changed."""
-        if self.changed_inputs or not self.differing:
+        """Return which option of ``record`` helps where an input changed, or a library fills a file by itself."""
+        if self.changed_inputs:
+            return (
+                f"if {self.changed_inputs[0][0]} may change between runs, record with --files contents, which keeps what "
+                "Python reads in the record, or with --files none, which compares no files"
+            )
+        if not self.differing:
             return ""
         path = self.differing[0][0]
         return (

@@ -9,7 +9,8 @@ Invariant: the record is opened for reading, and the program never learns that i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, NoReturn
@@ -22,6 +23,7 @@ from twice.recording.comparepoints import Taken
 from twice.recording.environment import measure
 from twice.recording.executing import execute
 from twice.recording.launch import error_message
+from twice.recording.ordering import ORDERS
 from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.places import user_line
@@ -31,11 +33,17 @@ from twice.recording.wiring import Resume
 from twice.replaying.bounding import BoundedSource
 from twice.replaying.checking import CheckingSink, Failure
 from twice.replaying.endings import describe_raising_line
+from twice.replaying.line_order import have_same_lines
 from twice.replaying.rebuilding import rebuilt_session, recorded_inputs, resume_at
+from twice.replaying.trusting import open_job_record
 
 _PROGRESS_EVERY = 512
 _LINE_CHARACTERS = 160
-_TEXTS = {"recorded", "replayed", "message"}
+_TRACEBACK = b"Traceback (most recent call last):"
+_TRACEBACK_CHARACTERS = 4000
+_IN_THREAD = re.compile(r"/(?:thread|job)\b")
+"""In the key of an actor: a thread, or a job of a pool, is among those that it descends from."""
+_TEXTS = {"recorded", "replayed", "message", "traceback"}
 """Members of a message that may quote what the program was given."""
 
 
@@ -60,6 +68,7 @@ class Watch:
         from_start: bool = True,
     ) -> None:
         self.channel, self._record, self._from_start = channel, record, from_start
+        self._is_reordered = False
         self.sink: CheckingSink | None = None
         self.session: Session | None = None
         self.source: BoundedSource | None = None
@@ -89,9 +98,15 @@ class Watch:
             recorded = self._record.printed(before_point=failure.index + 1)
             replayed = self.session.wiring.printed()
             ignored, folders = self._record.setup.ignored_output, self._record.program_folders()
+            self._is_reordered = are_reordered(recorded, replayed, ignored, folders)
             place = locate_in_output(recorded, replayed, ignored, folders)
             if place is not None:
-                failure = replace(failure, recorded=place[0], replayed=place[1])
+                failure = replace(
+                    failure,
+                    recorded=place[0],
+                    replayed=place[1],
+                    traceback=find_new_traceback(recorded[1], replayed[1]),
+                )
         extra = self.source is not None and self.source.is_extra
         message: dict[str, object] = {"kind": "failure", "extra": extra, **failure.to_json()}
         if self.session is not None and self._capture is not None:
@@ -137,6 +152,9 @@ class Watch:
                 name: redaction.value(message[name], "message") for name in _TEXTS & {*message}
             }
             message = {**message, **texts, "absent": sorted(redaction.absent)}
+            is_read = message.get("name") == "effect"
+            order = find_open_order(self.session, is_reordered=self._is_reordered, is_read=is_read)
+            message |= {"order": order}
         self.channel.send({**message, **self.counts()})
         os._exit(0)
 
@@ -167,14 +185,70 @@ def locate_in_output(
         ignored: regular expressions for lines that are not compared.
         folders: of the program; standard error is compared without them.
     """
-    for is_errors in (False, True):
-        one, other = (
-            select_compared(streams[is_errors], ignored, folders, is_errors=is_errors)
-            for streams in (recorded, replayed)
-        )
+    pairs = _select_streams(recorded, replayed, ignored, folders)
+    for stream, (one, other) in zip(("", "standard error, "), pairs, strict=True):
         if one != other:
-            return _locate_line(one, other, "standard error, " if is_errors else "")
+            return _locate_line(one, other, stream)
     return None
+
+
+def are_reordered(
+    recorded: tuple[bytes, bytes],
+    replayed: tuple[bytes, bytes],
+    ignored: Sequence[str],
+    folders: Sequence[str],
+) -> bool:
+    """Return whether both streams of two outputs have the same lines, in another order."""
+    pairs = _select_streams(recorded, replayed, ignored, folders)
+    return all(have_same_lines(one, other) for one, other in pairs)
+
+
+def _select_streams(
+    recorded: tuple[bytes, bytes],
+    replayed: tuple[bytes, bytes],
+    ignored: Sequence[str],
+    folders: Sequence[str],
+) -> Iterator[tuple[bytes, bytes]]:
+    """What is compared of standard output in both, and of standard error."""
+    for is_errors, streams in enumerate(zip(recorded, replayed, strict=True)):
+        one, other = (
+            select_compared(stream, ignored, folders, is_errors=bool(is_errors))
+            for stream in streams
+        )
+        yield one, other
+
+
+def find_open_order(session: Session, *, is_reordered: bool, is_read: bool) -> str:
+    """Return why a difference may be one of order alone, among threads and tasks; empty where it may not.
+
+    Args:
+        session: that differs.
+        is_reordered: whether its lines of output are the recorded ones in another order.
+        is_read: whether it asked the world something else, on the thread that calls this.
+    """
+    layer = session.wiring.layer
+    if layer.owners.has_moved_work:
+        return "a thread or task made a request that another one made in the recorded run"
+    drawn, actor = session.wiring.streams.globals_used(), layer.actor()
+    if is_read and drawn and actor is not None and _IN_THREAD.search(actor.key):
+        return f"a thread asked for something else, and threads share one generator ({', '.join(drawn)})"
+    started = {lineage.rpartition("/")[2] for lineage in layer.main.started}
+    if is_reordered and started & {"thread", "job", "task"}:
+        return "the same lines were printed in another order, by a run with threads or tasks"
+    return ""
+
+
+def find_new_traceback(recorded: bytes, replayed: bytes) -> str:
+    """Return the last traceback that a replay printed and the recorded run did not; empty without one."""
+    at = replayed.rfind(_TRACEBACK)
+    if at < 0 or replayed[at:] in recorded:
+        return ""
+    lines = [
+        line[:_LINE_CHARACTERS] for line in replayed[at:].decode("utf-8", "replace").splitlines()
+    ]
+    while len(lines) > 2 and sum(map(len, lines)) > _TRACEBACK_CHARACTERS:
+        del lines[1]  # what was raised, and by whom, stands at its end
+    return "\n".join(lines)
 
 
 def _locate_line(recorded: bytes, replayed: bytes, stream: str) -> tuple[str, str]:
@@ -197,7 +271,7 @@ def states(session: Session) -> dict[str, bytes]:
 
 def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute a record's program again and compare every point."""
-    with RunRecord.open(job["record"]) as record:
+    with open_job_record(job) as record:
         channel.send({"kind": "environment", "now": measure().to_json(), "held": job["held"]})
         watch = verifying(record, job, channel)
         execute_watched(watch)
@@ -281,4 +355,5 @@ def _plain_ending(ending: Mapping[str, Any]) -> dict[str, object]:
         "message": None if exception is None else exception["message"],
         "raised_at": None if exception is None else describe_raising_line(exception),
         RESULTS: ending.get(RESULTS, {}),
+        ORDERS: ending.get(ORDERS, {}),
     }

@@ -16,7 +16,7 @@ from twice.errors import RedactionNeeded
 from twice.recording.recorder import record_program, refuse_existing
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings
-from twice.replaying.starting import require_rerunnable, require_same_code
+from twice.replaying.starting import require_rerunnable, require_same_code, surroundings_of
 
 
 def rerun(
@@ -49,7 +49,7 @@ def rerun(
         require_same_code(record, informational=informational)
         _require_whole(record)
         refuse_existing(Path(out), force=force, is_record=True)
-        pinned = surroundings or Surroundings.from_json(record.identity["surroundings"])
+        pinned = surroundings or surroundings_of(record)
         parent: Mapping[str, object] = {"run_id": record.run_id, "rerun_of": record.path.name}
         record_program(
             record.setup, pinned, Path(out), force=force, show=show, parent=parent, in_copy=in_copy

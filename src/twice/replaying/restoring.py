@@ -82,7 +82,8 @@ def restores(
         progress: called with (restores done, restores in all).
 
     Returns:
-        ``{"tested": n, "failed": [...]}`` as in a verification.
+        ``{"tested": n, "failed": [...], "ticks": [...]}`` as in a verification; the ticks are those before which
+        the snapshots stand.
 
     Raises:
         SnapshotMissing: E-SNAPSHOT-002, when the record keeps none, or a component cannot be put
@@ -100,7 +101,12 @@ def restores(
                 failed.append(found)
             if progress is not None:
                 progress(done + 1, len(numbers))
-    return {"tested": len(numbers), "failed": [found.to_json() for found in failed]}
+        ticks = [record.reader.snapshots[number].tick for number in numbers]
+    return {
+        "tested": len(numbers),
+        "failed": [found.to_json() for found in failed],
+        "ticks": ticks,
+    }
 
 
 def chosen(count: int, *, every: bool) -> list[int]:

@@ -21,9 +21,8 @@ from twice.foundation.classes import DeterminismClass, Predicate, Summary
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import Progress, Sample, draw, read_sample
-from twice.recording.surroundings import Surroundings
 from twice.replaying.checking import Failure
-from twice.replaying.starting import folder_of, require_rerunnable
+from twice.replaying.starting import folder_of, require_rerunnable, surroundings_of
 from twice.replaying.statement import Result, Verification
 
 _SEAL = "nothing is sealed: every run of the sample read the world afresh"
@@ -82,7 +81,7 @@ def _judge_sample(
         why = f"the record holds {len(recorded.members)} of the {summary.n} runs of its sample"
         return replace(blank, caveats=[why, *blank.caveats])
     require_rerunnable(record)
-    surroundings = Surroundings.from_json(record.identity["surroundings"])
+    surroundings = surroundings_of(record)
     fresh = draw(
         record.setup,
         surroundings,

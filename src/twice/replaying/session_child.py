@@ -29,11 +29,11 @@ from twice.recording.native_files import roots_of
 from twice.recording.record import RecordWriter
 from twice.recording.redaction.documents import redacted_identity
 from twice.recording.redaction.redaction import Redaction
-from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.watching import Refuse
 from twice.recording.session import Session
 from twice.recording.sink import RecordingSink, Sinks
 from twice.recording.surroundings import Surroundings
+from twice.recording.trust import digest_identity
 from twice.recording.wire import Channel
 from twice.recording.writing import snapshot_marks
 from twice.replaying.checking import CheckingSink, Failure
@@ -41,6 +41,7 @@ from twice.replaying.copying import Reads, copy_prefix, whole_manifest
 from twice.replaying.forking import PrefixSink
 from twice.replaying.rebuilding import rebuilt_session, recorded_inputs, resume_at
 from twice.replaying.replaying_child import Watch, states
+from twice.replaying.trusting import open_job_record
 
 
 class CommandControl:
@@ -96,7 +97,7 @@ class CommandControl:
 
 def replay_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Serve one read-only session."""
-    with RunRecord.open(job["record"]) as record:
+    with open_job_record(job) as record:
         watch = Watch(channel, record, last=None, capture=None)
         resume = None if job["snapshot"] is None else resume_at(record, job["snapshot"])
         sink = CheckingSink(
@@ -122,7 +123,7 @@ def replay_here(job: Mapping[str, Any], channel: Channel) -> None:
 def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute a branch: the parent's prefix, then whatever the new inputs lead to."""
     out = Path(job["out"])
-    with RunRecord.open(job["record"]) as record:
+    with open_job_record(job) as record:
         identity = redacted_identity(
             build_identity(
                 record.setup,
@@ -183,7 +184,7 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
         except TwiceError as error:
             channel.send(error_message(error))
             os._exit(2)
-        channel.send({"kind": "ended", **_outcome(ending, held)})
+        channel.send({"kind": "ended", **_outcome(ending, held, digest_identity(identity))})
         os._exit(0)
 
 
@@ -203,13 +204,14 @@ def _ending_of(
     }
 
 
-def _outcome(ending: Mapping[str, Any], session: Session) -> dict[str, object]:
+def _outcome(ending: Mapping[str, Any], session: Session, digest: str) -> dict[str, object]:
     return {
         "how": ending["how"],
         "exit_code": ending["exit_code"],
         "points": session.point_count,
         "ticks": session.tick + 1,
         "branch": ending["branch"],
+        "record": digest,
     }
 
 

@@ -21,6 +21,7 @@ from twice.recording.redaction.documents import recorded_placeholders
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import may_talk
 from twice.recording.surroundings import Surroundings, environ_for_child
+from twice.recording.trust import GRANT, is_made_here, require_trusted
 from twice.recording.world_request import describe_world
 
 _CHILD = "twice.replaying"
@@ -81,11 +82,20 @@ def source_changes(record: RunRecord) -> list[SourceChange]:
     ]
 
 
+def require_executable(record: RunRecord) -> None:
+    """Refuse a record from elsewhere that the caller did not trust.
+
+    Raises:
+        RecordUntrusted: E-TRUST-001.
+    """
+    require_trusted(record.path, record.digest, record.setup.program)
+
+
 def require_rerunnable(record: RunRecord) -> Program:
     """The record's program, when it can be started again.
 
     Raises:
-        ProgramNotRerunnable: E-PROGRAM-002, for inline code.
+        ProgramNotRerunnable: E-PROGRAM-002, for inline code. RecordUntrusted: E-TRUST-001.
     """
     program = record.setup.program
     if not program.rerunnable:
@@ -94,6 +104,7 @@ def require_rerunnable(record: RunRecord) -> Program:
             "Expected file.py:function, module:function or a script.",
             "Move the code into a function of a run, and record it: twice record FILE.py:main",
         )
+    require_executable(record)
     return program
 
 
@@ -101,8 +112,10 @@ def require_same_code(record: RunRecord, *, informational: bool) -> list[SourceC
     """Refuse to execute other code than was recorded, unless it is only for information.
 
     Raises:
-        ProgramChanged: E-PROGRAM-004. ProgramNotFound: E-PROGRAM-001, when it is gone.
+        RecordUntrusted: E-TRUST-001. ProgramChanged: E-PROGRAM-004. ProgramNotFound: E-PROGRAM-001, when it
+            is gone.
     """
+    require_executable(record)
     changes = source_changes(record)
     if changes and not informational:
         first = changes[0]
@@ -133,14 +146,20 @@ def start_child(
 ) -> ChildProcess:
     """Start a process in the record's own surroundings, not the caller's."""
     refuse_nesting()
-    pinned = surroundings or Surroundings.from_json(record.identity["surroundings"])
+    pinned = surroundings or surroundings_of(record)
     environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(record))
     return ChildProcess(_CHILD, environ, show=show, cwd=folder_of(record))
 
 
+def surroundings_of(record: RunRecord) -> Surroundings:
+    """Variables for a process that executes a record; of another account's record, harmless ones alone."""
+    found = Surroundings.from_json(record.identity["surroundings"])
+    return found if is_made_here(record.digest) else found.from_elsewhere()
+
+
 def stand_ins_of(record: RunRecord) -> dict[str, str]:
     """Stars for the secret variables that the run had, for a replay without them."""
-    return recorded_placeholders(record.identity)
+    return recorded_placeholders(record.identity) if is_made_here(record.digest) else {}
 
 
 def folder_of(record: RunRecord) -> str | None:
@@ -164,6 +183,7 @@ def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
     return {
         "action": action,
         "record": str(record.path.absolute()),
+        GRANT: [record.digest, list(record.setup.allow)],
         "cut_off": cut_off,
         WORLD: world,
         **fields,

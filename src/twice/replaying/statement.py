@@ -9,6 +9,7 @@ Invariant: the exit code is a function of the result and of what the user asked 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,9 +18,11 @@ from typing import Any, Literal
 
 from twice.errors import OutputUnwritable, RedactionNeeded
 from twice.foundation.classes import Predicate
+from twice.foundation.printable import printable
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replaying.checking import Failure
 from twice.replaying.file_judgement import FileJudgement
+from twice.replaying.remedies import suggest_ignored_output
 
 Result = Literal["PASS", "PARTIAL", "FAIL", "UNKNOWN"]
 FORMAT = "twice.verification/1"
@@ -134,6 +137,14 @@ class Verification:
             return [f"twice verify {self.path}", show]
         return [show]
 
+    def suggestions(self) -> list[str]:
+        """Options of ``twice record`` that leave out what may differ here."""
+        return [
+            text
+            for text in (suggest_ignored_output(self.failure), self.files.suggest_policy())
+            if text
+        ]
+
     def to_json(self) -> dict[str, Any]:
         """As ``twice verify --json`` prints it."""
         document: dict[str, Any] = {
@@ -164,6 +175,7 @@ class Verification:
             "executed": self.executed,
             "headline": list(self.headline),
             "caveats": list(self.caveats),
+            "suggestions": self.suggestions(),
             "next": self.commands(),
         }
         if self.restores is not None:
@@ -201,6 +213,8 @@ class Verification:
                 f"    - recorded: `{failure.recorded}`",
                 f"    - replayed: `{failure.replayed}`",
             ]
+            if failure.traceback:
+                lines += ["    - the replay raised:", "", *_indent_block(failure.traceback), ""]
         if self.samples is not None:
             samples = self.samples
             lines.append(
@@ -210,6 +224,10 @@ class Verification:
         if self.restores is not None:
             failed = self.restores["failed"]
             lines.append(f"- restores: {self.restores['tested']} tested, {len(failed)} failed")
+            if self.restores.get("ticks") == [0]:
+                lines.append(
+                    "    - only the snapshot before tick 0 was there to try: record with --snapshots every=N"
+                )
             lines += [f"    - {entry['reason']}" for entry in failed]
             missing = failed[0].get("missing", []) if failed else []
             lines += [f"    - not put back: `{path}`" for path in missing]
@@ -217,12 +235,11 @@ class Verification:
         lines += [f"    - {item.what}: {item.recorded} → {item.now}" for item in self.environment]
         lines += [f"- seal: {self.seal}"]
         lines += [f"- file differs: {text}" for text in self.files.describe_differences()]
-        if suggested := self.files.suggest_policy():
-            lines.append(f"- to do: {suggested}")
+        lines += [f"- to do: {text}" for text in self.suggestions()]
         lines += [f"- unsupported: {in_words(row)}" for row in unsupported_rows(self.inventory)]
         lines += [f"- caveat: {caveat}" for caveat in self.caveats]
         lines += ["", f"Run `{self.commands()[0]}` to see more.", ""]
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
     def write_beside(self) -> Path:
         """Write JSON and Markdown next to the record, under the first free number.
@@ -236,10 +253,12 @@ class Verification:
         for number in range(1, 1_000_000):
             target = self.path.with_name(f"{self.path.name}.verification-{number}.json")
             try:
-                with target.open("x", encoding="utf-8") as file:
+                with open(target, "x", encoding="utf-8", opener=_private) as file:
                     json.dump(self.to_json(), file, indent=2, ensure_ascii=False)
                     file.write("\n")
-                target.with_suffix(".md").write_text(self.to_markdown(), encoding="utf-8")
+                page = target.with_suffix(".md")
+                with open(page, "w", encoding="utf-8", opener=_private) as file:
+                    file.write(self.to_markdown())
             except FileExistsError:
                 continue
             except OSError as error:
@@ -254,3 +273,13 @@ class Verification:
                 ) from error
             return target
         raise AssertionError("a million statements stand next to one record")
+
+
+def _indent_block(text: str) -> list[str]:
+    """Return the lines of a text as a block of code below a point of a list."""
+    return [f"          {line}" for line in text.splitlines()]
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file that only its owner reads, like the record that it is about."""
+    return os.open(path, flags, 0o600)

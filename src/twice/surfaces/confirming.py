@@ -18,9 +18,10 @@ from typing import Any, Literal
 
 from twice.checking.findings import Finding
 from twice.diagnosing.varying.variation import BASELINE, FactorResult, Variation
-from twice.diagnosing.varying.varying import is_record, vary
+from twice.diagnosing.varying.varying import vary
 from twice.errors import UsageError
 from twice.foundation.seeds import Seed
+from twice.recording.naming import is_record
 from twice.recording.program import Program
 from twice.surfaces.parted import Operation, Sources, Tie
 from twice.surfaces.rule_factors import factors_of

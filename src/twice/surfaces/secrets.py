@@ -112,7 +112,8 @@ def summary_lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
     if told["variables"]:
         yield printable(f"  variables known to be secret: {', '.join(told['variables'])}")
     for name, given in told["policy"].items():
-        yield printable(f"  {name}: {', '.join(map(str, given))}")
+        said = f"version {given} of the table" if name == "shapes" else ", ".join(map(str, given))
+        yield printable(f"  {name}: {said}")
     yield "  states, snapshots and inputs are not blanked"
     yield f"next: twice show {record.path} --secrets FILE  (a secret a line: is one in the record?)"
 

@@ -21,7 +21,6 @@ from twice.recording.serving import serve
 from twice.recording.wire import Channel
 from twice.recording.writing import record_here
 from twice.replaying.session_child import branch_here, replay_here
-from twice.testing.executing import hold
 
 
 @functools.cache
@@ -37,11 +36,18 @@ def _zygote(job: Mapping[str, Any], channel: Channel) -> None:
     zygote.serve_forks(channel, handle)
 
 
+def _hold(job: Mapping[str, Any], channel: Channel) -> None:
+    """Execute an example. What it needs loads numpy, whose threads would keep a process from a world."""
+    from twice.testing.executing import hold
+
+    hold(job, channel, _measured())
+
+
 HANDLERS: dict[str, Callable[[Mapping[str, Any], Channel], None]] = {
     "branch": branch_here,
     "record": lambda job, channel: record_here(job, channel, measured=_measured()),
     "replay": replay_here,
-    "verify": lambda job, channel: hold(job, channel, _measured()),
+    "verify": _hold,
     zygote.ACTION: _zygote,
 }
 

@@ -30,6 +30,7 @@ from twice.replaying.checking import CheckingSink, Failure
 from twice.replaying.forking import PrefixSink
 from twice.replaying.rebuilding import rebuilt_session, recorded_inputs
 from twice.replaying.replaying_child import Watch, execute_watched, states, verifying
+from twice.replaying.trusting import open_job_record
 from twice.testing.faults import Fault
 from twice.testing.planting import Planting, draw_from, forgetting
 
@@ -46,7 +47,7 @@ def hold(job: Mapping[str, Any], channel: Channel, measured: Fingerprint) -> NoR
     def planted() -> None:
         channel.send({"kind": "progress", "index": 0, "planted": True})
 
-    with RunRecord.open(job["record"]) as record:
+    with open_job_record(job) as record:
         changed: Callable[[Resume], Resume] = lambda resume: resume  # noqa: E731
         if fault is not None and fault.kind == "dropped field":
             changed = forgetting(fault, load(record.reader, 0), planted)

@@ -24,10 +24,11 @@ from twice.diagnosing.zygote import Zygote
 from twice.foundation.closing import Closing
 from twice.recording.launch import ChildProcess, refuse_nesting
 from twice.recording.record import discard_hidden
-from twice.recording.recorder import record_job
+from twice.recording.recorder import record_job, refuse_lack_of_copy
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
+from twice.recording.trust import remember_record
 from twice.replaying.checking import Failure
 from twice.replaying.starting import Executor, job_for
 from twice.testing.faults import active
@@ -204,7 +205,12 @@ class Laboratory(Closing):
 def record_into(
     out: Path, setup: Setup, surroundings: Surroundings, process: Executor
 ) -> dict[str, Any]:
-    """Record one run in a process; the message with which it ended."""
+    """Record one run in a process; the message with which it ended.
+
+    Raises:
+        TwiceError: what the process refused. ProgramFailed: E-PROGRAM-003, when it died.
+        FilesUnprotected: E-FILE-002, when the program needs a copy of the files, and none can be made here.
+    """
     pid = 0
     try:
         with closing(process):
@@ -216,7 +222,10 @@ def record_into(
             )
             while message["kind"] != "ended":
                 pid = int(message.get("pid", pid))
+                if (made := message.get("record")) is not None:
+                    remember_record(made, is_passing=True)
                 message = process.answer()
+            refuse_lack_of_copy(message, process.read_keeper_report())
     finally:
         discard_hidden(out, pid)
     return message

@@ -12,10 +12,9 @@ from typing import Any
 
 from twice.foundation.encoding import encode
 from twice.recording.runrecord import RunRecord
-from twice.recording.surroundings import Surroundings
 from twice.replaying.branching import BranchingSession, prefix_proof
 from twice.replaying.reading import ReplaySession
-from twice.replaying.starting import Executor
+from twice.replaying.starting import Executor, surroundings_of
 from twice.testing.asking import Program, examples_of
 from twice.testing.extra import hypothesis
 from twice.testing.laboratory import Laboratory, forked
@@ -99,7 +98,7 @@ def _components(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _start(record: RunRecord) -> Executor:
-    return forked(Surroundings.from_json(record.identity["surroundings"]))
+    return forked(surroundings_of(record))
 
 
 def machine(

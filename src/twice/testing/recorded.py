@@ -30,8 +30,9 @@ from twice.recording.program import Program, program_of
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import unsupported_rows
 from twice.recording.setup import Setup
-from twice.recording.surroundings import Surroundings, for_recording
-from twice.replaying.starting import Executor, folder_of, stand_ins_of
+from twice.recording.surroundings import for_recording
+from twice.recording.trust import grant
+from twice.replaying.starting import Executor, folder_of, stand_ins_of, surroundings_of
 from twice.replaying.statement import SEAL, Verification
 from twice.replaying.verifying import verify
 from twice.testing.laboratory import AT_FAILURE, forked, hold_in, record_into
@@ -208,6 +209,9 @@ class Runs:
                 "config": (dict(was.config), dict(now.config)),
                 "class": (was.predicate.sentence(), now.predicate.sentence()),
             }
+            grant(
+                record.digest, now.allow
+            )  # it is kept beside the test, whose code is executed anyway
         for name, (recorded, asked) in pairs.items():
             if recorded != asked:
                 _fail(
@@ -241,7 +245,7 @@ class Runs:
 
 def forked_apart(record: RunRecord) -> Executor:
     """A fork in the surroundings of a record, of a process that records nothing."""
-    pinned = Surroundings.from_json(record.identity["surroundings"])
+    pinned = surroundings_of(record)
     stand_ins = stand_ins_of(record)
     return forked(pinned, folder=folder_of(record), stand_ins=stand_ins, apart=True)
 

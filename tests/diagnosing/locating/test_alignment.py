@@ -8,9 +8,14 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.diagnosing.locating.alignment import align
+from twice.diagnosing.locating import alignment
 
 EVENTS = st.lists(st.integers(1, 6), max_size=80)
+
+
+def align(a, b, depths):
+    first, second = alignment.align(a, b, depths)
+    return list(zip(first.tolist(), second.tolist(), strict=True))
 
 
 @given(EVENTS, EVENTS)
@@ -55,3 +60,23 @@ def test_sides_that_never_meet_inside_a_frame_meet_after_it():
     b = [1, *range(5000, 9000), 5, 6, 7, 8, 7, 7]
     depths = [1] + [2] * 3000 + [1] * 6
     assert (3001, 4001) in align(a, b, depths)
+
+
+@given(EVENTS, EVENTS, st.integers(1, 700))
+def test_a_common_beginning_or_end_is_paired_however_long(a, b, count):
+    common = [n % 7 for n in range(count)]
+    begun = align([*common, *a], [*common, *b], [0] * (count + len(a)))
+    assert begun[:count] == [(index, index) for index in range(count)]
+    ended = align([98, *a, *common], [99, *b, *common], [0] * (1 + len(a) + count))
+    after = [(1 + len(a) + step, 1 + len(b) + step) for step in range(count)]
+    assert ended[-count:] == after
+
+
+@given(EVENTS, EVENTS)
+def test_events_that_go_on_alike_are_paired_as_far_as_they_do(a, b):
+    pairs = align(a, b, [0] * len(a))
+    tail = len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], zip(a[::-1], b[::-1]))))
+    for i, j in pairs:
+        last = i + 1 >= len(a) - tail or j + 1 >= len(b) - tail
+        if not last and a[i + 1] == b[j + 1]:
+            assert (i + 1, j + 1) in pairs

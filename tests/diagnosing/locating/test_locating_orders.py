@@ -260,7 +260,8 @@ def test_a_harmless_list_that_stays_alive_is_named_beside_a_guilty_matmul(tmp_pa
     assert [(each.place.code, each.before_window) for each in beside] == [
         ("order = list(names)", False)
     ]
-    assert any("stays alive beside it" in told for told in found.evidence)
+    assert found.beside is not None
+    assert found.beside.code == "order = list(names)"
 
 
 def test_a_set_walked_to_a_sum_of_integers_is_no_candidate(tmp_path):
@@ -285,7 +286,7 @@ def test_a_set_walked_to_a_sum_of_integers_is_no_candidate(tmp_path):
         b={"PYTHONHASHSEED": "2", "TOY_SCALE": "2"},
     )
     found = case.locate()
-    assert (found.line, found.tags) == (case.guilty, ("environment",))
+    assert (found.line, found.tags) == (case.guilty, ("variable of the environment",))
 
 
 def test_when_only_a_harmless_difference_is_there_nothing_is_named(tmp_path):

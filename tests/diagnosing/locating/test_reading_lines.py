@@ -57,7 +57,10 @@ def at(fragment):
         ),
         ("append", {"reads": ("self.out.append", "n"), "calls": ("self.out.append",), "tags": ()}),
         ("if tick()", {"kind": "If", "tags": ("clock",), "calls": ("time.perf_counter",)}),
-        ("hash(", {"assigns": ("x",), "tags": ("environment", "hash"), "seeds": ("x",)}),
+        (
+            "hash(",
+            {"assigns": ("x",), "tags": ("hash", "variable of the environment"), "seeds": ("x",)},
+        ),
         ("y = x * 2", {"reads": ("x",), "seeds": ("y",)}),
         ("g = np", {"tags": ("seeding",), "calls": ("numpy.random.default_rng",), "seeds": ()}),
         ("if n]", {"code": "out = [n for n in names if n]", "tags": ("iteration",)}),

@@ -112,7 +112,7 @@ def child(asked):
             is_user_code=program.__eq__,
             roots=roots,
             positions=lambda: b"",
-            own_modules=("toy",),
+            own_modules=lambda: ("toy",),
         )
 
     run = Run(asked["first"], asked["last"], tracer_of)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import decimal
+import enum
+
 import numpy as np
 import pytest
 
@@ -14,6 +18,10 @@ class Thing:
 
     def __repr__(self):
         raise AssertionError("user code ran")
+
+
+class Way(enum.Enum):
+    NORTH = "n"
 
 
 @pytest.mark.parametrize(
@@ -29,6 +37,10 @@ class Thing:
         (np.arange(6.0), "array(float64, shape (6,)) [0.0, 1.0, 2.0, 3.0]..."),
         (np.float32(1.5), "float32(1.5)"),
         (ValueError(1), "ValueError(1,)"),
+        (Way.NORTH, "Way.NORTH"),
+        (dt.date(2024, 5, 1), "datetime.date(2024, 5, 1)"),
+        (decimal.Decimal("0.10"), "Decimal('0.10')"),
+        (range(3), "range(0, 3)"),
         (len, "<builtins.builtin_function_or_method len>"),
         (int, "<builtins.type <class 'int'>>"),
     ],
@@ -37,8 +49,8 @@ def test_plain_data_is_written_out(value, text):
     assert short(value) == text
 
 
-def test_an_instance_shows_its_numbers_and_runs_none_of_its_code():
-    assert short(Thing()) == f"<{Thing.__module__}.Thing a=1>"
+def test_an_instance_shows_its_plain_attributes_and_runs_none_of_its_code():
+    assert short(Thing()) == f"<{Thing.__module__}.Thing a=1 b='text'>"
 
 
 def test_a_generator_of_random_numbers_shows_a_position_that_moves():

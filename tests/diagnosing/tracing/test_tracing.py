@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import sys
 import threading
+from array import array
 
 import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
-from twice.diagnosing.tracing.trace import FlowPlan, SamplePlan, Trace, plan_from_json, plan_to_json
+from twice.diagnosing.tracing.trace import (
+    EVENTS_MAX,
+    FlowPlan,
+    Lane,
+    SamplePlan,
+    Trace,
+    plan_from_json,
+    plan_to_json,
+)
 from twice.diagnosing.tracing.tracer import Tracer
 from twice.errors import TraceRefused
 from twice.foundation.encoding import decode, encode
@@ -180,6 +192,19 @@ def test_a_trace_comes_back_from_its_bytes():
     assert Trace.from_bytes(sampled.to_bytes()) == sampled
 
 
+@given(st.lists(st.integers(0, 64).flatmap(lambda bits: st.integers(0, 2**bits - 1)), max_size=9))
+def test_columns_come_back_narrow_and_can_be_written_again(items):
+    ones, full = array("I", [0] * len(items)), array("Q", items)
+    places = (trace_of(lambda: None).positions[0],)
+    flow = Trace(positions=places, lanes=(Lane("M", ones, ones, full, full, full),))
+    back = Trace.from_bytes(flow.to_bytes())
+    assert back == flow == Trace.from_bytes(back.to_bytes())
+    assert back.lanes[0].places.itemsize == 1
+    assert max(items, default=0) < 256 ** back.lanes[0].order.itemsize
+    narrower = back.lanes[0].order.itemsize // 2
+    assert not narrower or max(items) >= 256**narrower
+
+
 def damaged(change):
     held = decode(trace_of(lambda: helper([])).to_bytes())
     change(held)
@@ -193,11 +218,16 @@ def damaged(change):
         lambda held: held.pop("lanes"),
         lambda held: held["positions"].clear(),
         lambda held: held["positions"].__setitem__(0, ["f", "g", "h", 1]),
-        lambda held: held["lanes"][0].update(order=b""),
+        lambda held: held["lanes"][0].update(order=[1, zstandard.compress(b"")]),
         lambda held: held["lanes"][0].update(places=b"123"),
+        lambda held: held["lanes"][0].update(places=[1, b"123"]),
+        lambda held: held["lanes"][0]["places"].__setitem__(0, 0),
+        lambda held: held["lanes"][0]["places"].__setitem__(0, 9),
+        lambda held: held["lanes"][0].update(places=[1, held["lanes"][0]["places"][1][:-1]]),
+        lambda held: held["lanes"][0].update(order=[1, zstandard.compress(bytes(EVENTS_MAX + 1))]),
         lambda held: held.update(samples=[{}]),
     ],
-    ids=range(7),
+    ids=range(12),
 )
 def test_a_trace_that_is_not_whole_is_refused(change):
     with pytest.raises(TraceRefused, match="trace"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from programs import recorded, write
+from programs import recorded, verified, write
 from twice.replaying.verifying import verify
 
 pytestmark = pytest.mark.integration
@@ -60,3 +60,25 @@ def test_another_question_is_a_divergence(tmp_path: Path, old: str, new: str) ->
     verification = verify(tmp_path / "a.twice", informational=True)
     assert verification.failure is not None
     assert verification.failure.name == "effect"
+
+
+def test_an_effect_that_changes_its_argument_is_a_caveat(tmp_path: Path) -> None:
+    statement = verified(
+        tmp_path,
+        """
+        import twice
+
+        @twice.effect
+        def fill(into):
+            into.append(len(into))
+            return len(into)
+
+        def main(run):
+            seen = run.track("seen", [])
+            for tick in run.ticks(2):
+                fill(seen)
+        """,
+    )
+
+    assert statement.result == "FAIL"
+    assert any("fill' changes what it is given" in caveat for caveat in statement.caveats)

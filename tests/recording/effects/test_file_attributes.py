@@ -18,7 +18,7 @@ pytestmark = pytest.mark.integration
 CHANGES = {
     "chmod of a descriptor": "os.chmod(reading, 0o600)",
     "fchmod": "os.fchmod(reading, 0o600)",
-    "utime of a descriptor": "os.utime(reading, (5, 5))",
+    "utime of a descriptor": "os.utime(reading, (5, 5)); print(os.stat(reading).st_mtime)",
     "setxattr": "os.setxattr('there', 'user.mine', b'1'); print(os.getxattr('there', 'user.mine'))",
     "setxattr of a descriptor": "os.setxattr(reading, 'user.mine', b'1')",
     "mknod": "os.mknod('made'); print(os.path.exists('made'))",

@@ -293,6 +293,34 @@ def test_9_a_timer_s_signal_may_interrupt_a_native_open_and_none_is_lost_or_made
     assert len(made) == there
 
 
+def test_9_no_signal_interrupts_what_python_does_not_call_again_by_itself(tmp_path: Path) -> None:
+    (tmp_path / "made").mkdir()
+
+    said = record(
+        tmp_path,
+        """
+def main(run):
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    made = os.path.join(HERE, "made")
+    for number in range(400):
+        name = os.path.join(made, str(number))
+        os.mkdir(name)
+        os.rename(name, name + "x")
+        os.symlink("nowhere", name)
+        os.unlink(name)
+        os.chmod(name + "x", 0o700)
+        os.utime(name + "x", (1, 1))
+        os.listdir(made), list(os.scandir(made)), os.listdir("/proc/self/fd")
+        os.rmdir(name + "x")
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    print("done", file=sys.stderr)
+""",
+    )
+
+    assert "done" in said.splitlines()
+
+
 def test_9_a_signal_whose_handler_restarts_calls_interrupts_no_native_open(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"in")
     (tmp_path / "made").mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -15,6 +16,8 @@ from typing import Any
 
 import anyio
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
@@ -24,6 +27,7 @@ from mcp import Client, StdioServerParameters
 from programs import cli
 from twice.errors import UsageError
 from twice.replaying.verifying import verify
+from twice.tooling.serving import timed_protocol, transports
 from twice.tooling.serving.transports import is_this_machine, require_token
 
 COUNTING = f"{Path(__file__).parents[1] / 'hosting' / 'counting_tools.py'}:registry"
@@ -242,6 +246,75 @@ def test_large_arguments_get_an_envelope_over_http_too() -> None:
 
     with served("--http", "127.0.0.1:0") as url:
         assert anyio.run(lambda: session(url)) == ["invalid_arguments", "contract_violation"]
+
+
+def test_a_line_without_end_is_cut_and_the_session_goes_on(tmp_path: Path) -> None:
+    parameters = server(tmp_path / "a.twice")
+    with subprocess.Popen(
+        [parameters.command, *parameters.args],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as served:
+        assert served.stdin is not None
+        assert served.stdout is not None
+        for _ in range(20):
+            served.stdin.write("x" * (1 << 20))
+        served.stdin.write("\n" + json.dumps(_greeting()) + "\n")
+        served.stdin.flush()
+        while (answer := json.loads(served.stdout.readline())).get("id") != 7:
+            pass
+        served.stdin.close()
+
+    assert answer["result"]["serverInfo"]["name"]
+
+
+def _greeting() -> dict[str, Any]:
+    """The first message of a client."""
+    told = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "a", "version": "1"},
+    }
+    return {"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": told}
+
+
+def test_a_line_is_cut_wherever_its_pieces_end() -> None:
+    short = transports._ShortLines(4)
+
+    pieces = [short.cut(data) for data in (b"abc", b"def\r", b"gh\n12", b"34\n\n56789\n", b"")]
+
+    assert b"".join(pieces) == b"abcd\n1234\n\n5678\n"
+
+
+@pytest.mark.parametrize("sent", [b"POST /mcp HT", b"GET / HTTP/1.1\r\nHost: a\r\nX: "])
+def test_a_request_whose_head_never_ends_is_hung_up_on(
+    sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timed_protocol, "HEAD_SECONDS", 0.05)
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def tried() -> bytes:
+        config = uvicorn.Config(application, http=timed_protocol.TimedProtocol, lifespan="off")
+        config.load()
+        state = ServerState()
+        loop = asyncio.get_running_loop()
+        served = await loop.create_server(
+            lambda: timed_protocol.TimedProtocol(config, state, {}), "127.0.0.1", 0
+        )
+        async with served:
+            reader, writer = await asyncio.open_connection(*served.sockets[0].getsockname())
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            answered = await reader.readuntil(b"\r\n\r\n")
+            writer.write(sent)
+            assert await reader.read() == b""
+            writer.close()
+            return answered
+
+    assert asyncio.run(asyncio.wait_for(tried(), 30)).startswith(b"HTTP/1.1 204")
 
 
 @pytest.mark.heavy

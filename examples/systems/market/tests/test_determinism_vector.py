@@ -20,7 +20,8 @@ VECTOR_DIGEST: Final = "blake3:da00c3f0323f15c0cdfddc9ddde71ea2"
 def test_the_vector_is_reproduced() -> None:
     if not VECTOR_DIGEST and not (ROOT / VECTOR).exists():
         pytest.skip("there is no vector yet: python scripts/determinism.py vector")
-    command = [sys.executable, "-m", "twice", "verify", "--no-statement", VECTOR]
+    verify = ["verify", "--no-statement", "--trust", VECTOR]  # it came with this code
+    command = [sys.executable, "-m", "twice", *verify]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False
     )

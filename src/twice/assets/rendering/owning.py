@@ -1,4 +1,4 @@
-"""Which recipes this account has run itself: one empty file for each, by digest, in its state folder.
+"""Which recipes this account has run itself.
 
 A recipe is yours when ``twice asset record`` ran that very command here, with those inputs, variables and that seed,
 under your account. Sealing, copying or receiving a log does not make its recipe yours.
@@ -8,16 +8,16 @@ Invariant: nothing of a store, and nothing in a log, can make a recipe yours.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.model.text import canonical_document
 from twice.foundation.digests import Algorithm, digest_bytes
+from twice.foundation.own_marks import is_own as is_marked
+from twice.foundation.own_marks import mark_own
 
 _DECIDING: Final = ("argv", "env", "inputs")
+_KIND: Final = "recipes"
 
 
 def own(recipe: Mapping[str, Any], seed: str) -> bool:
@@ -27,21 +27,14 @@ def own(recipe: Mapping[str, Any], seed: str) -> bool:
         recipe: the block, as a document.
         seed: that was used, in decimal digits; "" without one.
     """
-    path = _place(recipe, seed)
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.touch(mode=0o600)
-        return True
-    return False
+    return mark_own(_KIND, _name(recipe, seed))
 
 
 def is_own(recipe: Mapping[str, Any], seed: str) -> bool:
     """Whether this account recorded a recipe with that seed."""
-    return _place(recipe, seed).is_file()
+    return is_marked(_KIND, _name(recipe, seed))
 
 
-def _place(recipe: Mapping[str, Any], seed: str) -> Path:
+def _name(recipe: Mapping[str, Any], seed: str) -> str:
     deciding = {name: recipe[name] for name in _DECIDING if name in recipe} | {"seed": seed}
-    digest = digest_bytes(canonical_document(deciding), Algorithm.SHA256)
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "twice" / "recipes" / digest.hex
+    return digest_bytes(canonical_document(deciding), Algorithm.SHA256).hex

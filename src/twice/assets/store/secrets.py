@@ -12,20 +12,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from twice.assets.model.reading import escaped
-from twice.recording.redaction.policy import Policy
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.variables import is_secret
 
-_SHAPES: Final = (
-    r"\b(?:sk|rk|pk)-[A-Za-z0-9_-]{16,}",
-    r"\bgh[opsu]_[A-Za-z0-9]{20,}",
-    r"\bhf_[A-Za-z0-9]{20,}",
-    r"\bAKIA[0-9A-Z]{16}\b",
-    r"\bxox[abp]-[A-Za-z0-9-]{10,}",
-    r"(?i)bearer\s+([A-Za-z0-9._~+/-]{16,})",
-    r'(?i)"[^"]{0,40}(?:api_?key|token|secret|password)[^"]{0,20}"\s*:\s*"([^"]{6,})"',
-    r"://[^/\s:@]+:([^/\s@]{3,})@",
-)
 _TABLES: Final = frozenset({"env", "settings", "args", "presets"})
 """Where names are chosen by programs, so that a name may say that its value is secret."""
 
@@ -42,7 +31,7 @@ def redacted(
     Returns:
         The document, and JSON pointers of what was blanked.
     """
-    redaction = Redaction(Policy(patterns=_SHAPES), variables)
+    redaction = Redaction(variables=variables)
     for name, value in _named(document):
         if is_secret(name) and isinstance(value, str):
             redaction.learn(value.encode("utf-8", "surrogatepass"), f"variable {name}")

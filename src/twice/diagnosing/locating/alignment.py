@@ -12,19 +12,24 @@ one equal event (any loop line matches any other iteration).
 Not for: judging whether a difference of flow matters.
 
 Invariant: pairs rise strictly on both sides, and paired events have equal keys. Time is linear in the
-number of events plus at most 2,048 steps for each place where the sides part.
+number of events plus, for each place where the sides part, at most 2,048 steps, or one pass per frame
+that is left over the events that remain.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Sequence
+import numpy as np
+import numpy.typing as npt
+
+Keys = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int32]
 
 _WINDOWS = (32, 256, 2048)
 _RUN = 4  # equal events that make a meeting point
+_PIECE = 64  # events compared at once at first; most runs after a parting are short
 
 
-def align(a: Sequence[int], b: Sequence[int], depths_a: Sequence[int]) -> list[tuple[int, int]]:
+def align(a: npt.ArrayLike, b: npt.ArrayLike, depths_a: npt.ArrayLike) -> tuple[Numbers, Numbers]:
     """Pairs of indices whose events are taken to be the same moment.
 
     Args:
@@ -33,83 +38,79 @@ def align(a: Sequence[int], b: Sequence[int], depths_a: Sequence[int]) -> list[t
         depths_a: frame depth per event of the first side.
 
     Returns:
-        Pairs that rise on both sides.
+        The indices on either side, pair by pair; both rise.
     """
-    first, second = array("Q", a), array("Q", b)
-    head = _common(first, second)
-    if head == len(first) == len(second):
-        return [(index, index) for index in range(head)]
+    first, second, depths = np.asarray(a, np.uint64), np.asarray(b, np.uint64), np.asarray(depths_a)
+    i = j = head = _common(first, second)
     tail = _common(first[head:][::-1], second[head:][::-1])
-    pairs = [(index, index) for index in range(head)]
     end_a, end_b = len(first) - tail, len(second) - tail
-    i, j = head, head
+    runs = [(0, 0, head)]
     while i < end_a and j < end_b:
-        if first[i] == second[j]:
-            pairs.append((i, j))
-            i, j = i + 1, j + 1
-            continue
-        meeting = _meeting(first, second, i, j, end_a, end_b)
-        if meeting is None:
-            meeting = _after_frame(first, second, depths_a, i, j, end_a, end_b)
+        meeting = _meeting(first[:end_a], second[:end_b], i, j)
+        meeting = meeting or _after_frame(first[:end_a], second[:end_b], depths, i, j)
         if meeting is None:
             break
         i, j = meeting
-    pairs += [(end_a + step, end_b + step) for step in range(tail)]
-    return pairs
+        size = _common(first[i:end_a], second[j:end_b])
+        runs.append((i, j, size))
+        i, j = i + size, j + size
+    runs.append((end_a, end_b, tail))
+    return _count([(i, size) for i, _, size in runs]), _count([(j, size) for _, j, size in runs])
 
 
-def _common(a: array[int], b: array[int]) -> int:
-    """Length of the common beginning, by halving over raw memory."""
-    size = min(len(a), len(b))
-    view_a, view_b = memoryview(a).cast("B"), memoryview(b).cast("B")
-    width = a.itemsize
-    low, step = 0, 4096
+def _count(runs: list[tuple[int, int]]) -> Numbers:
+    """The integers of some runs, each a first one and how many."""
+    return np.concatenate([np.arange(at, at + size, dtype=np.int32) for at, size in runs])
+
+
+def _common(a: Keys, b: Keys) -> int:
+    """Length of the common beginning."""
+    low, size, piece = 0, min(len(a), len(b)), _PIECE
     while low < size:
-        step = min(step, size - low)
-        if view_a[low * width : (low + step) * width] == view_b[low * width : (low + step) * width]:
-            low += step
-        elif step == 1:
-            break
-        else:
-            step //= 2
-    return low
+        high = min(low + piece, size)
+        apart = a[low:high] != b[low:high]
+        at = int(apart.argmax())
+        if apart[at]:
+            return low + at
+        low, piece = high, 2 * piece
+    return size
 
 
-def _meeting(
-    a: array[int], b: array[int], i: int, j: int, end_a: int, end_b: int
-) -> tuple[int, int] | None:
+def _meeting(a: Keys, b: Keys, i: int, j: int) -> tuple[int, int] | None:
     """The nearest place where both sides go on alike, counted in events left out."""
+    left_a, left_b = len(a) - i, len(b) - j
+    run = _RUN if min(left_a, left_b) > _RUN else 1
+    width = run * a.itemsize
     for window in _WINDOWS:
-        run = _RUN if min(end_a - i, end_b - j) > _RUN else 1
+        here, there = (
+            each.tobytes() for each in (a[i : i + window + run], b[j : j + window + run])
+        )
         places: dict[bytes, int] = {}
-        for dj in range(min(window, end_b - j - run + 1)):
-            places.setdefault(b[j + dj : j + dj + run].tobytes(), dj)
+        for dj in range(min(window, left_b - run + 1)):
+            places.setdefault(there[dj * a.itemsize : dj * a.itemsize + width], dj)
         best: tuple[int, int] | None = None
-        for di in range(min(window, end_a - i - run + 1)):
+        for di in range(min(window, left_a - run + 1)):
             if best is not None and di >= sum(best):
                 break
-            dj = places.get(a[i + di : i + di + run].tobytes(), -1)
+            dj = places.get(here[di * a.itemsize : di * a.itemsize + width], -1)
             if dj >= 0 and (best is None or di + dj < sum(best)):
                 best = (di, dj)
         if best is not None:
             return i + best[0], j + best[1]
-        if window >= max(end_a - i, end_b - j):
+        if window >= max(left_a, left_b):
             break
     return None
 
 
 def _after_frame(
-    a: array[int], b: array[int], depths: Sequence[int], i: int, j: int, end_a: int, end_b: int
+    a: Keys, b: Keys, depths: npt.NDArray[np.unsignedinteger], i: int, j: int
 ) -> tuple[int, int] | None:
-    """Where both sides stand again in a frame outside the one they parted in."""
-    depth = depths[i]
-    places: dict[int, int] = {}
-    for dj in range(j, end_b):
-        places.setdefault(b[dj], dj)
-    for di in range(i, end_a):
-        if depths[di] < depth:
-            depth = depths[di]
-            dj = places.get(a[di], -1)
-            if dj >= 0:
-                return di, dj
+    """Where both sides stand again in a frame outside the one they parted in, or leave it alike."""
+    shallowest = np.minimum.accumulate(depths[i : len(a)])
+    for at in (np.flatnonzero(shallowest[1:] < shallowest[:-1]) + i + 1).tolist():
+        same = b[j:] == a[at]
+        dj = int(same.argmax())
+        if same[dj]:
+            alike = _common(a[i:at][::-1], b[j : j + dj][::-1])
+            return at - alike, j + dj - alike
     return None

@@ -12,7 +12,8 @@ Invariant: a beginning names an operation that ran before its moment, in the sam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from twice.diagnosing.locating.moments import Flow, Moment, Moments, Operation
 from twice.diagnosing.locating.observing import Observer
@@ -74,9 +75,10 @@ class Beginnings:
 
     def _search(self, goal: Goal) -> Search:
         if is_returned(goal.path):
-            return Search(goal.path, [goal.until], goal.until)
+            only = self._moments.numbers[goal.until : goal.until + 1]
+            return Search(goal.path, only, goal.until)
         if not is_local(goal.path):
-            return Search(goal.path, range(len(self._moments)), goal.until)
+            return Search(goal.path, self._moments.numbers, goal.until)
         moment = self._moments.all[goal.until]
         stretches = self._moments.a.stretches(moment.lane, moment.a, depth_of(goal.path))
         return Search(goal.path, self._moments.within(moment.lane, stretches), goal.until)
@@ -144,8 +146,9 @@ class Beginnings:
 
     def _in_gap(self, search: Search, last: Moment, first: Moment, common: Operation) -> Beginning:
         """The operation lies where the sides went different ways."""
-        changed_a = self._changed(self._moments.a, search.path, last.lane, last.a, first.a)
-        changed_b = self._changed(self._moments.b, search.path, last.lane, last.b, first.b)
+        low = self._past_common(search.path, last, first)
+        changed_a = self._changed(self._moments.a, search.path, last.lane, low.a, first.a)
+        changed_b = self._changed(self._moments.b, search.path, last.lane, low.b, first.b)
         if changed_a == last.a or changed_b == last.b or changed_a is changed_b is None:
             return Beginning(search.path, search.high, common)
         ran_a, ran_b = (
@@ -156,6 +159,20 @@ class Beginnings:
         assert operation is not None, "one of the sides changed the path"
         other = ran_b if ran_a is not None else None
         return Beginning(search.path, search.high, operation, other, guard=common)
+
+    def _past_common(self, path: str, last: Moment, first: Moment) -> Moment:
+        """Where the part begins that is not common: behind what both ran, if that left the path the same."""
+        after = replace(last, a=last.a + 1, b=last.b + 1)
+        if after.a > first.a or after.b > first.b:
+            return last
+        held = []
+        for flow, index in ((self._moments.a, after.a), (self._moments.b, after.b)):
+            self._observer.look_at(flow.side, [(last.lane, index)])
+            sample = self._observer.sample(flow.side, (last.lane, index))
+            if sample is None:
+                return last
+            held.append(sample.digests.get(path))
+        return after if held[0] == held[1] else last
 
     def _changed(self, flow: Flow, path: str, lane: str, low: int, high: int) -> int | None:
         """The last event in a stretch at which one side still held the value of its first event."""
@@ -189,11 +206,10 @@ def statement_start(flow: Flow, operation: Operation) -> int:
     lane, depth = operation.lane, operation.depth
     facts = line_facts(operation.place.file, operation.place.line)
     start: int | None = None
-    for index in range(operation.index, max(-1, operation.index - _BACK_MAX), -1):
-        level = flow.depth(lane, index)
-        place = flow.position(lane, index)
-        if level > depth or (level == depth and place.event == "return"):
-            continue  # inside a call
+    for index in islice(flow.back_from(lane, operation.index, depth), _BACK_MAX):
+        level, place = flow.depth(lane, index), flow.position(lane, index)
+        if level == depth and place.event == "return":
+            continue
         within = facts is not None and facts.first <= place.line <= facts.last
         if level < depth or (start is not None and not within):
             break

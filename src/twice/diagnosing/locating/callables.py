@@ -8,14 +8,18 @@ Invariant: data alone; a name stands under one tag, except where a call does two
 
 from __future__ import annotations
 
+import re
+
 CLOCK = "clock"
 ENTROPY = "entropy"
 ENVIRONMENT = "environment"
+VARIABLE = "variable of the environment"
 LISTING = "listing order"
 HASH = "hash"
 ADDRESS = "address"
 PICKLE = "pickle"
 REPR = "repr"
+TEXT = "text in the encoding of the locale"
 MATMUL = "matmul"
 SUM = "sum"
 DRAW = "draw"
@@ -23,8 +27,9 @@ SHARED_DRAW = "draw from a shared generator"
 UNSEEDED = "generator without a seed"
 SEEDING = "seeding"
 ITERATION = "iteration"
+RESTORING = "puts back what was saved"
 
-WORLD = frozenset({CLOCK, ENTROPY, ENVIRONMENT, LISTING, HASH, ADDRESS, UNSEEDED})
+WORLD = frozenset({CLOCK, ENTROPY, ENVIRONMENT, VARIABLE, LISTING, HASH, ADDRESS, UNSEEDED})
 """Tags of what can differ although everything the program holds agrees."""
 
 _TIME = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
@@ -37,15 +42,26 @@ EXACT: dict[str, str] = {
     **{f"datetime.datetime.{name}": CLOCK for name in ("now", "utcnow", "today")},
     "datetime.date.today": CLOCK,
     "os.times": CLOCK,
+    **{
+        f"datetime.{name}.fromtimestamp": ENVIRONMENT for name in ("datetime", "date")
+    },  # the time zone
+    **{
+        f"time.{name}": ENVIRONMENT for name in ("mktime", "tzset", "tzname", "timezone", "altzone")
+    },
     "os.urandom": ENTROPY,
     "os.getrandom": ENTROPY,
     "ssl.RAND_bytes": ENTROPY,
+    **{
+        f"tempfile.{name}": ENTROPY
+        for name in ("mkdtemp", "mkstemp", "mktemp", "NamedTemporaryFile")
+    },
+    "tempfile.TemporaryDirectory": ENTROPY,
     "uuid.uuid1": ENTROPY,
     "uuid.uuid4": ENTROPY,
     "random.SystemRandom": ENTROPY,
-    "os.environ": ENVIRONMENT,
-    "os.getenv": ENVIRONMENT,
-    "os.environb": ENVIRONMENT,
+    "os.environ": VARIABLE,
+    "os.getenv": VARIABLE,
+    "os.environb": VARIABLE,
     "os.getpid": ENVIRONMENT,
     "os.getppid": ENVIRONMENT,
     "os.getcwd": ENVIRONMENT,
@@ -53,6 +69,17 @@ EXACT: dict[str, str] = {
     "os.sched_getaffinity": ENVIRONMENT,
     "os.getloadavg": ENVIRONMENT,
     "os.uname": ENVIRONMENT,
+    "os.getlogin": ENVIRONMENT,
+    "os.get_terminal_size": ENVIRONMENT,
+    "os.path.expanduser": ENVIRONMENT,
+    "os.path.expandvars": ENVIRONMENT,
+    "os.statvfs": ENVIRONMENT,
+    **{f"os.path.get{name}time": ENVIRONMENT for name in "mca"},
+    **{f"shutil.{name}": ENVIRONMENT for name in ("disk_usage", "get_terminal_size", "which")},
+    "sys.getrefcount": ENVIRONMENT,
+    "gc.get_count": ENVIRONMENT,
+    "tempfile.gettempdir": ENVIRONMENT,
+    "uuid.getnode": ENVIRONMENT,
     "multiprocessing.cpu_count": ENVIRONMENT,
     "socket.gethostname": ENVIRONMENT,
     "getpass.getuser": ENVIRONMENT,
@@ -61,7 +88,11 @@ EXACT: dict[str, str] = {
     "sys.argv": ENVIRONMENT,
     "threading.get_ident": ENVIRONMENT,
     "threading.get_native_id": ENVIRONMENT,
-    "locale.getlocale": ENVIRONMENT,
+    **{f"locale.{name}": ENVIRONMENT for name in ("getlocale", "localeconv", "setlocale")},
+    **{
+        f"locale.{name}": TEXT
+        for name in ("getpreferredencoding", "strcoll", "strxfrm", "getencoding")
+    },
     "os.listdir": LISTING,
     "os.scandir": LISTING,
     "os.walk": LISTING,
@@ -72,6 +103,8 @@ EXACT: dict[str, str] = {
     "repr": REPR,
     "pickle.dumps": PICKLE,
     "pickle.dump": PICKLE,
+    **{f"{name}.loads": RESTORING for name in ("json", "marshal", "pickle")},
+    **{f"{name}.load": RESTORING for name in ("joblib", "json", "numpy", "pickle", "torch")},
     "sum": SUM,
     "numpy.sum": SUM,
     "numpy.mean": SUM,
@@ -90,18 +123,34 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("scipy.linalg.", MATMUL),
     ("torch.linalg.", MATMUL),
 )
+_SAVED = ("state", "snapshot", "checkpoint", "save", "dump", "backup")
 METHODS: dict[str, str] = {
     "spawn": SEEDING,
     "dot": MATMUL,
     "sum": SUM,
     "mean": SUM,
+    "astimezone": ENVIRONMENT,
     "iterdir": LISTING,
     "rglob": LISTING,
     "clock_gettime": CLOCK,  # of the C library, by ctypes or cffi
     "gettimeofday": CLOCK,
     "getentropy": ENTROPY,
     "getrandom": ENTROPY,
+    **dict.fromkeys(("load", "restore", "resume", "rewind", "rollback", "revive"), RESTORING),
+    **{f"{verb}_state_dict": RESTORING for verb in ("load", "set")},
+    **{f"{verb}_{what}": RESTORING for verb in ("load", "restore", "from") for what in _SAVED},
+    **dict.fromkeys(("set_state", "setstate", "__setstate__", "reload", "rebuild"), RESTORING),
+    **dict.fromkeys(("from_dict", "from_json", "loads"), RESTORING),
+    **dict.fromkeys(("model_validate", "model_validate_json"), RESTORING),
 }
+SQL = (
+    (re.compile(r"'now'|\bcurrent_(time|date|timestamp)\b|\bnow\(\)", re.IGNORECASE), CLOCK),
+    (re.compile(r"'localtime'", re.IGNORECASE), ENVIRONMENT),
+)
+"""What a statement of SQL asks of the world."""
+IS_SQL = re.compile(r"\s*(select|insert|update|delete|create|with)\b", re.IGNORECASE)
+OPENS_TEXT = frozenset({"open", "io.open", "codecs.open"})
+OPENING_METHODS = frozenset({"read_text", "write_text"})
 DRAWS = frozenset(
     (
         *("random", "integers", "randint", "randrange", "normal", "standard_normal"),
@@ -159,4 +208,5 @@ def tags_of(name: str, *, arguments: int, is_method: bool) -> tuple[str, ...]:
         return (DRAW,)
     if last in SEEDING_METHODS:
         return (SEEDING,) if arguments else (UNSEEDED, ENTROPY)
-    return (METHODS[last],) if last in METHODS else ()
+    known = METHODS.get(last)
+    return () if known is None or (known is RESTORING and not arguments) else (known,)

@@ -10,16 +10,18 @@ Invariant: a text shown as a value was read at the moment at which the path firs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twice.diagnosing.locating.beginnings import Beginning, statement_start
-from twice.diagnosing.locating.callables import DRAW, SEEDING, WORLD, tags_of
+from twice.diagnosing.locating.callables import DRAW, SEEDING, VARIABLE, WORLD, tags_of
 from twice.diagnosing.locating.located import Candidate, Located, Place
 from twice.diagnosing.locating.moments import Flow, Moments, Operation
 from twice.diagnosing.locating.observing import Observer
 from twice.diagnosing.locating.reading_lines import LineFacts, line_facts
-from twice.diagnosing.locating.slicing import CONSTRUCTOR, resolve
+from twice.diagnosing.locating.resolving import ITERATED, resolve
+from twice.diagnosing.locating.slicing import CONSTRUCTOR
 from twice.diagnosing.tracing.paths import (
     FLOW,
     STREAMS,
@@ -31,10 +33,13 @@ from twice.diagnosing.tracing.paths import (
     subject,
     under,
 )
-from twice.diagnosing.tracing.shortvalues import first_difference
+from twice.diagnosing.tracing.shortvalues import find_parts, first_difference
 from twice.diagnosing.tracing.trace import Shown
 
 _LONG = 8  # items from which only the first that differs is shown
+_LONG_TEXT = 60  # characters, likewise
+_FIELD = re.compile(r"\.?[^.\[]*")  # how a part of an object begins: its attribute
+_FIELDS_MAX = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,8 @@ class _Values:
     reordered: bool
     is_stream: bool
     walks_set: bool
+    where: str = ""
+    fields: tuple[str, ...] = ()
 
 
 def place_of(operation: Operation) -> Place:
@@ -77,6 +84,8 @@ def describe(
     observer: Observer,
     moments: Moments,
     tracked: Sequence[str] | None,
+    beside: Place | None,
+    is_switched: bool,
     evidence: list[str],
     caveats: dict[str, None],
 ) -> Located:
@@ -88,6 +97,8 @@ def describe(
         observer: executes once more on each side for the values.
         moments: the paired events.
         tracked: names of the roots that are compared, or None.
+        beside: an earlier difference that stays alive and was not followed, or None.
+        is_switched: one side alone ran the operation, because a variable of the environment said so.
         evidence: what was observed so far; more is appended.
         caveats: what was not seen.
     """
@@ -99,21 +110,15 @@ def describe(
     keeps = _draws(operation) or (SEEDING in passed and _counts(operation))
     if guard is not None and kind != "stream position" and not keeps:
         branch = line_facts(guard.place.file, guard.place.line)
-        if branch is not None and WORLD & set(branch.tags):
+        is_switch = leaf.other is None and branch is not None and VARIABLE in branch.tags
+        if branch is not None and WORLD & set(branch.tags) and not is_switch:
             behind = at(place_of(operation))
             evidence.append(
                 f"The branch reads the world; what differs first is behind it: {behind}."
             )
             operation, guard, kind = guard, None, "flow"
     differing = observer.differing(leaf.moment) or frozenset()
-    if leaf.before_window:
-        names = sorted(path for path in differing if not is_local(path)) or sorted(differing)
-        evidence.append(
-            f"{plain(leaf.path)} differs at the first event of the window: start earlier."
-            f" Differing there: {', '.join(map(plain, names[:8]))}."
-        )
-    if leaf.other is not None:
-        evidence.append(f"Side b ran something else there: {at(place_of(leaf.other))}.")
+    evidence += _tell(leaf, values, differing)
     place = place_of(operation)
     facts = line_facts(operation.place.file, operation.place.line)
     return Located(
@@ -121,7 +126,7 @@ def describe(
         line=place.line,
         function=place.function,
         code=place.code,
-        name=_name(leaf, facts),
+        name=_name(leaf, facts) + values.where,
         kind=kind,
         value_a=values.a,
         value_b=values.b,
@@ -140,12 +145,31 @@ def describe(
         seeds=facts.seeds if facts else (),
         passed=passed,
         entered=_entered(chain),
+        beside=beside,
+        is_switched=is_switched,
+        unseen=_unseen(operation, facts, leaf, observer, moments),
         evidence=tuple(evidence),
         caveats=tuple(sorted({**caveats, **observer.caveats})),
         noise=tuple(sorted(observer.noise)),
         non_reproducing="",
         executions=observer.executions,
     )
+
+
+def _tell(leaf: Beginning, values: _Values, differing: frozenset[str]) -> list[str]:
+    """What was observed at the operation, in sentences."""
+    told = []
+    if len(values.fields) > 1:
+        told.append(f"Fields that differ then: {', '.join(values.fields[:_FIELDS_MAX])}.")
+    if leaf.before_window:
+        names = sorted(path for path in differing if not is_local(path)) or sorted(differing)
+        told.append(
+            f"{plain(leaf.path)} differs at the first event of the window: start earlier."
+            f" Differing there: {', '.join(map(plain, names[:8]))}."
+        )
+    if leaf.other is not None:
+        told.append(f"Side b ran something else there: {at(place_of(leaf.other))}.")
+    return told
 
 
 def candidates_of(found: list[Beginning], chain: list[Beginning]) -> tuple[Candidate, ...]:
@@ -183,21 +207,31 @@ def _values(leaf: Beginning, observer: Observer, moments: Moments) -> _Values:
     one, two = (shown[side].get(path, Shown()) for side in points)
     text_a, text_b = one.text, two.text
     apart = first_difference(one, two)
-    if apart is not None and apart[2] > _LONG:
+    if apart is not None and (apart[2] > _LONG or max(len(text_a), len(text_b)) > _LONG_TEXT):
         index = apart[0]
         items = f"{path}@{index}"
         of_item = observer.show(points, (items,))
         text_a, text_b = (
             _item_text(of_item[side].get(items), shown[side][path], apart) for side in points
         )
+    inside = find_parts(one, two) if text_a == text_b else []
+    if inside:
+        _, text_a, text_b = inside[0]
     return _Values(
         a=text_a,
         b=text_b,
+        where=inside[0][0] if inside else "",
+        fields=tuple(dict.fromkeys(_name_field(where) for where, _, _ in inside)),
         reordered=one.unordered == two.unordered != b"",
         is_stream=leaf.path == STREAMS or "stream" in {one.kind, two.kind},
         walks_set=any(held.kind == "set" for name, held in shown["a"].items() if name != path)
         or _walks_returned_set(leaf.operation, facts, observer, moments),
     )
+
+
+def _name_field(where: str) -> str:
+    found = _FIELD.match(where)
+    return "" if found is None else found[0].removeprefix(".")
 
 
 def _ways(leaf: Beginning, moments: Moments) -> tuple[str, str]:
@@ -224,10 +258,9 @@ def _walks_returned_set(
     flow, lane = moments.a, operation.lane
     if operation.side != "a" or facts is None or not any("(" in each for each in facts.iterates):
         return False
-    for index in range(statement_start(flow, operation) + 1, operation.index + 1):
+    start = statement_start(flow, operation)
+    for index in flow.returns(lane, operation.depth + 1, start + 1, operation.index).tolist():
         place = flow.position(lane, index)
-        if place.event != "return" or flow.depth(lane, index) != operation.depth + 1:
-            continue
         name = place.function.rpartition(".")[2]
         if any(f"{name}(" in each for each in facts.iterates):
             path = returned(operation.depth + 1, place.function)
@@ -264,11 +297,11 @@ def _tags_on_way(chain: list[Beginning], flow: Flow) -> tuple[str, ...]:
     for operation in (begun.operation for begun in chain[:-1]):
         places.append(operation.place)
         start = operation.index if operation.side == "b" else statement_start(flow, operation)
-        for index in range(start + 1, operation.index + 1):
-            place = flow.position(operation.lane, index)
-            level = flow.depth(operation.lane, index)
-            if level == operation.depth + 1 and place.function.endswith(CONSTRUCTOR):
-                places.append(place)
+        places += [
+            place
+            for place, depth in flow.list_visited(operation.lane, start + 1, operation.index)
+            if depth == operation.depth + 1 and place.function.endswith(CONSTRUCTOR)
+        ]
     places = list(dict.fromkeys(places))
     read = [line_facts(place.file, place.line) for place in places]
     return tuple(sorted({tag for facts in read if facts is not None for tag in facts.tags}))
@@ -280,6 +313,24 @@ def _entered(chain: list[Beginning]) -> Place | None:
     if not inside or len(inside) == len(chain):
         return None
     return place_of(inside[-1].guard or inside[-1].operation)
+
+
+def _unseen(
+    operation: Operation,
+    facts: LineFacts | None,
+    leaf: Beginning,
+    observer: Observer,
+    moments: Moments,
+) -> tuple[str, ...]:
+    """What hangs on the names that a statement reads, and could not be looked into."""
+    moment = moments.all[leaf.moment]
+    sample = observer.sample("a", (moment.lane, moment.a))
+    if facts is None or sample is None:
+        return ()
+    prefix = frame_prefix(operation.depth, operation.place.function)
+    owners = [owner for name in facts.reads if (owner := resolve(name, prefix, sample)[0])]
+    found = (told for owner in owners for told in observer.list_opaque(owner, sample))
+    return tuple(dict.fromkeys(found))
 
 
 def _kind(leaf: Beginning, values: _Values) -> str:
@@ -298,6 +349,8 @@ def _name(leaf: Beginning, facts: LineFacts | None) -> str:
         calls = [name for name in facts.calls if tags_of(name, arguments=1, is_method=True)]
         named = [*calls, *reads, *facts.calls[-1:]]
         return named[0] if named else plain(leaf.path)
+    if plain(leaf.path) == ITERATED and facts is not None and facts.iterates:
+        return facts.iterates[0]
     named_so = {STREAMS: "stream positions", FLOW: "the way on"}
     return named_so.get(leaf.path) or plain(leaf.path)
 

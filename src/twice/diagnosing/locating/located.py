@@ -9,7 +9,7 @@ Invariant: every claim in a result was observed; what was inferred from syntax i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,9 @@ class Located:
         seeds: names bound on the line that reach a seeding call.
         passed: kinds of callables on the lines between the operation and the tracked difference.
         entered: of a difference that was there at the first event, the line that let it in.
+        beside: an earlier difference that stays alive, and was not followed to the tracked state.
+        is_switched: one side alone ran the operation, because a variable of the environment said so.
+        unseen: what the statement reads and nobody could look into.
         evidence: what was observed, in sentences.
         caveats: what was not seen.
         noise: paths left out because they differ within a side.
@@ -108,11 +111,20 @@ class Located:
     seeds: tuple[str, ...]
     passed: tuple[str, ...]
     entered: Place | None
+    beside: Place | None
+    is_switched: bool
+    unseen: tuple[str, ...]
     evidence: tuple[str, ...]
     caveats: tuple[str, ...]
     noise: tuple[str, ...]
     non_reproducing: str
     executions: int
+
+    def credit(self, place: Place) -> Located:
+        """The same difference, credited to another line."""
+        return replace(
+            self, file=place.file, line=place.line, function=place.function, code=place.code
+        )
 
 
 @dataclass(frozen=True, slots=True)

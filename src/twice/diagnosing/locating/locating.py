@@ -1,11 +1,11 @@
 """Names the first operation whose result stays different between two executions of one window.
 
 For: the end of the funnel. Two sides disagree at a compare-point; the window before it is executed again,
-traced, on both sides and twice each.
+traced, on both sides.
 
 1. *Flow.* Every event of both sides, small. They are paired by code position (``alignment``).
 2. *State.* At the end of the window: which paths differ, less what differs between two executions of
-   the same side. For each, the start of the last run of differences that never heals, found by
+   the same side, each looked at twice. For each, the start of the last run of differences that never heals, found by
    looking at 64 events at a time (``searching``). These are the candidates.
 3. *Way back.* From the tracked state through what each operation read, to an operation that read
    nothing different (``slicing``).
@@ -31,6 +31,7 @@ from dataclasses import replace
 from functools import partial
 
 from twice.diagnosing.locating.beginnings import Beginning, Goal
+from twice.diagnosing.locating.callables import RESTORING, VARIABLE
 from twice.diagnosing.locating.describing import (
     at,
     candidates_of,
@@ -38,13 +39,15 @@ from twice.diagnosing.locating.describing import (
     place_of,
     same_statement,
 )
-from twice.diagnosing.locating.located import Located, Unlocated
-from twice.diagnosing.locating.moments import Flow, Moments, same_flow
+from twice.diagnosing.locating.located import Located, Place, Unlocated
+from twice.diagnosing.locating.moments import Flow, Moments
 from twice.diagnosing.locating.observing import ANY, Held, Observer
+from twice.diagnosing.locating.reading_lines import line_facts
+from twice.diagnosing.locating.saving import find_saving
 from twice.diagnosing.locating.searching import Search, Searcher
 from twice.diagnosing.locating.slicing import Slicer
 from twice.diagnosing.together import together
-from twice.diagnosing.tracing.paths import FLOW, is_local, plain, under
+from twice.diagnosing.tracing.paths import FLOW, frame_prefix, is_local, plain, under
 from twice.diagnosing.tracing.trace import FlowPlan, Plan, Trace
 
 _CANDIDATES_MAX = 24
@@ -115,22 +118,14 @@ def _attempt(
     held: Held | None,
 ) -> tuple[Located | Unlocated, str]:
     """One localisation, and the side that does not reproduce itself, if that was in the way."""
-    asked = [(side, repeat) for side in ("a", "b") for repeat in range(repeats)]
-    traces = together([partial(trace, side, repeat, FlowPlan()) for side, repeat in asked])
-    flows: dict[str, list[Flow]] = {"a": [], "b": []}
-    for (side, _), traced in zip(asked, traces, strict=True):
-        flows[side].append(Flow(side, traced))
-    moments = Moments(flows["a"][0], flows["b"][0])
+    calls = [partial(trace, side, 0, FlowPlan()) for side in ("a", "b")]
+    flows = [Flow(side, traced) for side, traced in zip(("a", "b"), together(calls), strict=True)]
+    moments = Moments(*flows)
     observer = Observer(trace, moments, repeats, insist=insist, held=held)
-    observer.executions = 2 * repeats
+    observer.executions = len(flows)
     search = _Locator(observer, moments, tracked)
-    for side, executed in flows.items():
-        for flow in executed:
-            search.caveats.update(dict.fromkeys(flow.trace.caveats))
-        if any(not same_flow(executed[0], other) for other in executed[1:]):
-            search.evidence.append(
-                f"Side {side} does not go the same way twice in its own surroundings."
-            )
+    for flow in flows:
+        search.caveats.update(dict.fromkeys(flow.trace.caveats))
     return search.run(), search.unstable
 
 
@@ -144,6 +139,8 @@ class _Locator:
         self.evidence: list[str] = []
         self.caveats: dict[str, None] = {}
         self.unstable = ""
+        self._beside: Place | None = None
+        self._told_by: Beginning | None = None
 
     def run(self) -> Located | Unlocated:
         """Looks, searches, follows back."""
@@ -174,12 +171,12 @@ class _Locator:
         """Candidates, the way back, the result; None when it rested on noise."""
         paths = [*goals, *(path for path in sorted(differing) if path not in goals)]
         paths = paths[:_CANDIDATES_MAX]
-        whole = Search(ANY, range(len(self._moments)), last)
-        self._searcher.run([whole, *(Search(path, range(last + 1), last) for path in paths)])
+        whole, *each = (Search(path, self._moments.numbers, last) for path in (ANY, *paths))
+        self._searcher.run([whole, *each])
         found = self._slicer.beginnings([Goal(path, last) for path in paths])
         started = [begun for begun in found if begun.path in goals]
         first = min(started, key=_earliest)
-        chain = self._way_back(first)
+        chain = self._end_where_told(self._way_back(first))
         leaf = chain[-1]
         around = [leaf.moment, self._moments.previous(leaf.moment)]
         noisy = self._observer.check_noise(number for number in around if number is not None)
@@ -204,15 +201,25 @@ class _Locator:
         return self._described(chain, [])
 
     def _described(self, chain: list[Beginning], found: list[Beginning]) -> Located:
-        return describe(
+        located = describe(
             chain,
             candidates_of(found, chain),
             self._observer,
             self._moments,
             self._tracked,
+            self._beside,
+            self._told_by is not None and chain[-1].other is None,
             self.evidence,
             self.caveats,
         )
+        if not (located.is_switched and RESTORING in located.tags):
+            return located
+        flow = self._moments.a if chain[-1].operation.side == "a" else self._moments.b
+        saving = find_saving(located, flow)
+        if saving is None:
+            return located
+        back = f"What was saved there is put back at {at(place_of(chain[-1].operation))}."
+        return replace(located.credit(saving), evidence=(back, *located.evidence))
 
     def _way_back(self, first: Beginning) -> list[Beginning]:
         """From the tracked difference to the earliest operation that read nothing different."""
@@ -245,6 +252,26 @@ class _Locator:
         chain.reverse()
         return chain
 
+    def _end_where_told(self, chain: list[Beginning]) -> list[Beginning]:
+        """The way back, ended at what one side alone does because a variable of the environment says so.
+
+        The variable, read beforehand, is how the runs were told apart; the operation is what it switches on,
+        or what it makes one side draw more.
+        """
+        leaf = chain[-1]
+        read = leaf.guard or leaf.operation
+        facts = line_facts(read.place.file, read.place.line)
+        if facts is None or VARIABLE not in facts.tags:
+            return chain
+        switched = [
+            at for at, begun in enumerate(chain) if self._slicer.is_switched(begun, by=leaf)
+        ]
+        if not switched:
+            return chain
+        self._told_by = chain[-1]
+        found = self._slicer.find_switched(chain[switched[-1]])
+        return [*chain[: switched[-1]], self._slicer.find_stream(found)]
+
     def _goals(self, differing: frozenset[str]) -> list[str]:
         roots = sorted(path for path in differing if not is_local(path))
         if self._tracked is None:
@@ -256,11 +283,27 @@ class _Locator:
             self.evidence.append("No difference of any kind that lasts begins before it.")
         elif whole.high < leaf.moment:
             begun = self._slicer.beginnings([Goal(ANY, whole.until)])[0]
-            if not same_statement(begun.operation, leaf.operation):
-                self.evidence.append(
-                    "A difference that begins earlier stays alive beside it, and the tracked state was"
-                    f" not followed back to it: {at(place_of(begun.operation))}."
-                )
+            is_known = same_statement(begun.operation, leaf.operation) or self._is_told(begun)
+            if not is_known and self._may_read_more(leaf):
+                self._beside = place_of(begun.operation)
+
+    def _is_told(self, begun: Beginning) -> bool:
+        """Whether a difference is the variable that told the runs apart, or came from it."""
+        if self._told_by is None:
+            return False
+        read = self._told_by.operation
+        return same_statement(begun.operation, read) or same_statement(
+            self._way_back(begun)[-1].operation, read
+        )
+
+    def _may_read_more(self, leaf: Beginning) -> bool:
+        """Whether anything that differed before the operation is in reach of the frame that ran it."""
+        before = self._moments.previous(leaf.moment)
+        differing = None if before is None else self._observer.differing(before)
+        if not differing:
+            return True
+        prefix = frame_prefix(leaf.operation.depth, leaf.operation.place.function)
+        return any(path.startswith(prefix) or not is_local(path) for path in differing)
 
     def _tell_flow(self) -> None:
         only_a, only_b = self._moments.unpaired
@@ -287,7 +330,8 @@ class _Locator:
         )
 
     def _nothing_lasts(self) -> Unlocated:
-        seen = [number for number in range(len(self._moments)) if self._observer.differing(number)]
+        sampled = self._observer.list_sampled(self._moments.numbers)
+        seen = [number for number in sampled if self._observer.differing(number)]
         if seen:
             self.evidence.append(f"Something differed at {len(seen)} of the events looked at.")
         left = sorted(self._observer.differing(len(self._moments) - 1) or ())

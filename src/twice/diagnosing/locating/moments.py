@@ -4,6 +4,8 @@ For: one list of *moments* (an event of side a and the event of side b that is t
 order in which side a met them; which frame every event belongs to; and the rule that says what ran
 between an event and the next one.
 
+Events are columns throughout: a window may have millions of them.
+
 Not for: state. A moment knows where it stands, not what differs there (``observing``).
 
 Invariant: moments rise on both sides within a lane.
@@ -11,15 +13,21 @@ Invariant: moments rise on both sides within a lane.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from twice.diagnosing.locating.alignment import align
+import numpy as np
+import numpy.typing as npt
+
+from twice.diagnosing.locating.alignment import Keys, Numbers, align
 from twice.diagnosing.tracing.trace import Lane, Position, Trace
 
+_BLOCK = 1 << 14  # events that are looked through at once
 _STOP = (1 << 64) - 1
+_DEPTH = (1 << 32) - 1
+_NONE: Numbers = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +64,27 @@ class Operation:
     index: int
 
 
-@dataclass(slots=True)
-class _Frame:
-    """The stretches of events during which a frame was on its thread's stack, ends included."""
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Moments by number, kept as columns.
 
-    depth: int
-    parent: int
-    stretches: list[tuple[int, int]] = field(default_factory=list)
+    Args:
+        lanes: names of the threads.
+        lane: place of each moment's thread in ``lanes``.
+        a: index of each moment's event in side a's lane.
+        b: index of each moment's event in side b's lane.
+    """
+
+    lanes: Sequence[str]
+    lane: npt.NDArray[np.unsignedinteger]
+    a: Numbers
+    b: Numbers
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def __getitem__(self, number: int) -> Moment:
+        return Moment(self.lanes[self.lane[number]], int(self.a[number]), int(self.b[number]))
 
 
 class Flow:
@@ -76,7 +98,8 @@ class Flow:
     def __init__(self, side: str, trace: Trace) -> None:
         self.side, self.trace = side, trace
         self.lanes = {lane.name: lane for lane in trace.lanes}
-        self._frames: dict[str, tuple[array[int], list[_Frame]]] = {}
+        self._kept: dict[str, npt.NDArray[np.int32]] = {}
+        self._resumed: dict[tuple[str, int], list[int]] = {}
 
     def position(self, lane: str, index: int) -> Position:
         """Where an event stands."""
@@ -90,13 +113,20 @@ class Flow:
         """Depth of the frame on top at an event, from 0; -1 outside user code."""
         return self.lanes[lane].depths[index] - 1
 
+    def back_from(self, lane: str, index: int, depth: int) -> Iterator[int]:
+        """Events from one backwards, without those inside of calls that a frame at a depth made."""
+        depths = np.asarray(self.lanes[lane].depths)
+        for end in range(index + 1, 0, -_BLOCK):
+            start = max(0, end - _BLOCK)
+            yield from (np.flatnonzero(depths[start:end] <= depth + 1)[::-1] + start).tolist()
+
     def running_after(self, lane: str, index: int) -> Operation:
         """What runs after an event: the line it announces, or the caller's line after a return."""
         at, depth = index, self.depth(lane, index)
-        if self.position(lane, index).event == "return":
+        if _is_return(self.position(lane, index)):
             wanted = depth - 1
-            while at >= 0 and self.depth(lane, at) != wanted:
-                at -= 1
+            before = np.flatnonzero(np.asarray(self.lanes[lane].depths)[: index + 1] == depth)
+            at = int(before[-1]) if len(before) else -1
             below = self.lanes[lane].below
             if at < 0 and 0 <= wanted < len(below):
                 return Operation(
@@ -109,67 +139,86 @@ class Flow:
 
     def stretches(self, lane: str, index: int, depth: int) -> list[tuple[int, int]]:
         """When the frame that stands at ``depth`` at an event was on the stack, ends included."""
-        tops, frames = self._read(lane)
-        frame = tops[index]
-        while frame >= 0 and frames[frame].depth > depth:
-            frame = frames[frame].parent
-        if frame < 0 or frames[frame].depth != depth:
-            return [(0, len(tops) - 1)]
-        return frames[frame].stretches
+        depths = self.lanes[lane].depths
+        last = len(depths) - 1
+        if not 0 <= depth < depths[index]:
+            return [(0, last)]
+        starts = np.flatnonzero(self._survivors(lane) <= depth)
+        ends = np.append(starts[1:] - 1, last)
+        number = int(starts.searchsorted(index, "right")) - 1
+        if not self._match(lane, starts, _is_resume).any():
+            return [(int(starts[number]), int(ends[number]))]
+        stretches = list(zip(starts.tolist(), ends.tolist(), strict=True))
+        frames = self._resumed.get((lane, depth))
+        if frames is None:
+            frames = self._resumed[lane, depth] = self._frames(lane, depth, stretches)
+        return [each for each, of in zip(stretches, frames, strict=True) if of == frames[number]]
 
-    def same_frame(self, lane: str, first: int, second: int, depth: int) -> bool:
-        """Whether the same frame stands at a depth at two events."""
-        return any(
-            start <= first <= end and start <= second <= end
-            for start, end in self.stretches(lane, second, depth)
+    def returns(
+        self, lane: str, depth: int, first: int, last: int, function: str = ""
+    ) -> npt.NDArray[np.int_]:
+        """Events of a stretch, ends included, at which a frame at a depth is left.
+
+        Args:
+            lane: name of the thread.
+            depth: depth of the frame.
+            first: index of the first event of the stretch.
+            last: index of the last one.
+            function: how the qualified name of the frame's function ends.
+        """
+        within = slice(first, last + 1)
+        at_depth = np.asarray(self.lanes[lane].depths)[within] == depth + 1
+        left = self._match(
+            lane, within, lambda at: _is_return(at) and at.function.endswith(function)
+        )
+        return np.flatnonzero(at_depth & left) + first
+
+    def list_visited(self, lane: str, first: int, last: int) -> list[tuple[Position, int]]:
+        """Where the events of a stretch, ends included, stand, and at which depth; each once."""
+        within, held = slice(first, last + 1), self.lanes[lane]
+        places, depths = np.asarray(held.places)[within], np.asarray(held.depths)[within]
+        found = np.unique(places.astype(np.uint64) << 32 | depths).tolist()
+        return [(self.trace.positions[each >> 32], (each & _DEPTH) - 1) for each in found]
+
+    def count(self, lane: str, place: Position, first: int, last: int) -> int:
+        """How many events of a stretch, ends included, stand at a place."""
+        number = self.trace.positions.index(place)
+        return int(
+            np.count_nonzero(np.asarray(self.lanes[lane].places)[first : last + 1] == number)
         )
 
-    def _read(self, lane: str) -> tuple[array[int], list[_Frame]]:
-        known = self._frames.get(lane)
+    def _match(
+        self, lane: str, where: slice | npt.NDArray[np.int_], test: Callable[[Position], bool]
+    ) -> npt.NDArray[np.bool_]:
+        """Whether each of some events of a lane stands at a position that passes a test."""
+        passing = np.array([test(place) for place in self.trace.positions], bool)
+        return np.take(passing, np.asarray(self.lanes[lane].places)[where])
+
+    def _survivors(self, lane: str) -> npt.NDArray[np.int32]:
+        """How many of the frames of the event before are still there, per event."""
+        known = self._kept.get(lane)
         if known is None:
-            known = self._frames[lane] = _frames(self.lanes[lane], self.trace.positions)
+            depths = np.asarray(self.lanes[lane].depths).astype(np.int32)
+            known = depths - self._match(lane, slice(None), _is_entry)
+            left = depths[:-1] - self._match(lane, slice(-1), _is_return)
+            np.minimum(known[1:], left, out=known[1:])
+            known[:1] = 0
+            self._kept[lane] = known
         return known
 
-
-def _frames(lane: Lane, positions: Sequence[Position]) -> tuple[array[int], list[_Frame]]:
-    """Which frame is on top at every event, and every frame's stretches."""
-    last = len(lane.places) - 1
-    frames: list[_Frame] = []
-    stack: list[int] = []
-    left: dict[tuple[str, str, int], list[int]] = {}
-    tops = array("l")
-
-    def push(frame: int, index: int) -> None:
-        frames[frame].stretches.append((index, last))
-        stack.append(frame)
-
-    def pop(index: int) -> int:
-        frame = stack.pop()
-        frames[frame].stretches[-1] = (frames[frame].stretches[-1][0], index)
-        return frame
-
-    for index, (place, height) in enumerate(zip(lane.places, lane.depths, strict=True)):
-        position = positions[place]
-        entering = position.event in {"call", "begin", "resume"}
-        while len(stack) > height - entering:
-            pop(index - 1)
-        while len(stack) < height - entering:
-            frames.append(_Frame(len(stack), stack[-1] if stack else -1))
-            push(len(frames) - 1, index)
-        if entering:
-            waiting = left.get((position.file, position.function, height))
-            if position.event == "resume" and waiting:
-                frame = waiting.pop()
-                frames[frame].parent = stack[-1] if stack else -1
-            else:
-                frames.append(_Frame(len(stack), stack[-1] if stack else -1))
-                frame = len(frames) - 1
-            push(frame, index)
-        tops.append(stack[-1] if stack else -1)
-        if position.event == "return" and stack:
-            frame = pop(index)
-            left.setdefault((position.file, position.function, height), []).append(frame)
-    return tops, frames
+    def _frames(self, lane: str, depth: int, stretches: list[tuple[int, int]]) -> list[int]:
+        """Number of the frame that stands at a depth, per stretch: the one that was left is resumed."""
+        frames: list[int] = []
+        left: dict[tuple[str, str], list[int]] = {}
+        depths = self.lanes[lane].depths
+        for number, (start, end) in enumerate(stretches):
+            first, last = self.position(lane, start), self.position(lane, end)
+            waiting = left.get((first.file, first.function))
+            resumed = _is_resume(first) and depths[start] == depth + 1
+            frames.append(waiting.pop() if resumed and waiting else number)
+            if _is_return(last) and depths[end] == depth + 1:
+                left.setdefault((last.file, last.function), []).append(frames[number])
+        return frames
 
 
 class Moments:
@@ -183,23 +232,31 @@ class Moments:
     def __init__(self, a: Flow, b: Flow) -> None:
         self.a, self.b = a, b
         keys: dict[Position, int] = {}
-        found: list[tuple[int, Moment]] = []
-        for name, lane in a.lanes.items():
-            other = b.lanes.get(name)
-            if other is not None:
-                pairs = align(
+        rows = [
+            (
+                lane,
+                *align(
                     _keys(lane, a.trace.positions, keys),
-                    _keys(other, b.trace.positions, keys),
+                    _keys(b.lanes[name], b.trace.positions, keys),
                     lane.depths,
-                )
-                found += [(lane.order[i], Moment(name, i, j)) for i, j in pairs]
-        found.sort(key=_by_order)
-        self.all = [moment for _, moment in found]
-        self._by_lane: dict[str, tuple[list[int], list[int]]] = {}
-        for number, moment in enumerate(self.all):
-            events, numbers = self._by_lane.setdefault(moment.lane, ([], []))
-            events.append(moment.a)
-            numbers.append(number)
+                ),
+            )
+            for name, lane in a.lanes.items()
+            if name in b.lanes
+        ]
+        order = _join(np.asarray(lane.order)[i] for lane, i, _ in rows).argsort(kind="stable")
+        lanes = np.arange(len(rows), dtype=np.min_scalar_type(len(rows)))
+        self.all = Pairs(
+            [lane.name for lane, *_ in rows],
+            _join(lanes[[each]].repeat(len(i)) for each, (_, i, _) in enumerate(rows))[order],
+            _join(i for _, i, _ in rows)[order],
+            _join(j for *_, j in rows)[order],
+        )
+        self.depths = _join(np.asarray(lane.depths)[i] for lane, i, _ in rows)[order]
+        self.numbers = np.arange(len(self.all), dtype=np.int32)
+        self._by_lane = {
+            name: self.numbers[self.all.lane == each] for each, name in enumerate(self.all.lanes)
+        }
 
     def __len__(self) -> int:
         return len(self.all)
@@ -212,63 +269,70 @@ class Moments:
 
     def at_or_before(self, lane: str, index: int) -> int | None:
         """Number of the last moment of a lane whose event of side a is not after ``index``."""
-        events, numbers = self._by_lane.get(lane, ([], []))
-        place = bisect_right(events, index)
-        return numbers[place - 1] if place else None
+        numbers = self._by_lane.get(lane, _NONE)
+        place = bisect_right(numbers, index, key=self.all.a.__getitem__)
+        return int(numbers[place - 1]) if place else None
 
-    def at_or_after(self, lane: str, index: int) -> int | None:
-        """Number of the first moment of a lane whose event of side a is not before ``index``."""
-        events, numbers = self._by_lane.get(lane, ([], []))
-        place = bisect_left(events, index)
-        return numbers[place] if place < len(numbers) else None
+    def exact(self, lane: str, index: int) -> int | None:
+        """Number of the moment whose event of side a is this one."""
+        number = self.at_or_before(lane, index)
+        return None if number is None or self.all.a[number] != index else number
+
+    def at(self, lane: str, events: npt.NDArray[np.int_]) -> Numbers:
+        """Numbers of the moments whose event of side a is one of these, which rise."""
+        if not len(events):
+            return _NONE
+        numbers = self.within(lane, [(int(events[0]), int(events[-1]))])
+        return np.compress(np.isin(self.all.a[numbers], events), numbers)
 
     def previous(self, number: int) -> int | None:
         """Number of the moment before this one in its own lane."""
         moment = self.all[number]
         return self.at_or_before(moment.lane, moment.a - 1)
 
-    def within(self, lane: str, stretches: list[tuple[int, int]]) -> list[int]:
+    def within(self, lane: str, stretches: list[tuple[int, int]]) -> Numbers:
         """Numbers of the lane's moments whose event of side a lies in one of the stretches."""
-        events, numbers = self._by_lane.get(lane, ([], []))
-        found: list[int] = []
-        for start, end in stretches:
-            found += numbers[bisect_left(events, start) : bisect_right(events, end)]
-        return found
+        numbers, event = self._by_lane.get(lane, _NONE), self.all.a.__getitem__
+        found = [
+            numbers[bisect_left(numbers, start, key=event) : bisect_right(numbers, end, key=event)]
+            for start, end in stretches
+        ]
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
-    def cheap_flips(self) -> list[int]:
+    def cheap_flips(self) -> Numbers:
         """Moments at which the small digests begin or cease to differ: good places to look."""
-        flips: list[int] = []
-        before: dict[str, bool] = {}
-        for number, moment in enumerate(self.all):
-            one, two = self.a.lanes[moment.lane], self.b.lanes[moment.lane]
-            differs = (
-                one.scalars[moment.a] != two.scalars[moment.b]
-                or one.streams[moment.a] != two.streams[moment.b]
-            )
-            if differs != before.get(moment.lane, False):
-                flips.append(number)
-            before[moment.lane] = differs
-        return flips
+        flips = [_NONE]
+        for name, numbers in self._by_lane.items():
+            one, two = self.a.lanes[name], self.b.lanes[name]
+            i, j = self.all.a[numbers], self.all.b[numbers]
+            differs = np.zeros(len(numbers) + 1, bool)
+            for column, other in ((one.scalars, two.scalars), (one.streams, two.streams)):
+                differs[1:] |= np.asarray(column)[i] != np.asarray(other)[j]
+            flips.append(numbers[differs[1:] != differs[:-1]])
+        return np.sort(np.concatenate(flips))
 
 
-def same_flow(one: Flow, two: Flow) -> bool:
-    """Whether two executions of one side went through the same places, thread by thread."""
-    if one.lanes.keys() != two.lanes.keys():
-        return False
-    keys: dict[Position, int] = {}
-    return all(
-        _keys(lane, one.trace.positions, keys) == _keys(two.lanes[name], two.trace.positions, keys)
-        for name, lane in one.lanes.items()
-    )
+def _is_entry(place: Position) -> bool:
+    return place.event in {"call", "begin", "resume"}
 
 
-def _keys(lane: Lane, positions: Sequence[Position], keys: dict[Position, int]) -> array[int]:
+def _is_resume(place: Position) -> bool:
+    return place.event == "resume"
+
+
+def _is_return(place: Position) -> bool:
+    return place.event == "return"
+
+
+def _keys(lane: Lane, positions: Sequence[Position], keys: dict[Position, int]) -> Keys:
     numbers = [keys.setdefault(place, len(keys)) << 32 for place in positions]
-    held = array("Q", [numbers[p] | d for p, d in zip(lane.places, lane.depths, strict=True)])
-    if held and positions[lane.places[-1]].event == "stop":
+    held = np.take(np.array(numbers, np.uint64), np.asarray(lane.places))
+    held |= np.asarray(lane.depths)
+    if len(held) and positions[lane.places[-1]].event == "stop":
         held[-1] = _STOP  # the point that closes the window, wherever a side came to it
     return held
 
 
-def _by_order(pair: tuple[int, Moment]) -> int:
-    return pair[0]
+def _join(columns: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """One column after the other; an empty one when there are none."""
+    return np.concatenate([np.empty(0, bool), *columns])

@@ -18,9 +18,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
+from twice.diagnosing.locating.alignment import Numbers
 from twice.diagnosing.locating.moments import Flow, Moments
 from twice.diagnosing.together import together
-from twice.diagnosing.tracing.paths import is_which
+from twice.diagnosing.tracing.paths import is_which, plain, under
 from twice.diagnosing.tracing.trace import (
     SAMPLES_MAX,
     Plan,
@@ -78,11 +81,13 @@ class Observer:
         self._trace, self.moments, self._repeats = trace, moments, repeats
         self._insist = insist
         self._held = held
+        self._held_numbers = [] if held is None else self._numbers_at(held["a"])
         self._flows: dict[str, Flow] = {"a": moments.a, "b": moments.b}
         self._samples: dict[str, dict[Point, Sample]] = {"a": {}, "b": {}}
         self._lost: set[tuple[str, Point]] = set()
         self.seen: list[int] = []
         self._looked: set[int] = set()
+        self._closed: set[int] = set()
         self._paths: dict[int, frozenset[str]] = {}
         self.noise: dict[str, str] = {}  # path -> the side that differs from itself
         self._passing: dict[tuple[str, Point], set[str]] = {}
@@ -96,6 +101,7 @@ class Observer:
     def look(self, numbers: Iterable[int], *, noise: bool = False) -> None:
         """Sees to it that both sides have been sampled at these moments."""
         wanted = list(dict.fromkeys(numbers))
+        self._closed.update(wanted)
         self._look_at(
             {side: [self._point(side, number) for number in wanted] for side in ("a", "b")}, noise
         )
@@ -194,6 +200,13 @@ class Observer:
         place = bisect_left(self.seen, before)
         return self.seen[place - 1] if place else None
 
+    def list_opaque(self, owner: str, sample: Sample) -> list[str]:
+        """Caveats on what stands at a path, or hangs on it, and could not be looked into."""
+        reached = {path for path in sample.digests if under(path, owner)}
+        reached |= {path for each in list(reached) for path in sample.references.get(each, ())}
+        told = (caveat.partition(": ") for caveat in self.caveats if ": " in caveat)
+        return [f"{plain(path)}: {what}" for path, _, what in told if path in reached]
+
     def masked(self, number: int) -> list[str]:
         """Paths that differ at a moment and are left out because they differ within a side too."""
         a, b = (self.sample(side, self._point(side, number)) for side in ("a", "b"))
@@ -253,9 +266,34 @@ class Observer:
         moment = self.moments.all[number]
         return moment.lane, moment.a if side == "a" else moment.b
 
-    def may_be_lost(self, count: int) -> bool:
-        """Whether that many moments could all be lost."""
-        return self._held is not None or count <= len(self._lost)
+    def are_lost(self, numbers: Numbers) -> bool:
+        """Whether all of the moments were looked for and cannot be seen."""
+        if self._held is None and len(numbers) > len(self._lost):
+            return False
+        return all(map(self.is_lost, self._select_held(numbers).tolist()))
+
+    def select_unseen(self, numbers: Numbers) -> Numbers:
+        """Those of the moments that were not looked at, and can be."""
+        held = self._select_held(numbers)
+        unseen = held[np.isin(held, list(self._closed), invert=True)]
+        if self._held is None:
+            return unseen
+        return unseen[[not self.is_lost(number) for number in unseen.tolist()]]
+
+    def list_sampled(self, numbers: Numbers) -> list[int]:
+        """Those of the moments at which side a was sampled."""
+        sampled = self._numbers_at(self._samples["a"])
+        return [
+            number for number, held in zip(sampled, np.isin(sampled, numbers), strict=True) if held
+        ]
+
+    def _select_held(self, numbers: Numbers) -> Numbers:
+        return numbers if self._held is None else numbers[np.isin(numbers, self._held_numbers)]
+
+    def _numbers_at(self, points: Iterable[Point]) -> list[int]:
+        """Moments whose event of side a is one of the points, rising."""
+        found = (self.moments.exact(lane, index) for lane, index in points)
+        return sorted({number for number in found if number is not None})
 
     def is_lost(self, number: int) -> bool:
         """Whether a moment was looked for and cannot be seen."""

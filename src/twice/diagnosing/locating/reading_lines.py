@@ -20,7 +20,18 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from twice.diagnosing.locating.callables import ITERATION, MATMUL, SEEDED, SEEDING_METHODS, tags_of
+from twice.diagnosing.locating.callables import (
+    IS_SQL,
+    ITERATION,
+    MATMUL,
+    OPENING_METHODS,
+    OPENS_TEXT,
+    SEEDED,
+    SEEDING_METHODS,
+    SQL,
+    TEXT,
+    tags_of,
+)
 
 _LOOPS = (ast.For, ast.AsyncFor)
 _WALKERS = frozenset(
@@ -53,6 +64,7 @@ class LineFacts:
         iterates: source of what is iterated, in loops and comprehensions.
         tags: kinds of callables, sorted (``callables``).
         seeds: names bound here that reach a seeding call later in the function.
+        only_call: dotted name of the call that is the whole value of the statement, as written; else empty.
         yields: the statement yields, awaits, or is an expression whose value a frame returns.
     """
 
@@ -66,6 +78,7 @@ class LineFacts:
     iterates: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     seeds: tuple[str, ...] = ()
+    only_call: str = ""
     yields: bool = False
 
 
@@ -89,7 +102,7 @@ def line_facts(file: str, line: int, source: str | None = None) -> LineFacts | N
     imports = _imports(module)
     nodes = [node for statement in here for node in _header(statement)]
     reads, assigns = _names(nodes)
-    changed = (_dotted(each.target) for each in here if isinstance(each, ast.AugAssign))
+    changed = (read_dotted(each.target) for each in here if isinstance(each, ast.AugAssign))
     iterated = [each for statement in here for each in _iterated(nodes, statement)]
     calls, tags = _calls(nodes, imports)
     function = next((node for node in reversed(chain) if isinstance(node, _FUNCTIONS)), module)
@@ -104,8 +117,14 @@ def line_facts(file: str, line: int, source: str | None = None) -> LineFacts | N
         iterates=tuple(dict.fromkeys(ast.unparse(each) for each in iterated)),
         tags=tuple(sorted({*tags, ITERATION})) if iterated else tags,
         seeds=_seeds(function, here[0], assigns, imports),
+        only_call=_only_call(here[0]),
         yields=any(isinstance(node, _VALUES) for node in nodes),
     )
+
+
+def _only_call(statement: ast.AST) -> str:
+    value = getattr(statement, "value", None)
+    return (read_dotted(value.func) or "") if isinstance(value, ast.Call) else ""
 
 
 @contextmanager
@@ -121,42 +140,9 @@ def given_sources(texts: Mapping[str, str]) -> Iterator[None]:
 _GIVEN: ContextVar[Mapping[str, str] | None] = ContextVar("given_sources", default=None)
 
 
-def function_lines(file: str, first: int) -> range:
-    """Lines of the function that begins at a line, decorators included; empty when there is none."""
-    module = _parse(_text(file))
-    for node in ast.walk(module) if module is not None else ():
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            start = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            if start == first:
-                return range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
-    return range(0)
-
-
-def lines_called(file: str, first: int) -> list[int]:
-    """Lines of what the function at a line calls: methods of its class and functions of its module."""
-    module = _parse(_text(file))
-    if module is None:
-        return []
-    lines = function_lines(file, first)
-    around: list[ast.AST] = [module, *(node for node in module.body if _holds(node, first))]
-    named = {
-        node.name: node
-        for scope in around
-        for node in ast.iter_child_nodes(scope)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
-    called = {
-        name.rpartition(".")[2]
-        for node in ast.walk(module)
-        if isinstance(node, ast.Call) and node.lineno in lines
-        if (name := _dotted(node.func)) is not None and name.count(".") <= name.startswith("self.")
-    }
-    inside = [node for name, node in named.items() if name in called and node.lineno not in lines]
-    return [line for node in inside for line in range(node.lineno, (node.end_lineno or 0) + 1)]
-
-
-def _holds(node: ast.stmt, line: int) -> bool:
-    return isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0)
+def parse_file(file: str) -> ast.Module | None:
+    """The syntax of a source, or None when there is none that can be read."""
+    return _parse(_text(file))
 
 
 def _text(file: str) -> str:
@@ -219,7 +205,8 @@ def _header(statement: ast.AST) -> Iterator[ast.AST]:
                 yield from ast.walk(child)
 
 
-def _dotted(node: ast.AST) -> str | None:
+def read_dotted(node: ast.AST) -> str | None:
+    """The dotted name that an expression is, or None."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -231,17 +218,19 @@ def _dotted(node: ast.AST) -> str | None:
 
 def _names(nodes: list[ast.AST]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Dotted names read and bound; of ``a.b.c`` only the whole, not ``a`` and ``a.b``."""
-    inner = {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and _dotted(node)}
+    inner = {
+        id(node.value) for node in nodes if isinstance(node, ast.Attribute) and read_dotted(node)
+    }
     reads: dict[str, None] = {}
     binds: dict[str, None] = {}
     for node in nodes:
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            name = _dotted(node.value)
+            name = read_dotted(node.value)
             if name:
                 binds[name] = None
         if not isinstance(node, ast.Name | ast.Attribute) or id(node) in inner:
             continue
-        name = _dotted(node)
+        name = read_dotted(node)
         if name:
             (reads if isinstance(node.ctx, ast.Load) else binds)[name] = None
     for node in nodes:
@@ -264,7 +253,7 @@ def _imports(module: ast.Module) -> dict[str, str]:
                 known[alias.asname or alias.name] = f"{node.module}.{alias.name}"
     for statement in module.body:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target, name = statement.targets[0], _dotted(statement.value)
+            target, name = statement.targets[0], read_dotted(statement.value)
             if isinstance(target, ast.Name) and name and name.partition(".")[0] in known:
                 known.setdefault(target.id, resolve(name, known))
     return known
@@ -283,7 +272,7 @@ def _calls(
     tags: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Call):
-            name = _dotted(node.func)
+            name = read_dotted(node.func)
             if name is None and isinstance(node.func, ast.Attribute):
                 name = f"().{node.func.attr}"
             if name is not None:
@@ -296,14 +285,29 @@ def _calls(
                         is_method=name.partition(".")[0] not in imports,
                     )
                 )
+                if _opens_text(node, full):
+                    tags.add(TEXT)
         elif isinstance(node, ast.Attribute | ast.Name):
-            name = _dotted(node)
+            name = read_dotted(node)
             full = resolve(name, imports) if name else ""
             if full in {"os.environ", "os.environb", "sys.argv"}:
                 tags.update(tags_of(full, arguments=0, is_method=False))
         elif isinstance(node, ast.MatMult):
             tags.add(MATMUL)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+            tags.update(tag for form, tag in SQL if IS_SQL.match(text) and form.search(text))
     return tuple(calls), tuple(sorted(tags))
+
+
+def _opens_text(call: ast.Call, full: str) -> bool:
+    """Whether a call reads or writes text and says no encoding."""
+    if full not in OPENS_TEXT and full.rpartition(".")[2] not in OPENING_METHODS:
+        return False
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    mode = given.get("mode") or (call.args[1] if len(call.args) > 1 else None)
+    is_binary = isinstance(mode, ast.Constant) and isinstance(mode.value, str) and "b" in mode.value
+    return "encoding" not in given and not is_binary and len(call.args) < 4
 
 
 def _iterated(nodes: list[ast.AST], statement: ast.AST) -> Iterator[ast.expr]:
@@ -357,7 +361,7 @@ def _reaches_seeding(function: ast.AST, start: int, name: str, imports: dict[str
 
 
 def _is_seeding(node: ast.Call, imports: dict[str, str]) -> bool:
-    name = _dotted(node.func)
+    name = read_dotted(node.func)
     if name is None:
         return False
     return resolve(name, imports) in SEEDED or name.rpartition(".")[2] in SEEDING_METHODS

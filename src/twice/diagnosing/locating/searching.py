@@ -14,9 +14,11 @@ Invariant: a bracket only ever says what was seen.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from twice.diagnosing.locating.alignment import Numbers
 from twice.diagnosing.locating.observing import Observer
 from twice.diagnosing.tracing.trace import SAMPLES_MAX
 
@@ -35,7 +37,7 @@ class Search:
     """
 
     path: str
-    where: Sequence[int]
+    where: Numbers
     until: int
     low: int | None = None
     high: int = 0
@@ -51,7 +53,7 @@ class Searcher:
 
     def __init__(self, observer: Observer) -> None:
         self._observer, self._moments = observer, observer.moments
-        self._hints = observer.moments.cheap_flips()
+        self._hints, self._depths = self._moments.cheap_flips(), self._moments.depths
 
     def run(self, searches: list[Search], rounds: int = 12) -> None:
         """Carries searches to their end, sharing executions among them."""
@@ -91,39 +93,30 @@ class Searcher:
                 break
         first = 0 if search.low is None else bisect_left(where, search.low) + 1
         between = where[first : bisect_left(where, search.high)]
-        may_be_lost = self._observer.may_be_lost(len(between))
-        search.settled = may_be_lost and all(map(self._observer.is_lost, between))
+        search.settled = self._observer.are_lost(between)
         return search.settled
 
     def _between(self, search: Search, budget: int) -> list[int]:
         """Moments to look at inside a bracket."""
         first = 0 if search.low is None else bisect_left(search.where, search.low) + 1
-        inside = [
-            number
-            for number in search.where[first : bisect_left(search.where, search.high)]
-            if self._observer.differs(number, search.path) is None
-            and not self._observer.is_lost(number)
-        ]
+        bracket = search.where[first : bisect_left(search.where, search.high)]
+        inside = self._observer.select_unseen(bracket)
         if len(inside) <= budget:
-            return inside
-        chosen = {inside[0]: None, inside[-1]: None}
+            return list(map(int, inside))
+        chosen = dict.fromkeys((int(inside[0]), int(inside[-1])))
         for hints in (self._hints_in(inside), self._outermost(inside)):
-            for number in _spread(hints, budget // 2 - 1):
-                chosen[number] = None
-        for number in _spread(inside, budget - len(chosen)):
-            chosen[number] = None
+            chosen.update(dict.fromkeys(_spread(hints, budget // 2 - 1)))
+        chosen.update(dict.fromkeys(_spread(inside, budget - len(chosen))))
         return list(chosen)
 
-    def _hints_in(self, inside: list[int]) -> list[int]:
-        low = bisect_left(self._hints, inside[0])
-        high = bisect_left(self._hints, inside[-1])
-        held = set(inside)
-        return [each for hint in self._hints[low:high] for each in (hint - 1, hint) if each in held]
+    def _hints_in(self, inside: Numbers) -> Numbers:
+        low, high = (bisect_left(self._hints, inside[end]) for end in (0, -1))
+        around = np.stack((self._hints[low:high] - 1, self._hints[low:high]), axis=1).ravel()
+        return around[np.isin(around, inside)]
 
-    def _outermost(self, inside: list[int]) -> list[int]:
-        depths = {number: self._depth(number) for number in inside}
-        shallow = min(depths.values())
-        return [number for number in inside if depths[number] == shallow]
+    def _outermost(self, inside: Numbers) -> Numbers:
+        depths = self._depths[inside]
+        return inside[np.flatnonzero(depths == depths.min())]
 
     def _recheck(self, searches: list[Search], checked: set[int]) -> dict[int, None]:
         """Once per beginning that was found: moments after it, where the difference may have healed."""
@@ -136,27 +129,16 @@ class Searcher:
                 bisect_left(search.where, search.high),
                 bisect_left(search.where, search.until),
             )
-            after = [
-                number
-                for number in search.where[first + 1 : last]
-                if self._observer.differs(number, search.path) is None
-                and not self._observer.is_lost(number)
-            ]
-            picked = [] if not after else _spread(self._outermost(after), share // 2)
+            after = self._observer.select_unseen(search.where[first + 1 : last])
+            picked = _spread(self._outermost(after), share // 2) if len(after) else []
             for number in (*picked, *_spread(after, share - len(picked))):
                 if len(wanted) < SAMPLES_MAX:
                     wanted[number] = None
         return wanted
 
-    def _depth(self, number: int) -> int:
-        moment = self._moments.all[number]
-        return self._moments.a.depth(moment.lane, moment.a)
 
-
-def _spread(numbers: list[int], count: int) -> list[int]:
+def _spread(numbers: Numbers, count: int) -> list[int]:
     """At most ``count`` of the numbers, evenly spread."""
-    if len(numbers) <= count:
-        return numbers
-    if count <= 0:
-        return []
-    return [numbers[(2 * step + 1) * len(numbers) // (2 * count)] for step in range(count)]
+    if len(numbers) > count:
+        numbers = numbers[[(2 * step + 1) * len(numbers) // (2 * count) for step in range(count)]]
+    return list(map(int, numbers))

@@ -27,18 +27,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from twice.diagnosing.objects import librarystate
 from twice.diagnosing.objects.graphwalk import UNCLAIMED, Shape, Walk
-from twice.diagnosing.objects.objectfacts import (
+from twice.diagnosing.objects.statehash import short_hash
+from twice.diagnosing.tracing.paths import which
+from twice.foundation.object_attributes import (
     all_strings,
     attributes,
     class_facts,
     has_attributes,
 )
-from twice.diagnosing.objects.statehash import short_hash
-from twice.diagnosing.tracing.paths import which
 
 _SPREAD_MAX = 512  # members of one root that get a path of their own
 
@@ -56,10 +57,11 @@ class Limits:
 
 @dataclass(slots=True)
 class Graph:
-    """What was found: digests by path, references by path, the objects, and what is opaque."""
+    """What was found: digests by path, aliases and references by path, the objects, and what is opaque."""
 
     digests: dict[str, bytes] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
+    references: dict[str, tuple[str, ...]] = field(default_factory=dict)
     objects: dict[str, object] = field(default_factory=dict)
     caveats: tuple[str, ...] = ()
 
@@ -88,6 +90,7 @@ def digest_layers(
     *,
     limits: Limits | None = None,
     own_modules: Collection[str] = (),
+    drawn: Mapping[str, str] = MappingProxyType({}),
 ) -> Graph:
     """Digests several layers of roots; a later layer refers to what an earlier one already named.
 
@@ -99,6 +102,7 @@ def digest_layers(
         layers: roots by layer, the longest-lived first.
         limits: how much is read under one path.
         own_modules: modules whose classes are read as state.
+        drawn: parts of names that were drawn at random, and what stands for each in a digest.
 
     Returns:
         Digests, references, objects by path, and caveats sorted by text.
@@ -118,15 +122,19 @@ def digest_layers(
     seen_all: set[int] = set(owners)
     numbers: set[int] = set()
     for rank, name, value in planned:
-        walk = Walk(owners, rank, name, addresses, bound, own, caveats, seen_all, numbers)
+        walk = Walk(owners, rank, name, addresses, bound, own, caveats, seen_all, numbers, drawn)
         graph.digests[name] = walk.digest(value)
+        if walk.references:
+            graph.references[name] = tuple(walk.references)
         if rank == 0:
             _tell_which(graph, locals_of, name, walk.seen)
     masked = numbers & seen_all
     if masked:
         addresses = frozenset(masked)
         for rank, name, value in planned:
-            walk = Walk(owners, rank, name, addresses, bound, own, caveats, seen_all, numbers)
+            walk = Walk(
+                owners, rank, name, addresses, bound, own, caveats, seen_all, numbers, drawn
+            )
             graph.digests[name] = walk.digest(value)
     graph.caveats = tuple(sorted(caveats))
     return graph

@@ -7,17 +7,19 @@ Invariant: the bytes are self-delimiting, so two different graphs never run toge
 
 from __future__ import annotations
 
+import re
 import struct
+from collections.abc import Mapping
 from typing import Any
 
 from twice.diagnosing.objects import librarystate
-from twice.diagnosing.objects.objectfacts import (
+from twice.diagnosing.objects.statehash import short_hash
+from twice.foundation.object_attributes import (
     attributes,
     class_facts,
     class_name,
     class_namespace,
 )
-from twice.diagnosing.objects.statehash import short_hash
 
 _DEPTH_MAX = 60  # nesting on the Python stack; what lies deeper is put off, not dropped
 _ADDRESS_MIN = 1 << 16  # no object lives below; keeps small integers out of the address check
@@ -25,6 +27,9 @@ _ADDRESS_MIN = 1 << 16  # no object lives below; keeps small integers out of the
 _SCALARS = frozenset(map(id, (int, float, str, bytes, bool, type(None), complex)))
 UNCLAIMED = _SCALARS | frozenset(map(id, (tuple, frozenset, range, slice)))
 """Classes of values that cannot change, and so never own a path, by ``id``."""
+
+_KEEPS_HASH = re.compile("^_.*hash")
+"""Attributes in which classes of libraries keep the hash of the object, which another hash seed changes."""
 
 
 class Shape:
@@ -41,6 +46,7 @@ class Walk:
     """One path: a depth-first walk that writes a typed, self-delimiting byte string."""
 
     __slots__ = (
+        "_drawn",
         "addresses",
         "caveats",
         "keep",
@@ -53,6 +59,7 @@ class Walk:
         "parts",
         "path",
         "rank",
+        "references",
         "seen",
         "seen_all",
     )
@@ -68,11 +75,14 @@ class Walk:
         caveats: dict[str, None],
         seen_all: set[int],
         numbers: set[int],
+        drawn: Mapping[str, str],
     ) -> None:
         self.owners, self.rank, self.path, self.addresses = owners, rank, path, addresses
         self.left, self.own, self.caveats = nodes, own, caveats
         self.seen_all, self.numbers = seen_all, numbers
+        self._drawn = [(part.encode(), key.encode()) for part, key in drawn.items()]
         self.parts: list[bytes] = []
+        self.references: dict[str, None] = {}
         self.seen: dict[int, int] = {}
         self.order: list[int] = []
         self.later: list[object] = []
@@ -88,7 +98,14 @@ class Walk:
                 self.drain()
             except RecursionError:
                 self.caveat("nested too deeply for the stack that was left; only partly compared")
-        return short_hash(b"".join(self.parts))
+        return self._hash()
+
+    def _hash(self) -> bytes:
+        """The hash of what was written, with the names of random parts in place of these."""
+        written = b"".join(self.parts)
+        for part, key in self._drawn:
+            written = written.replace(part, key)
+        return short_hash(written)
 
     def drain(self) -> None:
         """Writes what was put off because it lay too deep."""
@@ -114,6 +131,7 @@ class Walk:
         owner = self.owners.get(identity)
         if owner is not None and owner[1] != self.path and self._stops_at(owner[0]):
             self.parts.append(b"o" + _text(owner[1]))
+            self.references[owner[1]] = None
             return
         self.left -= 1
         if self.left < 0:
@@ -185,7 +203,7 @@ class Walk:
             self.parts, self.later = [], []
             self.write(item, depth + 1)
             self.drain()
-            digests.append(short_hash(b"".join(self.parts)))
+            digests.append(self._hash())
             for identity in self.order[mark:]:
                 del self.seen[identity]
             del self.order[mark:]
@@ -221,21 +239,28 @@ class Walk:
         self.parts.append(b".%d:" % len(held_attributes))
         for name, held in held_attributes:
             self.parts.append(_text(name))
-            self.write(held, depth + 1)
+            if type(held) is int and _KEEPS_HASH.search(name) and not self._is_own(facts.name):
+                self.parts.append(b"h;")
+            else:
+                self.write(held, depth + 1)
 
     def klass(self, cls: type, depth: int) -> None:
         """Writes a class by name, and by its data when it is the user's."""
         name = class_name(cls)
         self.parts.append(_text(name))
-        if name.rpartition(".")[0].partition("<")[0] not in self.own and not any(
-            name.startswith(module + ".") for module in self.own
-        ):
+        if not self._is_own(name):
             return
         for label, held in class_namespace(cls):
             if label.startswith("__") or librarystate.is_code_member(held):
                 continue
             self.parts.append(_text(label))
             self.write(held, depth + 1)
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a class belongs to one of the modules whose classes are state."""
+        return name.rpartition(".")[0].partition("<")[0] in self.own or any(
+            name.startswith(module + ".") for module in self.own
+        )
 
 
 def _text(value: str) -> bytes:

@@ -1,7 +1,7 @@
 """What the state of a value is when its class belongs to Python or to a known library.
 
-For: numpy arrays and generators, ``random.Random``, torch tensors, functions, cells, collections,
-dates and paths, and for what holds no readable state (locks, files, iterators), which is said.
+For: numpy arrays and generators, ``random.Random``, functions, cells, collections, dates and paths. What keeps objects in C
+(``carriers``) and what libraries compute with (``tables``) have their readers beside.
 
 Not for: instances of the user's own classes; ``graphdigest`` reads those by attributes.
 
@@ -20,11 +20,12 @@ import random
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
-from twice.diagnosing.objects.objectfacts import ClassFacts, class_facts, derives
+from twice.diagnosing.objects import carriers, tables
+from twice.diagnosing.objects.state import State, in_bytes
 from twice.diagnosing.objects.statehash import short_hash
+from twice.foundation.object_attributes import ClassFacts, attributes, class_facts, derives
 
 NAMED_TYPES = frozenset(
     {
@@ -55,29 +56,6 @@ _CODE_MEMBERS = frozenset(
     }
 )
 _CHUNK_MAX = 4096  # bytes of an array that are copied; a larger one is hashed where it lies
-_RUNNING = ("builtins.generator", "builtins.coroutine", "builtins.async_generator")
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """The state of one value: raw bytes, values to walk, pairs in order, members without order.
-
-    Args:
-        chunks: bytes that are part of the state as they are.
-        values: objects to walk, in order.
-        pairs: key and value pairs, in order, or None.
-        members: members without order, or None.
-        attributes: instance attributes belong to the state too.
-        caveat: what cannot be seen, or empty.
-    """
-
-    chunks: tuple[bytes, ...] = ()
-    values: tuple[object, ...] = ()
-    pairs: list[tuple[object, object]] | None = None
-    members: list[object] | None = None
-    attributes: bool = False
-    caveat: str = ""
-    keep: tuple[object, ...] = field(default=())
 
 
 def knows(facts: ClassFacts) -> bool:
@@ -98,9 +76,7 @@ def read(value: object, facts: ClassFacts) -> State | None:
             return reader(value, facts)
     if _is_engine(facts):
         return State()
-    if not facts.python_made and any("__next__" in base.__dict__ for base in facts.bases):
-        return State(caveat=f"{facts.name} is an iterator; what is left in it was not compared")
-    return None
+    return None if facts.python_made else carriers.read_opaque(value, facts)
 
 
 def is_code_member(value: object) -> bool:
@@ -114,15 +90,27 @@ def is_stream(value: object) -> bool:
     return any(name in _STREAMS for name in class_facts(type(value)).lineage)
 
 
-def _text(*words: str) -> tuple[bytes, ...]:
-    return tuple(word.encode("utf-8", "surrogatepass") for word in words)
+def _sympy(value: Any, facts: ClassFacts) -> State:
+    """An expression by what it was made of; what follows from that is kept in the order of sets."""
+    held = attributes(value, facts)
+    made = [each for name, each in held if name not in {"_assumptions", "_mhash", "_hash"}]
+    return State(values=tuple(made))
 
 
 def _function(value: Any, _: ClassFacts) -> State:
     code = value.__code__
-    place = _text(str(value.__module__), value.__qualname__, str(code.co_firstlineno))
+    place = in_bytes(str(value.__module__), value.__qualname__, str(code.co_firstlineno))
     held = (value.__defaults__, value.__kwdefaults__, value.__closure__)
     return State(chunks=place, values=held, attributes=True)
+
+
+def _wrapper(value: Any, _: ClassFacts) -> State:
+    return State(values=(value.__func__,))
+
+
+def _lock(_value: Any, _: ClassFacts) -> State:
+    """A lock holds no data; who has it is a matter of the moment."""
+    return State()
 
 
 def _cell(value: Any, _: ClassFacts) -> State:
@@ -139,12 +127,12 @@ def _method(value: Any, _: ClassFacts) -> State:
 def _builtin(value: Any, _: ClassFacts) -> State:
     owner = value.__self__
     bound = () if owner is None or type(owner) is types.ModuleType else (owner,)
-    return State(chunks=_text(value.__qualname__), values=bound)
+    return State(chunks=in_bytes(value.__qualname__), values=bound)
 
 
 def _module(value: Any, _: ClassFacts) -> State:
     name = types.ModuleType.__getattribute__(value, "__dict__").get("__name__")
-    return State(chunks=_text(name if type(name) is str else "?"))
+    return State(chunks=in_bytes(name if type(name) is str else "?"))
 
 
 def _partial(value: Any, _: ClassFacts) -> State:
@@ -154,22 +142,7 @@ def _partial(value: Any, _: ClassFacts) -> State:
 
 
 def _code(value: Any, _: ClassFacts) -> State:
-    return State(chunks=_text(value.co_qualname, str(value.co_firstlineno)))
-
-
-def _running(value: Any, facts: ClassFacts) -> State:
-    code = next(held for name, held in _code_and_frame(value) if name == "code")
-    frame = next(held for name, held in _code_and_frame(value) if name == "frame")
-    line = str(frame.f_lineno) if frame is not None else "done"
-    return State(
-        chunks=_text(code.co_qualname, str(code.co_firstlineno), line),
-        caveat=f"{facts.name} {code.co_qualname}: only where it stands was compared",
-    )
-
-
-def _code_and_frame(value: Any) -> list[tuple[str, Any]]:
-    prefix = {"generator": "gi", "coroutine": "cr", "async_generator": "ag"}[type(value).__name__]
-    return [(part, getattr(value, f"{prefix}_{part}")) for part in ("code", "frame")]
+    return State(chunks=in_bytes(value.co_qualname, str(value.co_firstlineno)))
 
 
 def _dict(value: Any, facts: ClassFacts) -> State:
@@ -203,20 +176,19 @@ def _deque(value: Any, _: ClassFacts) -> State:
 
 
 def _int(value: Any, _: ClassFacts) -> State:
-    return State(chunks=_text(int.__repr__(value)), attributes=True)
+    return State(chunks=in_bytes(int.__repr__(value)), attributes=True)
 
 
 def _float(value: Any, _: ClassFacts) -> State:
-    return State(chunks=_text(float.hex(value)), attributes=True)
+    return State(chunks=in_bytes(float.hex(value)), attributes=True)
 
 
 def _str(value: Any, _: ClassFacts) -> State:
-    return State(chunks=_text(str.__str__(value)), attributes=True)
+    return State(chunks=in_bytes(str.__str__(value)), attributes=True)
 
 
 def _bytes(value: Any, _: ClassFacts) -> State:
-    base: Any = bytes if isinstance(value, bytes) else bytearray
-    return State(chunks=(base.join(b"", [value]),), attributes=True)
+    return State(chunks=(bytes.join(b"", (value,)),), attributes=True)
 
 
 def _enum(value: Any, facts: ClassFacts) -> State:
@@ -236,24 +208,24 @@ def _range(value: Any, _: ClassFacts) -> State:
 def _datetime(value: Any, facts: ClassFacts) -> State:
     for kind in (dt.datetime, dt.date, dt.time, dt.timedelta):
         if derives(facts, kind):
-            return State(chunks=_text(kind.__repr__(value)), attributes=True)
-    return State(chunks=_text(dt.timezone.__repr__(value)))
+            return State(chunks=in_bytes(kind.__repr__(value)), attributes=True)
+    return State(chunks=in_bytes(dt.timezone.__repr__(value)))
 
 
 def _decimal(value: Any, _: ClassFacts) -> State:
-    return State(chunks=_text(decimal.Decimal.__repr__(value)))
+    return State(chunks=in_bytes(decimal.Decimal.__repr__(value)))
 
 
 def _path(value: Any, facts: ClassFacts) -> State:
     for base in facts.bases:  # the cached parts and hash are not state
         if base.__module__.startswith("pathlib") and "__str__" in base.__dict__:
-            return State(chunks=_text(base.__dict__["__str__"](value)))
+            return State(chunks=in_bytes(base.__dict__["__str__"](value)))
     return State()
 
 
 def _array(value: Any, _: ClassFacts) -> State:
     kind: Any = array.array
-    return State(chunks=(*_text(kind.__dict__["typecode"].__get__(value)), kind.tobytes(value)))
+    return State(chunks=(*in_bytes(kind.__dict__["typecode"].__get__(value)), kind.tobytes(value)))
 
 
 def _random(value: Any, facts: ClassFacts) -> State:
@@ -267,7 +239,7 @@ def _random(value: Any, facts: ClassFacts) -> State:
 def _ndarray(value: Any, _: ClassFacts) -> State:
     numpy: Any = sys.modules["numpy"]
     plain = numpy.ndarray.view(value, numpy.ndarray)
-    shape = _text(
+    shape = in_bytes(
         str(plain.dtype.descr if plain.dtype.names else plain.dtype.str), str(plain.shape)
     )
     if plain.dtype.hasobject:
@@ -280,8 +252,8 @@ def _ndarray(value: Any, _: ClassFacts) -> State:
 
 def _npscalar(value: Any, _: ClassFacts) -> State:
     if value.dtype.hasobject:
-        return State(chunks=_text(value.dtype.str))
-    return State(chunks=(*_text(value.dtype.str), value.tobytes()))
+        return State(chunks=in_bytes(value.dtype.str))
+    return State(chunks=(*in_bytes(value.dtype.str), value.tobytes()))
 
 
 def _bit_generator(value: Any, _: ClassFacts) -> State:
@@ -307,42 +279,26 @@ def _random_state(value: Any, _: ClassFacts) -> State:
     return State(values=(state,), keep=(state,))
 
 
-def _tensor(value: Any, _: ClassFacts) -> State:
-    torch: Any = sys.modules["torch"]
-    with torch.no_grad():
-        plain = value.detach().cpu().contiguous()
-        shape = _text(str(plain.dtype), str(tuple(plain.shape)))
-        return State(chunks=(*shape, plain.reshape(-1).view(torch.uint8).numpy().tobytes()))
-
-
-def _torch_generator(value: Any, _: ClassFacts) -> State:
-    return State(chunks=(value.get_state().numpy().tobytes(),))
-
-
 def _c_data(value: Any, facts: ClassFacts) -> State:
     if not _ADDRESSES.isdisjoint(facts.lineage):
         return State(caveat=f"{facts.name} is an address; what stands there was not compared")
     return State(chunks=(memoryview(value).tobytes(),))
 
 
-def _lru(value: Any, _: ClassFacts) -> State:
-    return State(
-        values=(value.__wrapped__,),
-        chunks=_text(str(tuple(value.cache_info()))),
-        caveat="functools.lru_cache: counts were compared, cached values were not",
-    )
-
-
 _READERS: dict[str, Callable[[Any, ClassFacts], State]] = {
+    **carriers.READERS,
+    **tables.READERS,
     "builtins.function": _function,
     "builtins.cell": _cell,
     "builtins.method": _method,
     "builtins.builtin_function_or_method": _builtin,
     "builtins.module": _module,
+    "builtins.staticmethod": _wrapper,
+    "builtins.classmethod": _wrapper,
+    "_thread.lock": _lock,
+    "_thread.RLock": _lock,
     "builtins.code": _code,
-    **dict.fromkeys(_RUNNING, _running),
     "functools.partial": _partial,
-    "functools._lru_cache_wrapper": _lru,
     "enum.Enum": _enum,
     "builtins.dict": _dict,
     "builtins.list": _list,
@@ -370,14 +326,13 @@ _READERS: dict[str, Callable[[Any, ClassFacts], State]] = {
     "pathlib._local.PurePath": _path,
     "random.Random": _random,
     "numpy.ndarray": _ndarray,
+    "sympy.core.basic.Basic": _sympy,
     "numpy.generic": _npscalar,
+    "numpy.dtype": lambda value, _: State(chunks=in_bytes(value.str)),
     "numpy.random.bit_generator.BitGenerator": _bit_generator,
     "numpy.random.bit_generator.SeedSequence": _seed_sequence,
     "numpy.random._generator.Generator": _generator,
     "numpy.random.mtrand.RandomState": _random_state,
-    "torch._C.TensorBase": _tensor,
-    "torch.Tensor": _tensor,
-    "torch._C.Generator": _torch_generator,
 }
 _ADDRESSES = frozenset(
     {

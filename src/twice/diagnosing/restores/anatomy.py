@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping
 
 from twice.diagnosing.objects.graphdigest import digest_roots
 from twice.diagnosing.objects.librarystate import is_stream, knows
-from twice.diagnosing.objects.objectfacts import all_strings, attributes, class_facts
-from twice.diagnosing.restores.mujocostate import is_mjdata, mjdata_fields
+from twice.diagnosing.objects.mujocostate import is_mjdata, mjdata_fields
+from twice.foundation.object_attributes import all_strings, attributes, class_facts
 
 PATHS_MAX = 20_000
 _DEPTH_MAX = 10

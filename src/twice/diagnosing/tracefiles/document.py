@@ -193,9 +193,14 @@ def _check(found: TraceFile) -> None:
             _of(int, sample.index)
             _texts(sample.digests, bytes)
             _texts(sample.aliases, str)
+            for paths in _texts(sample.references, tuple).values():
+                for path in paths:
+                    _of(str, path)
             for shown in sample.shown.values():
                 _of(str, shown.text), _of(bytes, shown.unordered), _of(bytes, shown.cells)
                 _of(int, shown.cell), _of(str, shown.kind)
+                for where, digest, text in _of(tuple, shown.parts):
+                    _of(str, where), _of(bytes, digest), _of(str, text)
 
 
 def _of(kind: type, value: Any) -> Any:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from twice.diagnosing.attribution import Observations, attribute
+from twice.diagnosing.attribution import BY_LIBRARY, Observations, attribute
 from twice.diagnosing.comparing import InputDifference, PointRef, input_differences
-from twice.diagnosing.concluding import blind_spots, entering, operation_of
+from twice.diagnosing.concluding import blind_spots, entering, name_lines
 from twice.diagnosing.divergence import Divergence, Result
 from twice.diagnosing.executions import Executed
 from twice.diagnosing.experiments import Factor
@@ -144,7 +144,12 @@ class Offline:
         located: Located | None,
         unsteady: Sequence[str],
     ) -> Divergence:
-        result: Result = "unlocalised" if located is None else "localised"
+        reads_a, reads_b = self._a.reads, self._b.reads
+        apart = [name for name in sorted({**reads_a, **reads_b})
+                 if reads_a.get(name) != reads_b.get(name)]  # fmt: skip
+        by_library = any(name.endswith(BY_LIBRARY) for name in apart)
+        named = name_lines(located, fields, library_read=by_library)
+        result = named.result
         if unsteady or (located is not None and located.non_reproducing):
             result = "non-reproducing"
             names = " and ".join(unsteady) or (located.non_reproducing if located else "")
@@ -152,9 +157,6 @@ class Offline:
                 f"run {names} did not reproduce its own record where it was traced"
             )
         spots = [] if located is None else blind_spots(located)
-        reads_a, reads_b = self._a.reads, self._b.reads
-        apart = [name for name in sorted({**reads_a, **reads_b})
-                 if reads_a.get(name) != reads_b.get(name)]  # fmt: skip
         seen = Observations(
             located=located,
             columns=tuple(columns),
@@ -171,7 +173,8 @@ class Offline:
             last_agreement=None if before is None else _before(self._a, at),
             components=tuple(columns),
             fields=fields,
-            operation=None if located is None else operation_of(located, fields),
+            operation=named.operation,
+            candidates=named.candidates,
             attribution=attribute(seen),
             blind_spots=spots,
         )
@@ -191,7 +194,7 @@ class Offline:
             evidence=self._evidence,
             caveats=self._caveats,
             next=[f"twice trace RECORD --tick {max(-1, self._a.tick - 1)} -o FILE"]
-            if result not in {"same", "localised"}
+            if result not in {"same", "localised", "candidates"}
             else [f"twice diagnose --traces {self._path_a} {self._path_b} --json"],
         )
 

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 from twice.diagnosing.divergence import Divergence
-from twice.diagnosing.executions import BEFORE_ALL, Executed, Side, Window, reproduced
+from twice.diagnosing.executions import BEFORE_ALL, Side, Window, reproduced
 from twice.diagnosing.together import together
 from twice.diagnosing.tracefiles.document import (
     REPEATS,
@@ -74,11 +75,10 @@ def write_trace(
     """
     target, doing = Path(out), progress or (lambda _: None)
     refuse_existing(target, force=False)
-    with RunRecord.open(record_path) as record:
+    with RunRecord.open(record_path) as record, closing(Side("a", record)) as side:
         require_rerunnable(record)
         require_same_code(record, informational=False)
         window = _window_of(record, tick)
-        side = Side("a", record)
         doing("executing the run again")
         executed, reproduces = reproduced(side, window)
         if side.start is not None:
@@ -144,10 +144,8 @@ def _window_of(record: RunRecord, tick: int) -> Window:
 
 
 def _twice(side: Side, window: Window, plan: Plan) -> list[Trace]:
-    def once() -> Executed:
-        return side.execute(window, plan)
-
-    traces = [executed.trace for executed in together([once] * REPEATS)]
+    calls = [partial(side.execute, window, plan, fork_of=number) for number in range(REPEATS)]
+    traces = [executed.trace for executed in together(calls)]
     return [trace for trace in traces if trace is not None]
 
 

@@ -1,6 +1,7 @@
 """Line events by ``sys.monitoring``: Python 3.12 and later, all threads.
 
-For: code that is not the user's costs one event per place and is then switched off.
+For: code that is not the user's costs one event per place and is then switched off. Events are switched
+off for all threads or for none, so they stay on until no lane needs them.
 
 Invariant: the tool number is given back by ``stop``, and taken only if nobody holds it.
 """
@@ -8,10 +9,13 @@ Invariant: the tool number is given back by ``stop``, and taken only if nobody h
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from twice.diagnosing.tracing.collecting import Collector
+from twice.diagnosing.tracing.collecting import NO_VALUE, Collector, do_nothing
+from twice.diagnosing.tracing.flow_collector import FlowCollector
+from twice.diagnosing.tracing.sample_collector import SampleLane
 from twice.errors import TraceRefused
 
 _TOOLS = (4, 3, 5, 2)
@@ -20,11 +24,24 @@ _TOOLS = (4, 3, 5, 2)
 class Monitoring:
     """Feeds a collector from ``sys.monitoring``."""
 
-    def __init__(self, collector: Collector) -> None:
+    def __init__(self, collector: Collector[Any]) -> None:
         self._collector = collector
-        self._is_user = collector.is_user
         self._api: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
         self._tool = -1
+        events, off = self._api.events, self._api.DISABLE
+        self._entries = events.PY_START | events.PY_RESUME | events.PY_THROW
+        self._callbacks = {
+            event: _callback(collector, name, refusal)
+            for event, name, refusal in (
+                (events.PY_START, "call", off),
+                (events.PY_RESUME, "resume", off),
+                (events.PY_THROW, "resume", None),  # this one and PY_UNWIND cannot be switched off
+                (events.LINE, "line", off),
+                (events.PY_RETURN, "return", off),
+                (events.PY_YIELD, "return", off),
+                (events.PY_UNWIND, "return", None),
+            )
+        }
 
     def start(self, standing: list[FrameType]) -> None:  # noqa: ARG002 - settrace needs them
         """Begins.
@@ -44,59 +61,80 @@ class Monitoring:
                 "Stop the debugger, profiler or coverage tool that runs in this process.",
             )
         api.use_tool_id(self._tool, "twice")
-        events = api.events
-        for event, callback in (
-            (events.PY_START, self._enter),
-            (events.PY_RESUME, self._resume),
-            (events.PY_THROW, self._throw),
-            (events.LINE, self._line),
-            (events.PY_RETURN, self._leave),
-            (events.PY_YIELD, self._leave),
-            (events.PY_UNWIND, self._unwind),
-        ):
+        for event, callback in self._callbacks.items():
             api.register_callback(self._tool, event, callback)
-            self._wanted = getattr(self, "_wanted", 0) | event
         api.restart_events()
-        api.set_events(self._tool, self._wanted)
+        self._collector.on_lane_done = self._switch_off
+        api.set_events(self._tool, 0 if self._collector.done else sum(self._callbacks))
 
     def stop(self) -> None:
         """Ends and gives the tool number back."""
+        self._collector.on_lane_done = do_nothing
         api = self._api
         api.set_events(self._tool, 0)
-        for bit in range(self._wanted.bit_length()):
-            if self._wanted >> bit & 1:
-                api.register_callback(self._tool, 1 << bit, None)
+        for event in self._callbacks:
+            api.register_callback(self._tool, event, None)
         api.free_tool_id(self._tool)
         self._tool = -1
 
-    def _enter(self, code: CodeType, _: int) -> Any:
-        if not self._is_user(code):
-            return self._api.DISABLE
-        self._collector.enter(sys._getframe(1), "call")
+    def _switch_off(self) -> None:
+        if self._collector.done:
+            self._api.set_events(self._tool, 0)
+        elif isinstance(self._collector, FlowCollector):  # a new thread still gets its lane
+            self._api.set_events(self._tool, self._entries)
+
+
+def _callback(collector: Collector[Any], event: str, refusal: object) -> Callable[..., object]:
+    if isinstance(collector, FlowCollector):
+        return _recorder(collector, event, refusal)
+    return _counter(collector, event, refusal)
+
+
+def _recorder(collector: FlowCollector, event: str, refusal: object) -> Callable[..., object]:
+    """Return a callback that writes an event down."""
+    files, owns, here, find_frame = (
+        collector.user.files, collector.user.owns, collector.here, sys._getframe,
+    )  # fmt: skip
+
+    def enter(code: CodeType, _: int, __: object = None) -> object:
+        if code.co_filename not in files and not owns(code):
+            return refusal
+        here.lane.enter(find_frame(1), event)
         return None
 
-    def _resume(self, code: CodeType, _: int) -> Any:
-        if not self._is_user(code):
-            return self._api.DISABLE
-        self._collector.enter(sys._getframe(1), "resume")
+    def line(code: CodeType, line: int) -> object:
+        if code.co_filename not in files and not owns(code):
+            return refusal
+        here.lane.line(find_frame(1), line)
         return None
 
-    def _throw(self, code: CodeType, _: int, __: BaseException) -> None:
-        if self._is_user(code):
-            self._collector.enter(sys._getframe(1), "resume")
-
-    def _line(self, code: CodeType, line: int) -> Any:
-        if not self._is_user(code):
-            return self._api.DISABLE
-        self._collector.line(sys._getframe(1), line)
+    def leave(code: CodeType, _: int, __: object) -> object:
+        if code.co_filename not in files and not owns(code):
+            return refusal
+        here.lane.leave(find_frame(1))
         return None
 
-    def _leave(self, code: CodeType, _: int, value: object) -> Any:
-        if not self._is_user(code):
-            return self._api.DISABLE
-        self._collector.leave(sys._getframe(1), value)
+    if event == "line":
+        return line
+    return leave if event == "return" else enter
+
+
+def _counter(
+    collector: Collector[SampleLane], event: str, refusal: object
+) -> Callable[..., object]:
+    """Return a callback that counts an event and has it sampled when it is wanted."""
+    files, owns, here = collector.user.files, collector.user.owns, collector.here
+
+    def count(code: CodeType, line: int, value: object = None) -> object:
+        if code.co_filename not in files and not owns(code):
+            return refusal
+        lane = here.lane
+        index = lane.count
+        lane.count = index + 1
+        if index == lane.due:
+            frame = sys._getframe(1)
+            at = line if event == "line" else frame.f_lineno
+            lane.take(frame, at, event, value if event == "return" else NO_VALUE)
         return None
 
-    def _unwind(self, code: CodeType, _: int, raised: BaseException) -> None:
-        if self._is_user(code):
-            self._collector.leave(sys._getframe(1), raised)
+    return count

@@ -13,6 +13,8 @@ a path.
 from __future__ import annotations
 
 STREAMS = "(positions)"
+FILES = "(files)"
+"""What the files that a run wrote hold, by name."""
 FLOW = "(flow)"
 """No place: the way that a side goes on, where nothing it holds differs."""
 _RETURNED = "(returned)"
@@ -57,6 +59,12 @@ def is_returned(path: str) -> bool:
 def depth_of(path: str) -> int:
     """The frame depth of a local path."""
     return int(path[1 : path.index(" ")])
+
+
+def function_of(path: str) -> str:
+    """The qualified name of the function in whose frame a local path lives; empty for another path."""
+    head = path.removesuffix(_tail(path)) if is_local(path) else ""
+    return head.partition(" ")[2].removesuffix(">")
 
 
 def plain(path: str) -> str:

@@ -9,7 +9,7 @@ generator or coroutine ``begin`` and ``resume``, whose arguments were bound befo
 left (``return``, with the value or exception in flight). So a difference that is visible at event k
 and not at k-1 was made by what ran in between: the line of the frame that was on top after k-1.
 
-Not for: collecting (``collecting``) or comparing (``locating``).
+Not for: collecting (``flow_collector``, ``sample_collector``) or comparing (``locating``).
 
 Invariant: ``Trace.from_bytes(trace.to_bytes()) == trace``.
 """
@@ -17,14 +17,15 @@ Invariant: ``Trace.from_bytes(trace.to_bytes()) == trace``.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from twice.errors import TraceRefused
 
 SAMPLES_MAX = 64
-FORM = 1  # of the bytes; a reader refuses another
+EVENTS_MAX = 2_000_000
+FORM = 2  # of the bytes; a reader refuses another
 
 Point = tuple[str, int]
 """Lane and index of an event in it."""
@@ -35,10 +36,10 @@ class FlowPlan:
     """Asks for every event: code position, depth, scalar locals, stream positions.
 
     Args:
-        events_max: events kept; what comes after is counted in a caveat, not kept.
+        events_max: events kept, at most ``EVENTS_MAX``; a caveat says so when there were more.
     """
 
-    events_max: int = 2_000_000
+    events_max: int = EVENTS_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +99,15 @@ class Position:
 class Lane:
     """The events of one thread, in order, as columns.
 
+    A lane that was read back has columns of the narrowest items that hold them.
+
     Args:
         name: the thread's name; the same in every execution.
         places: index into ``Trace.positions``, per event.
         depths: number of user frames on the thread's stack, per event.
-        scalars: digest of the scalar locals of the current frame, per event.
-        streams: digest of the stream positions, per event; 0 when not asked.
+        scalars: digest of the scalar locals of the current frame, per event; of a long window the last one
+            that was taken, ever fewer.
+        streams: digest of the stream positions, likewise; 0 when not asked.
         order: place of the event among the events of all threads.
         below: positions of the frames that were on the stack when the window began, outermost first.
     """
@@ -127,6 +131,7 @@ class Shown:
         kind: ``stream``, ``set`` or ``value``.
         cell: bytes per item in ``cells``; 0 when the value has no items.
         cells: one digest or raw value per item, so that the first differing item can be found.
+        parts: what stands inside an object: where, its digest, and its text.
     """
 
     text: str = ""
@@ -134,6 +139,7 @@ class Shown:
     kind: str = "value"
     cell: int = 0
     cells: bytes = b""
+    parts: tuple[tuple[str, bytes, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +153,7 @@ class Sample:
         stack: position of every user frame, outermost first, with its current line.
         digests: path -> digest.
         aliases: path -> the path that owns the same object; of a ``(which)`` path, the root it is in.
+        references: path -> the paths of the objects that are met under it and belong to other paths.
         shown: path -> value, for the paths that the plan wants shown.
     """
 
@@ -156,6 +163,7 @@ class Sample:
     stack: tuple[Position, ...]
     digests: Mapping[str, bytes]
     aliases: Mapping[str, str]
+    references: Mapping[str, Sequence[str]]
     shown: Mapping[str, Shown]
 
 
@@ -226,12 +234,24 @@ def _position_out(place: Position) -> list[object]:
     return [place.file, place.function, place.line, place.event]
 
 
-_COLUMNS = (("places", "I"), ("depths", "I"), ("scalars", "Q"), ("streams", "Q"), ("order", "Q"))
+_COLUMNS = ("places", "depths", "scalars", "streams", "order")
+_CODES = {array(code).itemsize: code for code in "BHIQ"}
 
 
 def _lane_out(lane: Lane) -> dict[str, object]:
-    columns = {name: _little(getattr(lane, name)).tobytes() for name, _ in _COLUMNS}
+    columns = {name: _column_out(getattr(lane, name)) for name in _COLUMNS}
     return {"name": lane.name, "below": list(lane.below), **columns}
+
+
+def _column_out(column: array[int]) -> list[object]:
+    """How many bytes every item takes, and these compressed, the lowest of all items first."""
+    import zstandard
+
+    held, width = _little(column).tobytes(), column.itemsize
+    planes = [held[nth::width] for nth in range(width)]
+    while len(planes) > 1 and planes[-1] == bytes(len(column)):
+        planes.pop()
+    return [len(planes), zstandard.ZstdCompressor(level=1).compress(b"".join(planes))]
 
 
 def _little(column: array[int]) -> array[int]:
@@ -252,16 +272,37 @@ def _position_in(row: Any) -> Position:
 
 
 def _lane_in(row: Any, positions: int) -> Lane:
-    columns = {}
-    for name, code in _COLUMNS:
-        column = array(code)
-        column.frombytes(row[name])
-        columns[name] = _little(column)
+    import numpy as np
+
+    columns = {name: _column_in(*row[name]) for name in _COLUMNS}
     if len({len(column) for column in columns.values()}) != 1:
         raise ValueError("the columns of a lane have different lengths")
-    if max((*columns["places"], *row["below"]), default=-1) >= positions:
+    highest = int(np.max(columns["places"])) if columns["places"] else -1
+    if max((highest, *row["below"])) >= positions:
         raise ValueError("an event stands at a position that is not in the table")
     return Lane(name=row["name"], below=tuple(row["below"]), **columns)
+
+
+def _column_in(planes: int, frame: bytes) -> array[int]:
+    import zstandard
+
+    if not 1 <= planes <= max(_CODES):
+        raise ValueError(f"an item of a column takes {planes} bytes")
+    code = next(code for width, code in _CODES.items() if width >= planes)
+    try:
+        count, rest = divmod(zstandard.frame_content_size(frame), planes)
+        if rest or not 0 <= count <= EVENTS_MAX:  # before room is made for it
+            raise ValueError(f"a column of {count} events is no column")
+        column = array(code, [0]) * count
+        items, expanded = (
+            memoryview(column).cast("B"),
+            zstandard.ZstdDecompressor().stream_reader(frame),
+        )
+        for nth in range(planes):
+            items[nth :: column.itemsize] = expanded.read(count)
+    except zstandard.ZstdError as why:
+        raise ValueError(f"a column cannot be expanded: {why}") from why
+    return _little(column)
 
 
 def _sample_out(sample: Sample) -> dict[str, object]:
@@ -272,8 +313,9 @@ def _sample_out(sample: Sample) -> dict[str, object]:
         "stack": [_position_out(place) for place in sample.stack],
         "digests": dict(sample.digests),
         "aliases": dict(sample.aliases),
+        "references": {path: list(held) for path, held in sample.references.items()},
         "shown": {
-            path: [held.text, held.unordered, held.kind, held.cell, held.cells]
+            path: [held.text, held.unordered, held.kind, held.cell, held.cells, held.parts]
             for path, held in sample.shown.items()
         },
     }
@@ -287,5 +329,6 @@ def _sample_in(row: Any) -> Sample:
         stack=tuple(_position_in(place) for place in row["stack"]),
         digests=dict(row["digests"]),
         aliases=dict(row["aliases"]),
+        references={path: tuple(held) for path, held in row["references"].items()},
         shown={path: Shown(*held) for path, held in row["shown"].items()},
     )

@@ -15,7 +15,7 @@ from twice.diagnosing.halving import Group
 from twice.diagnosing.together import together
 from twice.diagnosing.varying.factor import Factor, Tried, varied
 from twice.diagnosing.varying.readback import Seen, seen_in, took_effect
-from twice.errors import SurroundingsRefused, TwiceError
+from twice.errors import FilesUnprotected, SurroundingsRefused, TwiceError
 from twice.recording.recorder import record_program
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings
@@ -131,6 +131,8 @@ class Experiment:
                 return Made(out, error.happened)
             self.refused[culprit] = error.happened
             return self._record_one(group, out)
+        except FilesUnprotected:
+            raise  # no other surroundings would help
         except TwiceError as error:
             return Made(out, f"{error.happened} {error.expected}".splitlines()[0])
         if ended["how"] == "interrupted":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from twice.diagnosing.divergence import Divergence
+from twice.foundation.printable import printable
 
 FORMAT = "twice.variation/1"
 BASELINE = "nothing"
@@ -98,7 +99,7 @@ class Variation:
             if each.divergence is not None:
                 lines += ["", f"{each.factor}: {each.value}".rstrip(": ")]
                 lines += [f"  {line}" for line in each.divergence.to_text().splitlines()]
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
     def _headline(self) -> str:
         broken = [each.factor for each in self.factors if each.result in {"differs", "failed"}]

@@ -34,12 +34,13 @@ from twice.diagnosing.varying.variation import BASELINE, FactorResult, Variation
 from twice.errors import ProgramFailed, TwiceError, UsageError
 from twice.foundation.seeds import Seed
 from twice.recording.config import in_settings
+from twice.recording.naming import is_record
 from twice.recording.program import Program
 from twice.recording.recorder import as_program, master_seed
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
-from twice.recording.surroundings import Surroundings, for_recording
-from twice.replaying.starting import require_rerunnable, require_same_code
+from twice.recording.surroundings import for_recording
+from twice.replaying.starting import require_rerunnable, require_same_code, surroundings_of
 
 _NOT_TRIED = "the program differs from itself, so nothing could be told"
 _ONCE = "the run differed once and not again: something else moves it now and then"
@@ -92,7 +93,7 @@ def vary(
             require_rerunnable(record)
             require_same_code(record, informational=False)
             setup = record.setup
-            base = Surroundings.from_json(record.identity["surroundings"])
+            base = surroundings_of(record)
     else:
         found = as_program(os.fspath(program) if isinstance(program, os.PathLike) else program)
         setup = Setup(found, master_seed(seed), dict(config or {}), **policies)
@@ -137,12 +138,6 @@ def _require_able(skipped: Mapping[str, str], named: Sequence[str]) -> None:
             "Expected factors that can.",
             "Choose others; they are listed by: twice vary --list",
         )
-
-
-def is_record(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is meant as that of a record, and not of a program."""
-    text = os.fspath(path)
-    return not text.endswith(".py") and (text.endswith(".twice") or Path(text).is_file())
 
 
 @dataclass

@@ -25,7 +25,7 @@ from twice.foundation.encoding.instances import (
 )
 from twice.foundation.encoding.library_types import find_library_type, find_loaded_class
 from twice.foundation.encoding.opened import Opener
-from twice.foundation.encoding.refusals import unknown_type
+from twice.foundation.encoding.refusals import Refusal, unknown_type
 from twice.foundation.encoding.scalars import LEAVES, library_leaf
 
 BUILT_IN: dict[type, Opener] = {
@@ -69,6 +69,7 @@ class Registry:
         self._by_name: dict[str, Registration] = {}
         self._by_type: dict[type, Registration] = {}
         self._openers: dict[type, Opener] = dict(BUILT_IN)
+        self._unknown: set[type] = set()
         self.writers: hot.Table = _Writers(self)
 
     def register(
@@ -106,6 +107,7 @@ class Registry:
         registration = Registration(cls, name, to_value, from_value)
         self._by_name[name] = self._by_type[cls] = registration
         self._openers.pop(cls, None)
+        self._unknown.discard(cls)
         self.writers.pop(cls, None)
 
     def named(self, name: str) -> Registration | None:
@@ -134,6 +136,17 @@ class Registry:
         if opener is None:
             opener = self._openers[cls] = self._described(cls)
         return opener
+
+    def knows(self, cls: type) -> bool:
+        """Return whether values of exactly this type have a canonical form."""
+        if cls in self._unknown:
+            return False
+        try:
+            self.opener_of(cls)
+        except Refusal:
+            self._unknown.add(cls)
+            return False
+        return True
 
     def _described(self, cls: type) -> Opener:
         registration = self._by_type.get(cls) or self._adopt(cls)

@@ -38,6 +38,11 @@ current = _CURRENT.get
 """The actor of the code that runs; one call, because every read of the clock makes it."""
 
 
+def find_lineage(key: str) -> str:
+    """An actor's key without numbers: that of all who were started alike."""
+    return _NUMBERS.sub("", key)
+
+
 class Outside:
     """Stands for code whose reads are nobody's: inside a declared effect, in a forked child.
 
@@ -71,6 +76,7 @@ class Actor:
         lenient: reads that the standard library made on its thread, that wait to be written.
         reads: strict reads handed over so far.
         children: how many actors of each kind it has started.
+        futures: how many futures it was the first to hash.
         started: how many were started of each lineage without numbers (``main/task/task``), here and below.
         asked: operations asked since the question digest was last folded.
         arguments: their arguments.
@@ -79,14 +85,14 @@ class Actor:
     """
 
     __slots__ = (
-        "arguments", "asked", "chain", "children", "key", "layer", "lenient", "reads",
+        "arguments", "asked", "chain", "children", "futures", "key", "layer", "lenient", "reads",
         "source", "started", "thread", "waiting",
     )  # fmt: skip
 
     def __init__(self, key: str, layer: EffectLayer, source: Answers) -> None:
         self.key, self.layer, self.source = key, layer, source
         self.waiting, self.lenient = Waiting(), Waiting()
-        self.reads = 0
+        self.reads = self.futures = 0
         self.children: dict[str, int] = {}
         self.started: dict[str, int] = {}
         self.asked = bytearray()
@@ -105,7 +111,7 @@ class Actor:
         """The key of the next thing of a kind that this actor starts, by its lineage."""
         number = self.children.get(kind, 0)
         self.children[kind] = number + 1
-        lineage = _NUMBERS.sub("", f"{self.key}/{kind}")
+        lineage = find_lineage(f"{self.key}/{kind}")
         if lineage in self.started or len(self.started) < _LINEAGES_MAX:
             self.started[lineage] = self.started.get(lineage, 0) + 1
         return f"{self.key}/{kind}:{number}"

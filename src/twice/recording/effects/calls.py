@@ -6,7 +6,7 @@ arguments is a divergence. Results must have a canonical form.
 
 What the function itself reads from the world (the clock, other effects) is part of its result and
 not recorded besides. What it does not cover: changes that the function makes to its arguments or to
-the rest of the program; in replay they do not happen.
+the rest of the program; in replay they do not happen. A change of an argument is a caveat of the record.
 
 Invariant: in replay the function is not called.
 """
@@ -58,6 +58,17 @@ def governed_call(
                 looking.adopt()
 
     outcome: Any = layer.read(actor, ops.CALL, live, arguments)
+    if (
+        ran
+        and layer.writes
+        and _arguments_digest(layer.redaction, name, args, kwargs) != arguments[1]
+    ):
+        remark = (
+            f"the effect {name!r} changes what it is given, and a replay does not call it: the change is "
+            "missing there; return it instead, and let the program make it"
+        )
+        if remark not in layer.remarks:
+            layer.remarks.append(remark)
     if len(outcome) == 2:
         return given(outcome)
     return outcome[1] if ran else _in_order(outcome[1], outcome[2])

@@ -228,18 +228,23 @@ def governed_sleep(layer: EffectLayer, clock: TickClock | None) -> Callable[[flo
             if clock is None:
                 _sleep_as(actor, seconds)
         elif layer.live or not layer.owners.is_alone():
-            _REAL_SLEEP(seconds)
+            _wait_beside(layer, seconds)
 
     return sleep
 
 
 def _sleep_as(actor: Actor, seconds: float) -> None:
     layer = actor.layer
-    layer.read(actor, ops.SLEEP, lambda: _REAL_SLEEP(seconds), float(seconds))
-    if not (
-        layer.live or layer.owners.is_alone()
-    ):  # what others do meanwhile is done before it ends
+    layer.read(actor, ops.SLEEP, lambda: _wait_beside(layer, seconds), float(seconds))
+    if not (layer.live or layer.owners.is_alone()):
+        _wait_beside(layer, seconds)
+
+
+def _wait_beside(layer: EffectLayer, seconds: float) -> None:
+    """Sleep: what others do meanwhile is done before it ends."""
+    with layer.owners.waits.waiting():
         _REAL_SLEEP(seconds)
+    layer.owners.waits.ended += 1
 
 
 class Clock:

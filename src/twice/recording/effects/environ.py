@@ -14,8 +14,9 @@ Variables of terminals and proxies (``SHOWN``) are recorded and served to librar
 
 Not covered: the standard library's and installed packages' reads of other variables (they read the real
 ones, and nothing is written down), a read handed to a library to make (``pool.map(os.getenv, names)``),
-``os.putenv``, C code, secrets under a name that does not say so. A program that sets a variable in
-the middle of a run and is resumed after that has not set it.
+C code, secrets under a name that does not say so. A program that sets a variable in
+the middle of a run and is resumed after that has not set it. What ``os.putenv`` sets counts for processes that the
+program starts, as it does without twice.
 
 Invariant: no value of a variable with a secret name is in a record.
 """
@@ -97,7 +98,21 @@ def patches(layer: EffectLayer) -> list[Patch]:
         if not there:
             raise KeyError(key)
 
+    real_put, real_unset = os.putenv, os.unsetenv
+
+    def putenv(name: Any, value: Any, /) -> None:
+        real_put(name, value)
+        if _getframe(1).f_globals is not _OS:
+            read.put[os.fsencode(name)] = os.fsencode(value)
+
+    def unsetenv(name: Any, /) -> None:
+        real_unset(name)
+        if _getframe(1).f_globals is not _OS:
+            read.put[os.fsencode(name)] = b""
+
     return [
+        Patch(os, "putenv", putenv),
+        Patch(os, "unsetenv", unsetenv),
         Patch(_CLASS, "__getitem__", getitem, lambda _: os.environ.get("PATH")),
         Patch(_CLASS, "__iter__", names, lambda _: iter(os.environ)),
         Patch(_CLASS, "__len__", length, lambda _: len(os.environ)),
@@ -154,6 +169,7 @@ class _Variables:
     def __init__(self, layer: EffectLayer) -> None:
         self._layer = layer
         self._own: set[Any] = set()
+        self.put: dict[bytes, bytes] = {}
         self._library_own: set[Any] = set()
         self._answers: dict[tuple[Any, Any], tuple[str, object]] = {}
         self.again: dict[Any, _Known] = {}
@@ -166,6 +182,7 @@ class _Variables:
         """From here on a name is the program's own, when its own code says so; or a library's own."""
         if self.governs(asker):
             self._own.add(name)
+            self.put.pop(name, None)
             self.again.clear()
         else:
             self._library_own.add(name)
@@ -173,7 +190,7 @@ class _Variables:
     def list_own(self) -> dict[Any, Any]:
         """Return the variables that the program set itself, as they are; an empty text for a deleted one."""
         there = os.environ._data  # type: ignore[attr-defined]
-        return {name: there.get(name, b"") for name in self._own}
+        return {**{name: there.get(name, b"") for name in self._own}, **self.put}
 
     def one(self, environ: Any, name: Any, asker: CodeType, key: Any = None) -> Any:
         """A variable's value as the system stores it; None when there is none."""

@@ -72,8 +72,7 @@ class EffectLayer:
         self.owners = ThreadOwners(self.thread, self.main)
         self.algorithm = algorithm
         self.parts: list[Part] = []
-        self._journal = journal
-        self.writes = journal is not None
+        self._journal, self.writes = journal, journal is not None
         self._strict = Strictness(opted_in)
         self._lenient_reads: dict[int, int] = {}
         self._short = short_digest(algorithm)
@@ -87,6 +86,7 @@ class EffectLayer:
         self.lenient_counts: dict[int, int] = {}
         self.line_counts: dict[int, int] = {}
         self.ungoverned: dict[int, int] = {}
+        self.remarks: list[str] = []  # what a verdict has to say of the run
         self.own_variables: Callable[[], Mapping[Any, Any]] = dict  # which the program itself set
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
         self.descriptors: Descriptors | None = None

@@ -17,6 +17,7 @@ from contextlib import nullcontext
 from sys import _getframe
 from typing import Any
 
+from twice.recording.effects import futures
 from twice.recording.effects.actors import OUTSIDE, Actor, Outside, current, enter
 from twice.recording.effects.askers import asker_of, files_of
 from twice.recording.effects.layer import EffectLayer
@@ -43,14 +44,17 @@ def patches(layer: EffectLayer) -> list[Patch]:
 
 def pool_patches(layer: EffectLayer, module: Any) -> list[Patch]:
     """The same for ``concurrent.futures.thread``, once it is loaded."""
-    pool = module.ThreadPoolExecutor
-    real = pool.submit
+    pool, plain = module.ThreadPoolExecutor, module._base.Future
+    real, numbered = pool.submit, futures.derive_class(layer, plain)
 
     def submit(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         actor = _child(layer, "job")
         if actor is None:
             return real(self, fn, *args, **kwargs)
-        return real(self, actor.run, fn, *args, **kwargs)
+        made = real(self, actor.run, fn, *args, **kwargs)
+        if type(made) is plain:
+            made.__class__ = numbered
+        return made
 
     return [Patch(pool, "submit", submit)]
 

@@ -28,6 +28,7 @@ from twice.recording.effects.files.entries import Entry, kind_at, kind_of
 from twice.recording.effects.files.filesystem import Files
 from twice.recording.effects.outcomes import RAISED, Outcome, given, outcome_of
 from twice.recording.effects.patches import Patch
+from twice.recording.kernel.interrupted_calls import retry_interrupted
 
 _HERE = str(Path(__file__).parent)
 _world_scans = [os.scandir]
@@ -41,7 +42,7 @@ def patches(files: Files) -> list[Patch]:
     Args:
         files: the session's files.
     """
-    listdir, scandir = os.listdir, os.scandir
+    listdir, scandir = retry_interrupted(os.listdir), retry_interrupted(os.scandir)
     _world_scans[0] = scandir
 
     def governed_listdir(path: Any = None) -> Any:

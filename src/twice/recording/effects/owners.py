@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from threading import get_ident
 from typing import TYPE_CHECKING
 
+from twice.recording.effects.waits import TimedWaits
+
 if TYPE_CHECKING:
     from twice.recording.effects.actors import Actor
 
@@ -26,10 +28,14 @@ class ThreadOwners:
 
     Attributes:
         has_processes: tells whether the run has processes that a replay runs again.
+        waits: timed waits of its threads.
+        has_moved_work: whether one of them did what another like it did in the recorded run.
     """
 
     def __init__(self, thread: int, main: Actor) -> None:
         self.has_processes: Callable[[], bool] = lambda: False
+        self.waits = TimedWaits()
+        self.has_moved_work = False
         self._owners = {thread: main}
 
     def find_owner(self, otherwise: Actor) -> Actor:

@@ -42,6 +42,10 @@ class Descriptors(Protocol):
         """What appeared since the last look is nobody's."""
         ...
 
+    def name_pipe(self) -> None:
+        """The program takes the descriptor of a pipe to a process."""
+        ...
+
     def adopt(self) -> None:
         """What appeared since the last look is an effect's."""
         ...

@@ -252,9 +252,14 @@ class GovernedPopen(subprocess.Popen[Any]):
                     self._asks(name),
                     self._closes(name),
                     behind=lambda name=name: getattr(self._real, name, None),
+                    on_descriptor=self._name_pipe,
                     encoding=encoding,
                 )
                 setattr(self, name, stream)
+
+    def _name_pipe(self) -> None:
+        if self._layer.descriptors is not None:
+            self._layer.descriptors.name_pipe()
 
     def _asks(self, name: str) -> Callable[[str, Any], Any]:
         def ask(method: str, with_: Any) -> Any:
@@ -314,6 +319,8 @@ def _descriptors(options: dict[str, Any]) -> list[int]:
     for name in STREAMS:
         with suppress(AttributeError, OSError, ValueError):
             stream = options[name]
+            if hasattr(stream, "behind"):
+                continue  # a pipe of another process of the run
             found.append(stream if isinstance(stream, int) else stream.fileno())
     return found
 

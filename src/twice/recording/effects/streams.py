@@ -4,7 +4,8 @@ A call of the program (``readline()``, ``read(10)``) is asked and answered whole
 a buffer underneath would fetch: a run that starts at a snapshot finds no half-read buffer missing.
 Iteration, ``readlines``, ``readinto`` and ``writelines`` are made of these calls by ``io`` itself.
 
-Not for: descriptors. What a program does with ``fileno()`` is not governed; a pipe refuses to tell it.
+Not for: descriptors. What a program does with ``fileno()`` is not governed: a pipe tells it while recording, and the
+run cannot pass then.
 
 Invariant: a stream holds no data; the world or the record does.
 """
@@ -31,10 +32,11 @@ class _Asking(io.IOBase):
         closing: Callable[[], None],
         *,
         behind: Callable[[], Any] = lambda: None,
+        on_descriptor: Callable[[], None] = lambda: None,
         encoding: str = "",
         within: str = "",
     ) -> None:
-        self.behind = behind
+        self.behind, self._on_descriptor = behind, on_descriptor
         self._ask, self._closing, self._within = ask, closing, within
         self._encoding = encoding
 
@@ -48,6 +50,19 @@ class _Asking(io.IOBase):
         if not self._closed:
             self._closed = True
             self._closing()
+
+    def fileno(self) -> int:
+        """Return the descriptor of what stands behind it.
+
+        Raises:
+            SealBroken: E-SEAL-001, in a sealed replay.
+            UnsupportedOperation: where nothing stands behind it.
+        """
+        self._on_descriptor()
+        real = self.behind()
+        if real is None:
+            raise io.UnsupportedOperation("fileno")
+        return int(real.fileno())
 
     def ended(self) -> None:
         """Somebody else closed what stands behind it."""

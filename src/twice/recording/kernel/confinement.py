@@ -68,6 +68,7 @@ class Confinement:
         marks: what threads of this process are about to do, as the keeper knows it.
         parent: descriptor of the process that asked for this session, where a keeper stands between.
         began_ns: when this confinement began, in nanoseconds since 1970.
+        is_experiment: whether a program is recorded here that is to change no file of the user's, without a world.
     """
 
     tier: FilesTier = "none"
@@ -77,6 +78,7 @@ class Confinement:
     marks: ThreadMarks | None = field(default=None, repr=False)
     parent: int | None = field(default=None, repr=False)
     began_ns: int = 0
+    is_experiment: bool = False
     _is_watching: bool = False
     _listing: ListedRoots | None = field(default=None, repr=False)
     _served: set[int] = field(default_factory=set)
@@ -184,6 +186,10 @@ class Confinement:
         """Note that a replay will not start this child."""
         self._served.add(pid)
 
+    def count_running_served(self) -> int:
+        """Return how many of the children that a replay will not start have not ended."""
+        return sum(map(_is_running, self._served))
+
     def is_own_process(self, pid: int) -> bool:
         """Return whether a process is a child of this one, or descends from one, and runs in replays too."""
         own, seen = _getpid(), 0
@@ -210,6 +216,11 @@ class Confinement:
             problems=tuple((text, count) for text, count in answer["problems"]),
             folder=answer["folder"],
         )
+
+    def close(self) -> None:
+        """Hang up the line to the keeper, which the interpreter would otherwise warn of at its end."""
+        if self.keeper is not None:
+            self.keeper.close()
 
     def _begin_listing(self, own: Sequence[str], roots: Sequence[str]) -> None:
         """Note how the program's folders look: the little that is known without a supervisor."""
@@ -250,3 +261,10 @@ def enter(confinement: Confinement) -> None:
     global _current  # noqa: PLW0603  (one confinement for a process, as the kernel has it)
     _current = confinement
     confinement.began_ns = time_ns()
+
+
+def _is_running(child: int) -> bool:
+    try:
+        return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    except ChildProcessError:
+        return False  # it was waited for

@@ -29,6 +29,7 @@ from twice.recording.kernel.ledger_entries import (
     signature_of,
     walk,
 )
+from twice.recording.kernel.mount_table import parent_folder
 from twice.recording.kernel.preimages import PreimageStore
 from twice.recording.kernel.process_tree import OF_EFFECT
 
@@ -179,21 +180,26 @@ class FileLedger:
     def finish(self, served: Collection[int] = ()) -> list[FileHistory]:
         """Return what was touched, sorted by path; what had no effect and was not read is left out.
 
+        A folder that the run made and removed stays where files in it do: a replay finds none there either.
+
         Args:
             served: children of the program that a replay does not start.
         """
         histories = []
-        for path in sorted(self._entries):
+        around: set[str] = set()
+        for path in sorted(self._entries, reverse=True):  # a folder comes after what is in it
             entry = self._entries[path]
             history = replace(
                 self._history(path, entry),
                 is_served=entry.branch == OF_EFFECT
                 or (entry.branch > 0 and entry.branch in served),
             )
-            if history.has_effect or history.was_read or history.problem:
+            is_around = path in around and entry.was_changed
+            if history.has_effect or history.was_read or history.problem or is_around:
                 histories.append(history)
+                around.add(parent_folder(path))
         self._hashing.shutdown(wait=True)
-        return histories
+        return histories[::-1]
 
     def _note_linked(self, path: str) -> None:
         """Note that the file of a name that the run gave is about to be changed."""

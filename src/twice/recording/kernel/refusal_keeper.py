@@ -13,6 +13,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from twice.recording.effects.filenames import kept
@@ -34,13 +35,13 @@ from twice.recording.wire import Channel
 
 
 def run_refusing(
-    allowed: list[str], refused: str, channel: Channel, program: Callable[[], object]
+    allowed: list[str], without: Confinement, channel: Channel, program: Callable[[], object]
 ) -> None:
     """Run a program that may change files in some folders alone; end this process as it ended.
 
     Args:
         allowed: folders of the product's own.
-        refused: why there is no world.
+        without: what this process is confined by without a listener, and why there is no world.
         channel: to the parent; the last message on it says what was refused.
         program: what runs; it does not return.
 
@@ -49,21 +50,21 @@ def run_refusing(
         Landlock holds this process then, where there is one, and tells nobody what it refuses.
     """
     if not is_supported():
-        confinement.enter(Confinement(refused=refused))
+        confinement.enter(without)
         return
     ours, theirs = socket.socketpair()
     child = os.fork()
     if not child:
         ours.close()
         set_parent_death_signal(signal.SIGKILL)
-        be_program(lambda: _run_filtered(theirs, allowed, refused, program))
+        be_program(lambda: _run_filtered(theirs, allowed, without, program))
     theirs.close()
     data, handed, _, _ = socket.recv_fds(ours, 256, 1)
     if not handed:
         os.waitpid(child, 0)
         ours.close()
         why = data.decode(errors="replace") or "the process for it ended early"
-        confinement.enter(Confinement(refused=f"{refused}; {why}"))
+        confinement.enter(replace(without, refused=f"{without.refused}; {why}"))
         _restrict(allowed)
         return
     pass_signals_on(child)
@@ -73,7 +74,7 @@ def run_refusing(
     report: dict[str, Any] = {
         "kind": KEPT,
         "tier": "refusal",
-        "refused": refused,
+        "refused": without.refused,
         "refused_writes": [[kept(path), call] for path, call in supervisor.refused.items()],
     }
     channel.send(report)
@@ -82,7 +83,7 @@ def run_refusing(
 
 
 def _run_filtered(
-    line: socket.socket, allowed: list[str], refused: str, program: Callable[[], object]
+    line: socket.socket, allowed: list[str], without: Confinement, program: Callable[[], object]
 ) -> None:
     code = refusing_filter()
     _restrict(allowed)
@@ -91,7 +92,7 @@ def _run_filtered(
     except OSError as error:
         line.send(f"no listener for system calls: {error.strerror}".encode())
         return
-    confinement.enter(Confinement("refusal", refused=refused))
+    confinement.enter(replace(without, tier="refusal"))
     socket.send_fds(line, [b"L"], [listener])
     os.close(listener)
     line.close()

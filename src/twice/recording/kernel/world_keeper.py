@@ -192,12 +192,13 @@ def _run_without_world(
     Raises:
         FilesUnprotected: E-FILE-002, when they cannot be refused either, and the recorded run made some.
     """
+    without = Confinement(refused=refused, is_experiment=request.is_recorded)
     if REFUSAL in tiers_left_out(os.environ):
-        confinement.enter(Confinement(refused=refused))
+        confinement.enter(without)
     else:
         private = os.path.dirname(os.path.dirname(request.folder))
         os.makedirs(private, mode=0o700, exist_ok=True)
-        run_refusing([private, *request.shared], refused, channel, program)
+        run_refusing([private, *request.shared], without, channel, program)
     if request.native_writes:
         raise FilesUnprotected(
             f"Code other than Python changes {request.native_writes[0]} in this run, and here nothing "

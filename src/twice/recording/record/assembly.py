@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from twice.errors import OutputUnwritable
 from twice.foundation.digests import Algorithm
 from twice.recording.record.blocklog import BlockLog
 from twice.recording.record.layout import Kind
@@ -56,6 +57,7 @@ class Assembly:
         self._durable = durable
         self._lock = threading.RLock()
         self._busy = False
+        self.failed: Callable[[OutputUnwritable], None] | None = None
         self.names = Names()
         self.pages = PageStore(algorithm, self._pages_full)
         self.points: list[PointEntry] = []
@@ -77,6 +79,10 @@ class Assembly:
             self._busy = True
             try:
                 seal()
+            except OutputUnwritable as error:
+                if self.failed is None:
+                    raise
+                self.failed(error)
             finally:
                 self._busy = False
                 if self._log.failure is not None:

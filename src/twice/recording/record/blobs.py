@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-from twice.errors import RecordOutOfRange
+from twice.errors import RecordOutOfRange, RecordTooLarge
 from twice.recording.record.blockfile import BlockFile
 from twice.recording.record.layout import PAGE_BYTES, Kind
 from twice.recording.record.pagetables import (
@@ -30,9 +30,13 @@ class Blobs:
 
     Args:
         file: of the record.
+
+    Attributes:
+        bytes_max: size of the largest blob that is opened; None for any.
     """
 
     def __init__(self, file: BlockFile) -> None:
+        self.bytes_max: int | None = None
         self._file = file
         self._opened: tuple[int, int, list[bytes], list[bytes]] = (0, 0, [], [])
 
@@ -46,7 +50,7 @@ class Blobs:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.
             RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
         """
-        table = self.table(number)
+        table = self._require_bound(number)
         parts = [bytearray(length) for length in table.lengths]
         self._fill(number, table, [memoryview(part) for part in parts])
         return parts
@@ -58,12 +62,26 @@ class Blobs:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.
             RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
         """
-        table = self.table(number)
+        table = self._require_bound(number)
         whole = bytearray(sum(table.lengths))
         view = memoryview(whole)
         bounds = pairwise(accumulate(table.lengths, initial=0))
         self._fill(number, table, [view[begin:end] for begin, end in bounds])
         return whole
+
+    def _require_bound(self, number: int) -> FullTable:
+        """The table of a blob that may be opened: pages that repeat make a small file a large state."""
+        table = self.table(number)
+        size = sum(table.lengths)
+        if self.bytes_max is not None and size > self.bytes_max:
+            raise RecordTooLarge(
+                f"{self._file.path} was made elsewhere and holds a state of {size:,} bytes.",
+                f"Expected {self.bytes_max:,} bytes or less of a record that nobody trusts.",
+                "If you trust who sent it, and have the memory: --trust",
+                number=number,
+                size=size,
+            )
+        return table
 
     def _fill(self, number: int, table: FullTable, parts: list[memoryview]) -> None:
         """Copy every page to its place, in the order in which they stand in the file."""

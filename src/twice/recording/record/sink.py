@@ -16,6 +16,9 @@ from pathlib import Path
 
 from twice.errors import OutputExists, OutputUnwritable
 
+_PRIVATE = 0o600
+"""A record may hold what stood in files that only its owner reads."""
+
 # Sessions govern the operating system's functions later on; the record needs the real ones.
 _open, _write, _close, _fsync, _truncate = os.open, os.write, os.close, os.fsync, os.ftruncate
 _getpid, _lstat, _fstat, _unlink, _realpath, _replace = (
@@ -69,8 +72,8 @@ class Sink:
             if force and _stands(target):
                 hidden = hidden_beside(target, _getpid())
                 hidden.unlink(missing_ok=True)
-                return cls(_open(hidden, _CREATE, 0o644), Path(path), hidden, replaces=target)
-            return cls(_open(target, _CREATE, 0o644), Path(path), target)
+                return cls(_open(hidden, _CREATE, _PRIVATE), Path(path), hidden, replaces=target)
+            return cls(_open(target, _CREATE, _PRIVATE), Path(path), target)
         except FileExistsError as error:
             raise OutputExists(
                 f"{path} exists already.",

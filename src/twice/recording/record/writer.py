@@ -11,7 +11,7 @@ Invariant: a block that was sealed is never touched again; entries come back in 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from twice.errors import DigestRefused, OutputUnwritable
 from twice.foundation.digests import DEFAULT, Algorithm
@@ -89,6 +89,14 @@ class RecordWriter:
     def failure(self) -> OutputUnwritable | None:
         """What stopped the writer, after it was raised once; later entries are dropped."""
         return self._log.failure
+
+    def go_on_after_failure(self, told: Callable[[OutputUnwritable], None]) -> None:
+        """Raise nothing when the disk fails: what was written stays, what comes later is dropped.
+
+        Args:
+            told: called once, with what would have been raised.
+        """
+        self._waiting.failed = told
 
     def layout(self, components: Sequence[str]) -> int:
         """Number for points whose digests belong to these components, in this order.

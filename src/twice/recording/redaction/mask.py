@@ -10,10 +10,12 @@ Invariant: blanked bytes hold no known value in any of its forms, and are as lon
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from threading import Lock
 
 from twice.recording.redaction.forms import AS_TEXT, forms
+from twice.recording.redaction.shapes import BYTES_MIN, WINDOW, find_shapes
 
 STAR = b"*"
 LEARN_MIN = 6
@@ -32,12 +34,20 @@ class Mask:
 
     Args:
         patterns: rule name and pattern over bytes; of a pattern with groups, what the groups hold.
+        has_shapes: whether secrets are known by their shape too.
+
+    Attributes:
+        longest: bytes that have to be kept of what passed before, to find what was cut.
+        shortest: fewest bytes in which there is anything to find.
     """
 
-    def __init__(self, patterns: Sequence[tuple[str, re.Pattern[bytes]]] = ()) -> None:
+    def __init__(
+        self, patterns: Sequence[tuple[str, re.Pattern[bytes]]] = (), *, has_shapes: bool = False
+    ) -> None:
         self.patterns = tuple(patterns)
-        self.longest = 0
-        self.shortest = 0
+        self.has_shapes = has_shapes
+        self.longest = WINDOW if has_shapes else 0
+        self.shortest = BYTES_MIN if has_shapes and not patterns else 0
         self._needles: tuple[tuple[bytes, str], ...] = ()
         self._edges: tuple[re.Pattern[bytes], dict[bytes, list[tuple[bytes, str]]]] | None = None
         self._known: dict[bytes, None] = {}
@@ -46,7 +56,7 @@ class Mask:
     @property
     def active(self) -> bool:
         """Whether there is anything to look for."""
-        return bool(self._needles or self.patterns)
+        return bool(self._needles or self.patterns or self.has_shapes)
 
     def learn(self, value: bytes, rule: str, *, everywhere: bool = True) -> bool:
         """Look for a value from now on; False when it is known, short, common, or blanked already.
@@ -76,12 +86,20 @@ class Mask:
             # Replaced as a whole: another thread may be looking through the old ones.
             self._needles = tuple(sorted((*self._needles, *new), key=lambda one: len(one[0])))
             self._edges = re.compile(b"|".join(map(re.escape, edges))), edges
-            self.longest = len(self._needles[-1][0])
-            self.shortest = 0 if self.patterns else len(self._needles[0][0])
+            self.longest = max(len(self._needles[-1][0]), WINDOW if self.has_shapes else 0)
+            shortest = min(len(self._needles[0][0]), BYTES_MIN if self.has_shapes else sys.maxsize)
+            self.shortest = 0 if self.patterns else shortest
         return True
 
     def spans(self, data: bytes) -> list[Span]:
         """Where secrets stand; spans may overlap."""
+        found = self.known_spans(data)
+        if self.has_shapes:
+            found += [span for span in find_shapes(data) if not blank(data, span)]
+        return found
+
+    def known_spans(self, data: bytes) -> list[Span]:
+        """Where values stand that are known, or that a pattern of the user's matches."""
         found: list[Span] = []
         size = len(data)
         for needle, rule in self._needles:
@@ -136,7 +154,8 @@ class Mask:
 
 def worth_looking_for(value: bytes) -> bool:
     """Whether a value is long and uncommon enough to be looked for everywhere."""
-    return len(value.replace(STAR, b"")) >= LEARN_MIN and value.lower() not in _COMMON
+    told = value.replace(STAR, b"").strip()
+    return len(told) >= LEARN_MIN and value.lower() not in _COMMON
 
 
 def blanked(data: bytes, spans: Iterable[Span]) -> tuple[bytes, list[Span]]:

@@ -32,7 +32,8 @@ _JSON = re.compile(rb'"\s*:\s*"(?P<value>(?:[^"\\]|\\[\s\S])*)(?P<end>")?')
 _JSON_IN_JSON = re.compile(rb'\\"\s*:\s*\\"(?P<value>[^"\\]*)(?P<end>\\")?')
 _FIELD = re.compile(rb"=(?P<value>[^&\s\"'<>#;,)]*)(?P<end>[&\s\"'<>#;,)])?")
 _PART = re.compile(rb'"[^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n(?P<value>[\s\S]*?)(?P<end>\r\n--)')
-_ELEMENT = re.compile(rb">(?P<value>[^<]*)(?P<end><)?")
+_ELEMENT = re.compile(rb"(?:\s[^<>]*)?>(?P<value>[^<]*)(?P<end><)?")
+_OPENING = re.compile(rb"<(?:[A-Za-z_][\w.-]{0,40}:)?\Z")
 _URL = re.compile(rb"://[^/\s:@\"'<>]{0,64}:(?P<value>[^/\s@\"'<>]+)@")
 _SCHEME = re.compile(rb"[A-Za-z0-9-]+[ \t]+(?=\S)")
 _COOKIE_VALUE = re.compile(rb'=[ \t]*"?([^;,"\s]*)')
@@ -83,7 +84,9 @@ def places(data: bytes, *, given: bool, line_start: bool = True) -> Iterator[Fou
             continue
         for one in _behind(data, small, begin, end, line_start=line_start):
             value = data[one.begin : one.end]
-            if value and (judgement == "clear" or not given or looks_like_credential(value)):
+            if value.strip() and (
+                judgement == "clear" or not given or looks_like_credential(value)
+            ):
                 yield one
     if b"://" in data and b"@" in data:
         for match in _URL.finditer(data):
@@ -137,10 +140,9 @@ def _behind(
             match = _FIELD.match(data, end)
             assert match is not None, "an equals sign stands there"
             yield Found(*match.span("value"), FIELDS)
-    elif follows == b">" and before == b"<":
-        match = _ELEMENT.match(data, end)
-        assert match is not None, "a bracket stands there"
-        yield Found(*match.span("value"), FIELDS)
+    elif follows in b"> \r\n\t" and follows and _OPENING.search(data, max(0, begin - 44), begin):
+        if (match := _ELEMENT.match(data, end)) is not None:
+            yield Found(*match.span("value"), FIELDS)
     elif follows in b'"\\' and follows:
         match = _JSON.match(data, end) or _JSON_IN_JSON.match(data, end)
         if match is not None:

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from twice.errors import RedactionRefused
+from twice.recording.redaction import shapes
 from twice.recording.redaction.places import COOKIE, FIELDS, HEADERS, JSON, URLS
 
 VARIABLES, ARGUMENTS, PATTERN = "variables", "arguments", "pattern"
-TERMINAL = "terminal"
-RULES = (VARIABLES, ARGUMENTS, TERMINAL, HEADERS, COOKIE, FIELDS, JSON, URLS)
+TERMINAL, SHAPES = "terminal", "shapes"
+RULES = (VARIABLES, ARGUMENTS, TERMINAL, SHAPES, HEADERS, COOKIE, FIELDS, JSON, URLS)
 """Rules that hold unless a user switches them off, by name."""
 
 WIRE_RULES = frozenset({HEADERS, COOKIE, FIELDS, JSON, URLS})
@@ -37,12 +38,19 @@ class Policy:
         names: environment variables whose values are secret, whatever their names say.
         patterns: regular expressions over bytes; what they match is secret, or what their groups match.
         off: rules that do not hold.
+        shapes: which table of shapes holds; 0 for a record from before there was one.
 
     """
 
     names: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
     off: tuple[str, ...] = ()
+    shapes: int = shapes.VERSION
+
+    @property
+    def has_shapes(self) -> bool:
+        """Whether secrets are known by their shape."""
+        return self.shapes > 0 and self.holds(SHAPES)
 
     def check(self) -> None:
         """Refuse what cannot work, before anything is recorded.
@@ -82,14 +90,21 @@ class Policy:
         return rule not in self.off
 
     def to_json(self) -> dict[str, object]:
-        """Plain values, as they stand in the record's setup; nothing for the defaults."""
+        """Plain values, as they stand in the record's setup."""
         parts = {"names": self.names, "patterns": self.patterns, "off": self.off}
-        return {name: list(part) for name, part in parts.items() if part}
+        told: dict[str, object] = {name: list(part) for name, part in parts.items() if part}
+        if self.shapes:
+            told["shapes"] = self.shapes
+        return told
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Policy:
         """Read back what ``to_json`` wrote; a stranger's patterns are not tried here."""
-        return cls(*(tuple(map(str, data.get(name, ()))) for name in ("names", "patterns", "off")))
+        names, patterns, off = (
+            tuple(map(str, data.get(name, ()))) for name in ("names", "patterns", "off")
+        )
+        version = data.get("shapes", 0)
+        return cls(names, patterns, off, version if isinstance(version, int) else 0)
 
 
 def _compiled(pattern: str) -> re.Pattern[bytes]:

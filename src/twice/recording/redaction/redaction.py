@@ -50,7 +50,7 @@ class Redaction:
         self, policy: Policy | None = None, variables: Mapping[str, str] | None = None
     ) -> None:
         self.policy = policy or Policy()
-        self.mask = Mask(self.policy.compiled())
+        self.mask = Mask(self.policy.compiled(), has_shapes=self.policy.has_shapes)
         self.active = self.mask.active
         self.learned = 0
         self._wire_rules = frozenset(rule for rule in WIRE_RULES if self.policy.holds(rule))
@@ -130,7 +130,10 @@ class Redaction:
         """
         if not self.active or type(value) in _PLAIN:
             return value
-        return self._walk(value, where)
+        try:
+            return self._walk(value, where)
+        except RecursionError:  # deeper than Python calls: nothing inside can be changed
+            return self._untouched(value, where)
 
     def arguments(self, words: Sequence[str], where: str) -> list[str]:
         """The program's own arguments as they may be written down; what was found is known from then on."""
@@ -221,8 +224,8 @@ class Redaction:
         return self._untouched(value, where)
 
     def _untouched(self, value: Any, where: str) -> Any:
-        """Anything else passes as it is, when it holds no secret."""
-        _, spans = self.mask.data(encode(value))
+        """Anything else passes as it is, when it holds no known secret: a shape may stand there by chance."""
+        spans = self.mask.known_spans(encode(value))
         if spans:
             raise RedactionRefused(
                 f"A secret ({spans[0][2]}) stands inside of a {type(value).__qualname__} that {where}"

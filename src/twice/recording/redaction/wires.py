@@ -69,8 +69,8 @@ class Flow:
     def _by_value(self, whole: bytes, known: int) -> Iterator[Span]:
         mask = self._mask
         yield from mask.spans(whole)
-        if (
-            known and mask.patterns
+        if known and (
+            mask.patterns or mask.has_shapes
         ):  # What matches behind the cut must not hang on what is before it.
             yield from (
                 (begin + known, end + known, rule) for begin, end, rule in mask.spans(whole[known:])

@@ -22,9 +22,11 @@ from time import sleep as _sleep  # the real one: bound before anything is patch
 from typing import Any
 
 from twice.recording.effects.network.within_run import is_own_peer, may_listen
+from twice.recording.kernel.interrupted_calls import retry_interrupted
 
 # The real ones: bound before anything is patched.
-_dup, _close, _listdir, _readlink = os.dup, os.close, os.listdir, os.readlink
+_dup, _close, _readlink = os.dup, os.close, os.readlink
+_listdir = retry_interrupted(os.listdir)
 _FOLDER = "/proc/self/fd"
 _ANCHOR_LEAST = 600
 _ACCEPTED_S = 0.05

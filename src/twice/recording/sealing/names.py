@@ -24,6 +24,7 @@ SOURCES = (
     "network.native",
     "network.resolve",
     "network.send",
+    "process.descriptor",
     "process.exec",
     "process.fork",
     "process.signal",

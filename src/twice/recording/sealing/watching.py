@@ -143,6 +143,14 @@ class Watch:
             "read it on a thread that the program starts, and hand the value over",
         )
 
+    def name_pipe(self) -> None:
+        """The program takes the descriptor of a pipe to a process.
+
+        Raises:
+            SealBroken: E-SEAL-001, in a sealed replay.
+        """
+        self.tell(_PIPE, "the descriptor of a pipe to a process", user_line())
+
     def look(self) -> None:
         """Name sockets that appeared without anybody of the session's having made them.
 
@@ -225,6 +233,11 @@ _SOCKET = BackChannel(
     "network.descriptor",
     "a socket appeared that no Python code made",
     "put the call that makes it into a function and declare it: @twice.effect",
+)
+_PIPE = BackChannel(
+    "process.descriptor",
+    "what goes through the descriptor of a process's pipe is not recorded, and a replay has no such pipe",
+    "read the pipe itself, or use communicate()",
 )
 _STARTED = BackChannel(
     "process.start",

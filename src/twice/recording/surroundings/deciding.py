@@ -1,7 +1,8 @@
 """How the surroundings of a recording are decided.
 
 A variable that the user has set is respected. One that decides results and was not set is pinned:
-hash seed 0, one thread, ``C.UTF-8``, UTC. A variable given by ``--env`` is explicit and wins.
+hash seed 0, ``C.UTF-8``, UTC. The number of threads of numerical libraries is kept: what they would have
+started is written down, and holds in every replay. A variable given by ``--env`` is explicit and wins.
 
 Invariant: whatever is decided here is written into the record, with who decided it.
 """
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from twice.errors import SurroundingsRefused
+from twice.recording.surroundings.thread_counts import usual_counts
 from twice.recording.surroundings.value import (
     Surroundings,
     Variable,
@@ -38,14 +40,14 @@ class Pins:
 
     Args:
         hash_seed: of str and bytes, 0 to 4294967295.
-        threads: of BLAS and OpenMP, 1 or more.
+        threads: of BLAS and OpenMP, 1 or more; None keeps what the libraries would start.
         locale: for ``LANG`` and ``LC_ALL``.
         time_zone: for ``TZ``.
         cwd: where the child stands.
     """
 
     hash_seed: int = 0
-    threads: int = 1
+    threads: int | None = None
     locale: str = "C.UTF-8"
     time_zone: str = "UTC"
     cwd: WorkingDirectory = "caller"
@@ -90,15 +92,21 @@ def for_recording(
 
 def _pinned(decided: Mapping[str, Variable], pins: Pins) -> dict[str, Variable]:
     wanted = {"PYTHONHASHSEED": str(pins.hash_seed), "TZ": pins.time_zone}
-    openmp = decided.get("OMP_NUM_THREADS")
-    threads = openmp.value if openmp is not None and openmp.value else str(pins.threads)
-    wanted.update(dict.fromkeys(THREAD_CAPS, threads))
     wanted.update(dict.fromkeys(("OMP_DYNAMIC", "MKL_DYNAMIC"), "FALSE"))
     if not any(name in ("LANG", "LANGUAGE") or name.startswith("LC_") for name in decided):
         wanted.update(dict.fromkeys(("LANG", "LC_ALL"), pins.locale))
-    return {
-        name: Variable(value, "pinned") for name, value in wanted.items() if name not in decided
-    }
+    made = {name: Variable(value, "pinned") for name, value in wanted.items()}
+    made.update(_threads(decided, pins))
+    return {name: variable for name, variable in made.items() if name not in decided}
+
+
+def _threads(decided: Mapping[str, Variable], pins: Pins) -> dict[str, Variable]:
+    openmp = decided.get("OMP_NUM_THREADS")
+    if openmp is not None and openmp.value:
+        return dict.fromkeys(THREAD_CAPS, Variable(openmp.value, "pinned"))
+    if pins.threads is not None:
+        return dict.fromkeys(THREAD_CAPS, Variable(str(pins.threads), "pinned"))
+    return {name: Variable(count, "kept") for name, count in usual_counts().items()}
 
 
 def _require_hash_seed(value: str) -> None:

@@ -2,12 +2,13 @@
 
 Both are asked of the kernel for this process only; where it says no, the caller is told.
 
-Invariant: the machine's own name is never changed.
+Invariant: the machine's own name is never changed, and a process that is refused stays as it was.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import sys
 from pathlib import Path
@@ -26,15 +27,39 @@ def rename_host(name: str) -> None:
         OSError: the kernel does not allow it. AttributeError: it is another kernel.
     """
     library = ctypes.CDLL(None, use_errno=True)
-    user, group = os.geteuid(), os.getegid()
     if library.unshare(_NEW_UTS) != 0:
-        _succeeded(library.unshare(_NEW_USER | _NEW_UTS))
-        # The program keeps seeing itself as who it is.
-        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
-        Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
-        Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
+        _try_in_child(library)
+        _enter_as_self(library)
     text = name.encode()
     _succeeded(library.sethostname(text, len(text)))
+
+
+def _enter_as_self(library: ctypes.CDLL) -> None:
+    """Enter a user namespace in which the program keeps seeing itself as who it is."""
+    user, group = os.geteuid(), os.getegid()
+    _succeeded(library.unshare(_NEW_USER | _NEW_UTS))
+    Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+    Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
+    Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
+
+
+def _try_in_child(library: ctypes.CDLL) -> None:
+    """Enter in a process that ends at once: one that is entered and not mapped is nobody, and stays so.
+
+    Raises:
+        OSError: the kernel refuses the namespace, or the maps.
+    """
+    child = os.fork()
+    if child == 0:
+        code = 0
+        try:
+            _enter_as_self(library)
+        except OSError as error:
+            code = error.errno or errno.EPERM
+        os._exit(code)
+    refused = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if refused:
+        raise OSError(refused, os.strerror(refused))
 
 
 def fix_addresses() -> None:

@@ -15,12 +15,12 @@ from typing import Any, Final, Literal, get_args
 
 from twice.errors import ConfigError, SurroundingsRefused
 from twice.foundation.digests import digest_bytes
-from twice.recording.variables import is_governed, is_secret, loads_code
+from twice.recording.variables import is_governed, is_secret, loads_code, may_come_from_elsewhere
 
 FORMAT: Final = "twice.surroundings/1"
 
-Source = Literal["set", "pinned", "explicit"]
-"""Who decided a variable: the user's environment, twice, or ``--env``."""
+Source = Literal["set", "pinned", "kept", "explicit"]
+"""Who decided a variable: the user's environment, twice, the libraries that would read it, or ``--env``."""
 
 WorkingDirectory = Literal["caller", "program", "empty"]
 """Where the child stands: with its caller, beside the program, in a fresh empty folder."""
@@ -82,6 +82,15 @@ class Surroundings:
                 if is_governed(name) and value
             }
         )
+
+    def from_elsewhere(self) -> Surroundings:
+        """The same without what a record that another account made may not set."""
+        kept = {
+            name: one
+            for name, one in self.variables.items()
+            if one.value is not None and may_come_from_elsewhere(name, one.value)
+        }
+        return Surroundings(kept, self.cwd)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data with ``"format": "twice.surroundings/1"``; no secret is in it."""

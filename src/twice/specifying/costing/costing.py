@@ -18,8 +18,7 @@ from twice.foundation.fingerprint import Fingerprint
 from twice.recording.environment import measure
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
-from twice.recording.surroundings import Surroundings
-from twice.replaying.starting import require_rerunnable, require_same_code
+from twice.replaying.starting import require_rerunnable, require_same_code, surroundings_of
 from twice.specifying.costing.budget import By, Culprit, judge
 from twice.specifying.costing.cost import Cost, OtherCost, RuleCost
 from twice.specifying.costing.figures import added
@@ -52,7 +51,7 @@ def making_of_record(path: str) -> Making:
     with RunRecord.open(path) as record:
         require_rerunnable(record)
         require_same_code(record, informational=False)
-        return Making(record.setup, Surroundings.from_json(record.identity["surroundings"]))
+        return Making(record.setup, surroundings_of(record))
 
 
 def chosen_rules(names: Sequence[str]) -> list[Rule]:

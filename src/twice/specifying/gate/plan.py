@@ -25,6 +25,7 @@ from twice.recording.cadence import (
     parse_granularity,
     parse_strategy,
 )
+from twice.recording.surroundings import THREAD_CAPS
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate.promise import predicate_or_default
 from twice.specifying.tiers import Trait
@@ -67,6 +68,7 @@ class Plan:
             result does not hang on them.
         vectors: JSON documents of sheet 11 whose digests are known.
         libraries: libraries that sheet 11 pins.
+        threads: of numerical libraries, as sheet 08 states them; None when it states none.
     """
 
     program: str
@@ -89,6 +91,11 @@ class Plan:
     varied: tuple[str, ...]
     vectors: tuple[str, ...]
     libraries: tuple[str, ...]
+    threads: int | None = None
+
+    def variables(self) -> dict[str, str]:
+        """Give the variables that a run of the specification is given, as the scaffold's runs are."""
+        return {} if self.threads is None else dict.fromkeys(THREAD_CAPS, str(self.threads))
 
 
 def plan_of(workspace: Workspace) -> Plan:
@@ -118,6 +125,7 @@ def plan_of(workspace: Workspace) -> Plan:
         varied=tuple(_varied(workspace)),
         vectors=tuple(str(row["value"]) for row in said.rows("11", "vectors", "value")),
         libraries=tuple(str(row["library"]) for row in said.rows("11", "pins", "library")),
+        threads=_threads(workspace),
     )
 
 
@@ -125,6 +133,12 @@ def algorithm_in(text: str) -> Algorithm | None:
     """Give the digest that a text names; None when it names none, or several."""
     named = {each for each in Algorithm if each.value in _WORD.findall(text.lower())}
     return named.pop() if len(named) == 1 else None
+
+
+def _threads(workspace: Workspace) -> int | None:
+    sheet = workspace.get("08")
+    said = sheet.get("threads") if sheet else None
+    return said if isinstance(said, int) and not isinstance(said, bool) and said > 0 else None
 
 
 def _varied(workspace: Workspace) -> Iterator[str]:

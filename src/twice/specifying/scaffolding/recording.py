@@ -9,13 +9,10 @@ import re
 from typing import Final
 
 from twice.foundation.digests import Algorithm
+from twice.recording.surroundings import THREAD_CAPS
 from twice.specifying.scaffolding.facts import Facts
 
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
-_THREADS: Final = (
-    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)  # fmt: skip
 
 
 def recording(facts: Facts) -> tuple[str, ...]:
@@ -64,7 +61,7 @@ def _promise(facts: Facts) -> list[str]:
 def environment(facts: Facts) -> dict[str, str]:
     """Give the variables that 08 and 09 pin, by name."""
     threads = facts.whole("08", "threads")
-    pinned = {} if threads is None else dict.fromkeys(_THREADS, str(threads))
+    pinned = {} if threads is None else dict.fromkeys(THREAD_CAPS, str(threads))
     switches = {str(row.get("name")): str(row.get("value")) for row in facts.rows("09", "knobs")}
     pinned |= {name: value for name, value in switches.items() if _VARIABLE.fullmatch(name)}
     return dict(sorted(pinned.items()))

@@ -11,6 +11,7 @@ Invariant: every refusal is one error with id, what happened, what was expected 
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import importlib
 import io
@@ -19,6 +20,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from twice.errors import OutputUnwritable, TwiceError, UsageError
 from twice.foundation.exit_by_signal import exit_by_signals
@@ -52,6 +54,14 @@ COMMANDS: dict[str, str] = {
 }
 
 
+_READS_RECORDS = frozenset(
+    {
+        "verify", "diagnose", "replay", "branch", "rerun", "show", "ls", "env", "trace", "export", "migrate",
+        "report",
+    }
+)  # fmt: skip
+
+
 class _Parser(argparse.ArgumentParser):
     """Words an argument error like every other error of twice."""
 
@@ -77,6 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if arguments is None:
         exit_by_signals()
     try:
+        _require_folder()
         code = dispatch(given)
         sys.stdout.flush()
     except TwiceError as error:
@@ -89,6 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _drop_output()
         code = 2
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            print(printable_lines(str(_too_long(error))), file=sys.stderr)
+            sys.exit(2)
         if error.filename is not None:
             raise
         _drop_output()  # Only a stream has no file name.
@@ -105,6 +119,30 @@ def _open_closed_streams() -> None:
         if getattr(sys, name) is None:
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (till the end)
             setattr(sys, name, nowhere)
+
+
+def _require_folder() -> None:
+    """Refuse to start where nothing can be found, or written.
+
+    Raises:
+        UsageError: E-USE-001, when the current folder was removed.
+    """
+    try:
+        os.getcwd()  # noqa: PTH109  (what raises)
+    except FileNotFoundError as error:
+        raise UsageError(
+            "The current folder does not exist any more.",
+            "Expected a folder in which programs and records are found.",
+            "Go to one that is there: cd ..",
+        ) from error
+
+
+def _too_long(error: OSError) -> UsageError:
+    return UsageError(
+        f"{error.filename} is no path: {error.strerror}.",
+        "Expected names of at most 255 bytes, and paths of at most 4,096.",
+        "Check the arguments; names of commands and options stand before those of files.",
+    )
 
 
 def _unprinted(error: OSError) -> OutputUnwritable:
@@ -169,9 +207,19 @@ def dispatch(arguments: list[str]) -> int:
     options = parser.parse_intermixed_args(own) if mixed else parser.parse_args(own)
     if rest:
         setattr(options, command.PASSES_ON, [*getattr(options, command.PASSES_ON), *rest])
-    code = command.run(options)
+    code = _run(name, command, options)
     assert isinstance(code, int), "a command returns its exit code"
     return code
+
+
+def _run(name: str, command: Any, options: argparse.Namespace) -> Any:
+    """Run a command; what a forged record brings it to is one error, and with ``python -X dev`` a traceback."""
+    if name not in _READS_RECORDS or sys.flags.dev_mode:
+        return command.run(options)
+    from twice.recording.record_form import reading
+
+    with reading("something", "A record"):
+        return command.run(options)
 
 
 def overview() -> str:

@@ -22,6 +22,7 @@ from twice.recording.runrecord import RunRecord
 from twice.replaying.branching import branch, prefix_proof
 from twice.surfaces.cli.deriving import add_output, refuse_own_source
 from twice.surfaces.cli.showing import add_json, print_json
+from twice.surfaces.cli.trusting import add_trust, trust_records
 from twice.surfaces.overview import ending_text
 from twice.surfaces.values import as_json, inline, mapping
 
@@ -41,11 +42,17 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--informational", action="store_true", help="go on though code differs")
     parser.add_argument("--quiet", action="store_true", help="do not pass the program's output on")
     add_output(parser, "path of the branch's record")
+    add_trust(parser)
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Branch, prove that everything before the fork is identical, and say so."""
+    with trust_records(options, [options.record]):
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     inputs = parse_inputs(options.inputs)
     refuse_own_source(options.out, options.record)
     with (

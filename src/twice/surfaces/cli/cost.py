@@ -21,9 +21,9 @@ import os
 import sys
 from pathlib import Path
 
-from twice.diagnosing.varying.varying import is_record
 from twice.errors import UsageError
 from twice.foundation.classes import Predicate
+from twice.recording.naming import is_record
 from twice.recording.recorder import master_seed
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
@@ -40,7 +40,15 @@ from twice.specifying.workspace import Workspace, find_workspace, open_workspace
 from twice.surfaces.cli.policies import add_policies, policies_of, variables_of
 from twice.surfaces.cli.showing import Doing, add_json, aligned, print_json
 from twice.surfaces.cli.spec.opening import add_project, project_of
-from twice.surfaces.cli.starting import add_program, add_starting, config_of, program_of, seed_of
+from twice.surfaces.cli.starting import (
+    add_program,
+    add_starting,
+    config_of,
+    program_of,
+    records_in,
+    seed_of,
+)
+from twice.surfaces.cli.trusting import add_trust, trust_records
 
 PASSES_ON = "arguments"
 
@@ -69,11 +77,17 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="print the rules, and those that stay")
     add_policies(parser)
     add_project(parser)
+    add_trust(parser, allows=False)
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure, write down where asked to, and print."""
+    with trust_records(options, records_in(options)):
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     if options.list:
         print("\n".join(_listed()))
         return 0

@@ -102,6 +102,6 @@ def _lines(staged: Staged, divergence: Divergence) -> Iterator[str]:
     for field in divergence.fields[:2]:
         yield f"  field: {printable(field.path)}: {printable(field.a)} / {printable(field.b)}"
     for entry in divergence.attribution[:1]:
-        yield f"  channel: {entry.channel.value}, artifact {entry.channel.artifact}"
+        yield f"  channel: {entry.channel.value}"
         yield from (f"      {printable(text)}" for text in entry.evidence)
     yield f"  hash seed: {HASH_SEEDS[0]} / {HASH_SEEDS[1]}"

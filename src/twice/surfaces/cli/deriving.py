@@ -66,6 +66,8 @@ def derived(out: Path, *sources: Path, force: bool) -> Iterator[Path]:
     partial = out.absolute().with_name(f".{out.name}.{os.getpid()}.partial")
     try:
         yield partial
+        if partial.is_file():
+            partial.chmod(0o600)  # like the record that it is made from
         _move(partial, out)
     except OSError as error:
         raise OutputUnwritable(

@@ -30,6 +30,7 @@ from twice.foundation.classes import (
     Summary,
     parse_test,
 )
+from twice.recording.launch import GO_ON
 from twice.recording.naming import runs_in
 from twice.recording.program import Program
 from twice.recording.recorder import master_seed, record_program, refuse_existing
@@ -65,6 +66,10 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exit-code", action="store_true", help="exit with the program's own exit code, not 0 or 1"
     )
+    parser.add_argument(
+        "--on-full", choices=[GO_ON, "stop"], default=GO_ON,
+        help="when the record cannot be written any more: go on without it, or end the program",
+    )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="do not pass the program's output on")
     add_json(parser)
 
@@ -94,6 +99,7 @@ def run(options: argparse.Namespace) -> int:
             show=show,
             stdin=True,
             progress=progress,
+            on_full=options.on_full,
         )
     _tell(program, ended, out, as_json=options.json)
     left = still_in(out, {**os.environ, **variables_of(options)}, Redaction(setup.redaction))
@@ -133,8 +139,11 @@ def _tell(program: Program, ended: dict[str, object], out: Path, *, as_json: boo
         return
     size = out.stat().st_size
     code = f", exit code {ended['exit_code']}" if ended["how"] == "exit" else ""
+    done, kept = "recorded", ""
+    if not ended["complete"]:
+        done, kept = "ran", "the record holds a part of them, "
     print(
-        f"recorded {ended['ticks']} ticks, {ended['points']} compare-points, "
+        f"{done} {ended['ticks']} ticks, {ended['points']} compare-points, {kept}"
         f"{size:,} bytes: {out} ({ended['how']}{code})",
         file=sys.stderr,
     )

@@ -19,6 +19,7 @@ from twice.errors import UsageError
 from twice.replaying.reading import ReplaySession, replay
 from twice.surfaces.cli.prompt import Prompt, state_lines
 from twice.surfaces.cli.showing import add_json, print_json
+from twice.surfaces.cli.trusting import add_trust, trust_records
 from twice.surfaces.values import as_json
 
 FORMAT = "twice.replay/1"
@@ -31,11 +32,17 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", type=int, metavar="T", help="go on to this tick")
     parser.add_argument("--step", type=int, metavar="N", help="print every Nth tick on the way")
     parser.add_argument("--informational", action="store_true", help="go on though code differs")
+    add_trust(parser)
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print states, or hand over to the prompt."""
+    with trust_records(options, [options.record]):
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     walking = options.to is not None or options.step is not None
     with replay(options.record, at=options.at or 0, informational=options.informational) as session:
         if session.informational:

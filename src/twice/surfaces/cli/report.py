@@ -16,6 +16,7 @@ from twice.errors import UsageError
 from twice.recording.runrecord import RunRecord
 from twice.surfaces.cli.deriving import add_output, derived
 from twice.surfaces.cli.showing import Doing, add_json, print_json
+from twice.surfaces.cli.trusting import add_trust, trust_records
 
 FORMAT = "twice.reported/1"
 
@@ -26,11 +27,17 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--anyway", action="store_true", help="though seed, code or config differ")
     parser.add_argument("--no-lines", action="store_true", help="read logs only, execute nothing")
     add_output(parser, "path of the page")
+    add_trust(parser)
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the page to a temporary name, then rename."""
+    with trust_records(options, options.records):
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     if len(options.records) > 2:
         raise UsageError(
             f"twice report was given {len(options.records)} records.",

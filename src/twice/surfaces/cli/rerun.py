@@ -15,6 +15,7 @@ from pathlib import Path
 from twice.replaying.rerunning import rerun
 from twice.surfaces.cli.deriving import add_output, refuse_own_source
 from twice.surfaces.cli.showing import add_json, print_json
+from twice.surfaces.cli.trusting import add_trust, trust_records
 from twice.surfaces.overview import ending_text, parent_text
 
 FORMAT = "twice.recorded/1"
@@ -26,11 +27,17 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "path of the new record")
     parser.add_argument("--informational", action="store_true", help="go on though code differs")
     parser.add_argument("--quiet", action="store_true", help="do not pass the program's output on")
+    add_trust(parser)
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run afresh, and say what was recorded."""
+    with trust_records(options, [options.record]):
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     refuse_own_source(options.out, options.record)
     with rerun(
         options.record,

@@ -27,6 +27,7 @@ from twice.recording.redaction.searching import search
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, rows_of
 from twice.surfaces.cli.showing import Progress, add_json, aligned, print_json
+from twice.surfaces.cli.trusting import trust_records
 from twice.surfaces.moment import moment, moment_lines, snapshot, snapshot_lines
 from twice.surfaces.overview import FORMAT, ending_text, overview, parent_text
 from twice.surfaces.secrets import FORMAT as SECRETS_FORMAT
@@ -55,6 +56,9 @@ def arrange(parser: argparse.ArgumentParser) -> None:
         "--secret-variable", action="append", default=[], metavar="NAME", dest="secret_variables",
         help="with --secrets: search for the value of this environment variable; repeatable",
     )  # fmt: skip
+    parser.add_argument(
+        "--trust", action="store_true", help="open states of any size of a record made elsewhere"
+    )
     add_json(parser)
 
 
@@ -68,6 +72,11 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.secrets is not None:
         return _secrets(options)
+    with trust_records(options, [options.record]):
+        return _show(options)
+
+
+def _show(options: argparse.Namespace) -> int:
     with RunRecord.open(options.record) as record:
         if options.tick is None and options.snapshot is None:
             return _overview(record, as_json=options.json)

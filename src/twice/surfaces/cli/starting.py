@@ -12,7 +12,7 @@ from typing import Any
 from twice.errors import UsageError
 from twice.foundation.seeds import Seed
 from twice.recording.config import parse_settings, read_config
-from twice.recording.naming import AS_MAIN, parse_program
+from twice.recording.naming import AS_MAIN, is_record, parse_program
 from twice.recording.program import Program
 
 
@@ -54,6 +54,12 @@ def program_of(options: argparse.Namespace, command: str) -> Program:
             "Give values with --set KEY=VALUE; run a script without :function, a module with -m.",
         )
     return program
+
+
+def records_in(options: argparse.Namespace) -> list[Path]:
+    """The record that was given where a program may stand; none, where a program was."""
+    given = options.program
+    return [Path(given)] if given and options.module is None and is_record(given) else []
 
 
 def add_starting(parser: argparse.ArgumentParser, *, classes: str) -> None:

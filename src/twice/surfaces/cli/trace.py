@@ -13,6 +13,7 @@ from pathlib import Path
 
 from twice.surfaces.cli.deriving import add_output, derived
 from twice.surfaces.cli.showing import Doing, add_json, print_json
+from twice.surfaces.cli.trusting import add_trust, trust_records
 
 FORMAT = "twice.traced/1"
 
@@ -22,11 +23,17 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("record", type=Path, help="path of the record")
     parser.add_argument("--tick", type=int, required=True, metavar="T", help="the tick to trace")
     add_output(parser, "path of the trace")
+    add_trust(parser)
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Trace to a temporary name, then rename."""
+    with trust_records(options, [options.record]):
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     from twice.diagnosing.tracefiles.writing import write_trace
 
     with derived(options.out, options.record, force=options.force) as partial, Doing() as doing:

@@ -20,12 +20,21 @@ import argparse
 from typing import Any
 
 from twice.diagnosing.varying.factors import FACTORS
-from twice.diagnosing.varying.varying import is_record, vary
+from twice.diagnosing.varying.varying import vary
 from twice.errors import UsageError
 from twice.foundation.classes import Predicate
+from twice.recording.naming import is_record
 from twice.recording.program import Program
 from twice.surfaces.cli.showing import Doing, add_json, aligned, print_json
-from twice.surfaces.cli.starting import add_program, add_starting, config_of, program_of, seed_of
+from twice.surfaces.cli.starting import (
+    add_program,
+    add_starting,
+    config_of,
+    program_of,
+    records_in,
+    seed_of,
+)
+from twice.surfaces.cli.trusting import add_trust, trust_records
 
 PASSES_ON = "arguments"
 
@@ -43,11 +52,17 @@ def arrange(parser: argparse.ArgumentParser) -> None:
         help="the other interpreter to try; else the first on PATH that can import twice",
     )  # fmt: skip
     parser.add_argument("--list", action="store_true", help="print the factors that there are")
+    add_trust(parser)
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Vary, and print what came of it."""
+    with trust_records(options, records_in(options)):
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     if options.list:
         print("\n".join(aligned([(each.name, each.what) for each in FACTORS], indent="")))
         return 0

@@ -17,13 +17,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from twice.diagnosing.diagnosing import diagnose_failure
-from twice.diagnosing.restores.missing import explained_restores
 from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.classes import Predicate
 from twice.replaying.statement import SEAL, Verification
 from twice.replaying.verifying import verify
 from twice.surfaces.cli.showing import Doing, Progress, add_json, print_json
+from twice.surfaces.cli.trusting import add_trust, trust_records
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -49,11 +48,17 @@ def arrange(parser: argparse.ArgumentParser) -> None:
         "--no-statement", action="store_true", help="write no statement beside the record"
     )
     parser.add_argument("--diagnose", action="store_true", help="when it fails, say where and why")
+    add_trust(parser)
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Verify, write the statement beside the record, and say the result."""
+    with trust_records(options, [options.record]):
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     if options.every and not options.restores:
         raise UsageError(
             "--all was given without --restores.",
@@ -63,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
     statement = _verified(options)
     divergence = None
     if options.restores:
+        from twice.diagnosing.restores.missing import explained_restores
+
         with Progress("restoring") as progress:
             statement = statement.with_restores(
                 explained_restores(
@@ -74,6 +81,8 @@ def run(options: argparse.Namespace) -> int:
             )
     # Of a refusal there is nothing to find: it names its line.
     if options.diagnose and statement.failure is not None and statement.failure.name != SEAL:
+        from twice.diagnosing.diagnosing import diagnose_failure
+
         with Doing() as doing:
             divergence = diagnose_failure(options.record, statement.failure, progress=doing)
         statement = statement.with_divergence(divergence.to_json())

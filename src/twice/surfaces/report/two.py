@@ -27,7 +27,9 @@ from twice.surfaces.report.strips import figure
 _VERDICTS = {
     "same": "good",
     "within-tolerance": "good",
+    "extra-read": "good",
     "localised": "bad",
+    "candidates": "bad",
     "unlocalised": "bad",
     "non-reproducing": "unsure",
     "not-same-input": "unsure",

@@ -126,7 +126,7 @@ def _governed(frame: FrameType) -> Read | None:
     name = frame.f_locals["op"].name
     source, _, what = name.partition(".")
     need = _OF_SOURCES.get(source, "listing" if what in _LISTINGS else None)
-    return None if need is None or name == "clock.sleep" else Read(need, name)
+    return None if need is None or name in {"clock.sleep", "clock.waited"} else Read(need, name)
 
 
 _OF_SOURCES = {

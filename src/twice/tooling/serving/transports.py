@@ -38,19 +38,54 @@ Send = Callable[[Any], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-def serve_stdio(server: Server[Any]) -> None:
-    """Serve one client over standard input and output, until it hangs up or a signal says stop."""
+def serve_stdio(server: Server[Any], *, payload_bytes: int) -> None:
+    """Serve one client over standard input and output, until it hangs up or a signal says stop.
+
+    Args:
+        server: of one session.
+        payload_bytes: of arguments at most, as the contract says; a message may be somewhat larger, and of one
+            that is larger still the rest is dropped as it comes.
+    """
 
     async def served() -> None:
-        with _until_told_to_stop() as lines:
+        with _until_told_to_stop(_ShortLines(_bytes_max(payload_bytes))) as lines:
             async with stdio_server(stdin=anyio.wrap_file(lines)) as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
 
     anyio.run(served)
 
 
+def _bytes_max(payload_bytes: int) -> int:
+    return 2 * payload_bytes + _AROUND_BYTES
+
+
+class _ShortLines:
+    """Lines of a stream of bytes, each cut at a limit: what is cut is no message any more, and is answered so.
+
+    Args:
+        bytes_max: of a line.
+    """
+
+    def __init__(self, bytes_max: int) -> None:
+        self._max = bytes_max
+        self._passed = 0
+
+    def cut(self, data: bytes) -> bytes:
+        """What is passed on of the next bytes."""
+        passed = []
+        for line in data.splitlines(keepends=True):
+            is_whole = line.endswith(b"\n")
+            body = line[:-1] if is_whole else line
+            passed.append(body[: self._max - self._passed])
+            self._passed = min(self._max, self._passed + len(body))
+            if is_whole:
+                passed.append(b"\n")
+                self._passed = 0
+        return b"".join(passed)
+
+
 @contextlib.contextmanager
-def _until_told_to_stop() -> Iterator[TextIO]:
+def _until_told_to_stop(short: _ShortLines) -> Iterator[TextIO]:
     """Standard input, at its end when a signal comes: the SDK would wait for one more line."""
     told, tell = os.pipe()
     reading, writing = os.pipe()
@@ -60,7 +95,7 @@ def _until_told_to_stop() -> Iterator[TextIO]:
             while told not in select.select([0, told], [], [])[0]:
                 if not (data := os.read(0, 65536)):
                     return
-                onward.write(data)
+                onward.write(short.cut(data))
 
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {each: signal.signal(each, lambda *_: os.write(tell, b".")) for each in signals}
@@ -138,6 +173,8 @@ def serve_http(
     """
     import uvicorn
 
+    from twice.tooling.serving.timed_protocol import TimedProtocol
+
     require_token(host, token)
     application = application_of(server, host, token, payload_bytes)
 
@@ -147,7 +184,7 @@ def serve_http(
             if self.servers:
                 ready(int(place.getsockname()[1]))
 
-    config = uvicorn.Config(application, log_level="warning", lifespan="on")
+    config = uvicorn.Config(application, http=TimedProtocol, log_level="warning", lifespan="on")
     Announcing(config).run(sockets=[place])
 
 
@@ -195,7 +232,7 @@ def application_of(
         streamable_http_path=PATH,
         host=host,
         transport_security=security,
-        max_request_body_size=2 * payload_bytes + _AROUND_BYTES,
+        max_request_body_size=_bytes_max(payload_bytes),
     )
     return application if token is None else _guarded(application, token)
 

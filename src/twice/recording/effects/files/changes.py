@@ -15,6 +15,7 @@ import errno
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from twice.recording.effects.actors import outside
@@ -23,7 +24,7 @@ from twice.recording.effects.files.overlay import WritableTree
 if TYPE_CHECKING:
     from twice.recording.effects.files.filesystem import Files
 
-_listdir, _truncate, _symlink = os.listdir, os.truncate, os.symlink
+_listdir, _truncate, _symlink, _rmdir = os.listdir, os.truncate, os.symlink, os.rmdir
 
 
 class Changes:
@@ -92,7 +93,7 @@ class Changes:
         overlay, place = self._overlay, places[0]
         match name:
             case "mkdir":
-                overlay.make_folder(place)
+                _make_anew(overlay.make_folder(place), real)
             case "unlink" | "rmdir":
                 overlay.remove(place)
             case "rename":
@@ -117,6 +118,13 @@ class Changes:
         elif os.path.isfile(source):  # noqa: PTH113
             overlay.fill(target, source)
         overlay.remove(source)
+
+
+def _make_anew(folder: str, real: Callable[[Any], Any]) -> None:
+    """Make an empty folder once more as the program did: with its mode, which libraries ask for."""
+    with suppress(OSError):
+        _rmdir(folder)
+        real(folder)
 
 
 def _error(number: int) -> OSError:

@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from inspect import unwrap
 from sys import _getframe
 from typing import Any
 
@@ -24,6 +25,7 @@ from twice.recording.effects import ops
 from twice.recording.effects.files.askers import By, asked_by
 from twice.recording.effects.files.filesystem import Files
 from twice.recording.effects.patches import Patch
+from twice.recording.kernel.interrupted_calls import retry_interrupted
 
 Failed = tuple[int, str] | None
 
@@ -56,7 +58,7 @@ def patches(files: Files) -> list[Patch]:
 
 
 def _one(files: Files, name: str, kind: str) -> Callable[..., Any]:
-    real = getattr(os, name)
+    real = retry_interrupted(getattr(os, name))
 
     def changed(path: Any, *args: Any, dir_fd: Any = None, **options: Any) -> Any:
         whole = options if dir_fd is None else {**options, "dir_fd": dir_fd}
@@ -83,7 +85,7 @@ def _place(files: Files, path: Any, folder: Any) -> str | None:
 
 
 def _open_one(files: Files, name: str, kind: str) -> Callable[..., Any]:
-    real, by_path = getattr(os, name), getattr(os, kind)
+    real, by_path = retry_interrupted(getattr(os, name)), getattr(os, kind)
 
     def changed(fd: int, *args: int) -> Any:
         by = asked_by(files, _getframe(1))
@@ -101,7 +103,7 @@ def _open_one(files: Files, name: str, kind: str) -> Callable[..., Any]:
 
 
 def _two(files: Files, name: str, kind: str) -> Callable[..., Any]:
-    real = getattr(os, name)
+    real = retry_interrupted(getattr(os, name))
 
     def changed(
         src: Any, dst: Any, *, src_dir_fd: Any = None, dst_dir_fd: Any = None, **options: Any
@@ -122,7 +124,7 @@ def _two(files: Files, name: str, kind: str) -> Callable[..., Any]:
 
 
 def _symlink(files: Files) -> Callable[..., Any]:
-    real = os.symlink
+    real = retry_interrupted(os.symlink)
 
     def symlink(
         src: Any, dst: Any, target_is_directory: bool = False, *, dir_fd: Any = None
@@ -141,7 +143,7 @@ def _symlink(files: Files) -> Callable[..., Any]:
 
 
 def _chdir(files: Files) -> Callable[..., Any]:
-    real = os.chdir
+    real = retry_interrupted(os.chdir)
 
     def chdir(path: Any) -> None:
         by = asked_by(files, _getframe(1))
@@ -237,5 +239,5 @@ def _like(real: Any, replacement: Any) -> None:
     """Let functions that ask ``os.supports_...`` see that the replacement can what the real one can."""
     replacement.__name__ = replacement.__qualname__ = real.__name__
     for supported in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
-        if real in supported:
+        if unwrap(real) in supported:
             supported.add(replacement)

@@ -80,6 +80,10 @@ class Files:
     def restore(self, state: Mapping[str, object]) -> None:
         """What a run wrote stays written."""
 
+    def read_written_files(self) -> dict[str, bytes]:
+        """What the files that this run wrote hold at this moment, by the name that a record keeps."""
+        return self.writes.read_contents_now()
+
     def has_written(self, path: str) -> bool:
         """Return whether the run wrote this file through Python."""
         return self.writes.has_written(path)

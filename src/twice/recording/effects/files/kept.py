@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from twice.foundation.digests import Algorithm, Digest, new_hasher
 from twice.foundation.encoding import decode, encode
+from twice.recording.record_form import reading
 
 CONTENT = "content"
 PIECE_BYTES = 1 << 20
@@ -92,8 +92,10 @@ class Kept:
         return path if begins_with(path, digest, size) else None
 
     def _take(self, payload: bytes) -> None:
-        fields: Any = decode(payload)
-        digest, size, at, data = fields
+        with reading("a file's content", "The record"):
+            self._put(*decode(payload))  # type: ignore[misc]
+
+    def _put(self, digest: str, size: int, at: int, data: bytes) -> None:
         if _name(digest) not in self._sizes:
             Digest.parse(digest)  # it becomes a name, and a stranger may have written it
             _makedirs(self._folder, exist_ok=True)

@@ -1,6 +1,6 @@
 """Put the files of a session together: real while recording, over an overlay in every other execution.
 
-Who records writes to the real place. Who replays, branches, traces or draws a sample does not: its writes go
+Who records writes to the real place. Who replays, branches, traces, draws a sample or experiments does not: its writes go
 to a folder that the process which started this one named, and removes when this one has ended.
 
 Invariant: an execution that writes no record, or replays one, changes no file outside of its folder.
@@ -38,6 +38,9 @@ def files_of_session(
 ) -> Files:
     """The files of one session.
 
+    A recording writes to real files: of a world, where it is an experiment in one. Without a world, an experiment
+    writes to the folder.
+
     Args:
         layer: the layer that governs.
         placing: names paths as the record keeps them.
@@ -48,7 +51,7 @@ def files_of_session(
         resumed: whether this execution begins at a snapshot.
         was_supervised: whether the record that is replayed knows what any code did to files.
     """
-    if layer.live and layer.writes:
+    if layer.live and layer.writes and not current().is_experiment:
         return Files(layer, placing, policy=policy, algorithm=algorithm)
     folder = f"{scratch or _own_scratch()}/{os.getpid()}"
     overlay = WorldTree(folder) if current().is_world else Overlay(folder)

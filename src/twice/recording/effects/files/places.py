@@ -38,24 +38,27 @@ class Places:
     Args:
         placing: names paths as the record keeps them.
         upper: folder of the overlay, or "" without one.
+
+    Attributes:
+        drawn_parts: parts of names that were drawn at random, and the key that a record shows for each.
     """
 
     def __init__(self, placing: Names, upper: str = "") -> None:
         self._placing = placing
         self._upper = upper
-        self._drawn: dict[str, str] = {}
+        self.drawn_parts: dict[str, str] = {}
         self._inputs: dict[str, bool] = {}
 
     def drawn(self, part: str, key: str) -> None:
         """A part of a name was drawn at random: from here on, places show its key instead."""
-        self._drawn[part] = "{" + key.replace("/", " ") + "}"
+        self.drawn_parts[part] = "{" + key.replace("/", " ") + "}"
 
     def named(self, place: str) -> str:
         """A place as the record keeps it."""
         name = kept(self._placing.named(place))
-        if self._drawn:
+        if self.drawn_parts:
             for at in range(len(name) - _DRAWN_CHARACTERS, 0, -1):
-                key = self._drawn.get(name[at : at + _DRAWN_CHARACTERS])
+                key = self.drawn_parts.get(name[at : at + _DRAWN_CHARACTERS])
                 if key is not None:
                     name = name[:at] + key + name[at + _DRAWN_CHARACTERS :]
         return name
@@ -63,7 +66,7 @@ class Places:
     def found(self, name: str) -> str:
         """The place that a recorded name means here."""
         if "{" in name:
-            for part, key in self._drawn.items():
+            for part, key in self.drawn_parts.items():
                 name = name.replace(key, part)
         return told(self._placing.found(name))
 

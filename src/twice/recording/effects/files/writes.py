@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _open, _close, _fstat = os.open, os.close, os.fstat
 _OPENED = "opened"
+_SHOWN_MAX = 1 << 16  # bytes of a file that are looked at as they are
 
 
 @dataclass(slots=True)
@@ -54,12 +55,14 @@ class Writes:
     Attributes:
         own: places that the run wrote and that are there; how they looked when they were closed.
         hollow: places whose beginning the run added to without having it: its size.
+        count: how often files were opened to write, renamed, removed or made.
     """
 
     def __init__(self, files: Files) -> None:
         self._files = files
         self.own: dict[str, Signature | None] = {}
         self.hollow: dict[str, int] = {}
+        self.count = 0
         self._base: dict[str, int] = {}
         self._shared: set[str] = set()
         self._writing: dict[int, _Writing] = {}
@@ -71,6 +74,7 @@ class Writes:
             OSError: as it was raised while recording.
             EffectMismatch: E-EFFECT-001, in replay, when the recorded run never opened this file.
         """
+        self.count += 1
         if by is By.SETUP:
             assert self._files.overlay is not None, "while recording, set-up is nobody's affair"
             return self._world(self._files.overlay, place, given, flags, mode)
@@ -222,6 +226,7 @@ class Writes:
 
     def after_change(self, kind: str, places: Sequence[str]) -> None:
         """The tree was changed: what the run wrote has other names, or is gone."""
+        self.count += 1
         if kind == "rename":
             self._removed(places[1])
             self._moved(*places)
@@ -284,6 +289,29 @@ class Writes:
                 return
         if left:
             self._claim(ops.FILES_LEFT, "", tuple(sorted(left.items())))
+
+    def read_contents_now(self) -> dict[str, bytes]:
+        """What each place that is written, or was, holds on the disk; of a long file its end and a digest."""
+        held: dict[str, bytes] = {}
+        for place in sorted({*self.own, *(writing.place for writing in self._writing.values())}):
+            try:
+                descriptor = _open(
+                    self._files.at(place), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+                )
+            except OSError:
+                continue
+            try:
+                size = _fstat(descriptor).st_size
+                whole = size <= _SHOWN_MAX
+                content = os.pread(descriptor, _SHOWN_MAX, 0 if whole else size - _SHOWN_MAX)
+                if not whole:
+                    content = digest_of(descriptor, self._files.algorithm, 0)[0].encode() + content
+                held[self._files.places.named(place)] = content
+            except OSError:
+                continue
+            finally:
+                _close(descriptor)
+        return held
 
     def _finish_unclosed(self) -> None:
         for descriptor, writing in list(self._writing.items()):

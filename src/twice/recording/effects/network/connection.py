@@ -18,7 +18,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from twice.recording.effects import ops
-from twice.recording.effects.network.outgoing import Outgoing
+from twice.recording.effects.network.outgoing import ROUNDS, Outgoing
 from twice.recording.effects.network.turns import INCOMING, Turns
 from twice.recording.effects.outcomes import RETURNED, Outcome, given, outcome_of, raised
 
@@ -50,7 +50,7 @@ class Connection:
         self._turns, self._is_in_turn = turns, False
         self.veiled = self._over = False
         self._outgoing, self._wire = Outgoing(layer.algorithm), layer.redaction.stream()
-        self._noted = 0
+        self._noted, self._sender = 0, ""
         self._connecting: object = None
         self._descriptor = -1
         self._lock = Lock()
@@ -107,6 +107,9 @@ class Connection:
             raise
         with memoryview(data) as view, view.cast("B") as octets, self._lock:
             self._settle()
+            if self._outgoing.is_marked:
+                actor = self.layer.actor()
+                self._sender = "" if actor is None else actor.key
             self._outgoing.add(self._wire.sent(bytes(octets if count is None else octets[:count])))
         return _size(data, count)
 
@@ -209,10 +212,16 @@ class Connection:
     def _note_marked(self, op: ops.Op, outcome: object, *, taken: bool = True) -> None:
         with self._lock:
             self._settle()
-            mark: tuple[object, ...] = tuple(self._outgoing.mark())
-            if self._is_in_turn and taken and op.number in INCOMING:
-                mark = (*mark, self._turns.arrived())
-            self._note(op, (mark, outcome))
+            sender = "" if self._outgoing.is_marked else self._sender
+            rounds: int | None = None
+            timers = 0
+            if taken and op.number in INCOMING:
+                if self._is_in_turn:
+                    rounds, timers = self._turns.take_turn()
+                else:
+                    timers = self._turns.take_thread_turn()
+            mark = self._outgoing.mark()
+            self._note(op, ((*mark[:ROUNDS], rounds, timers, sender), outcome))
 
     def _note(self, op: ops.Op, value: object) -> None:
         self._noted += 1

@@ -20,6 +20,7 @@ from twice.recording.effects import ops
 from twice.recording.effects.actors import OUTSIDE, Actor, current
 from twice.recording.effects.askers import asker_of
 from twice.recording.effects.layer import EffectLayer
+from twice.recording.effects.network.branched import BranchedConnection
 from twice.recording.effects.network.connection import LEFT, Connection
 from twice.recording.effects.network.played import PlayedConnection
 
@@ -41,6 +42,7 @@ class Connections:
 
     def __init__(self, layer: EffectLayer) -> None:
         self.layer, self.turns = layer, layer.source.turns()
+        self.turns.waits = layer.owners.waits
         self._held: WeakKeyDictionary[socket.socket, Held] = WeakKeyDictionary()
         self._outside: WeakSet[socket.socket] = WeakSet()
         self._open: dict[str, Held] = {}
@@ -67,7 +69,8 @@ class Connections:
         if events is None:
             made = Connection(self.layer, key, self.turns)
         else:
-            made = PlayedConnection(self.layer, key, events, self.turns)
+            kind = BranchedConnection if self.layer.source.leaves else PlayedConnection
+            made = kind(self.layer, key, events, self.turns)
         self._made.add(key)
         self._open[key] = made
         self._held[sock] = made
@@ -135,8 +138,14 @@ class Connections:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Stand where a snapshot says: connections that were over by then are not made again."""
         self._made |= state.keys()
-        for key in [key for key, stood in state.items() if stood is None and key not in self._open]:
-            self.turns.leave(key)
+        events = self.turns.exchanges.events
+        over = [key for key, stood in state.items() if stood is None and key in events]
+        for key in over:
+            if key not in self._open:
+                self.turns.leave(None, key, range(len(events[key])))
+        begun = {key: len(events[key]) for key in over}
+        begun |= {key: stood[0] + bool(stood[3]) for key, stood in state.items() if stood}
+        self.turns.exchanges.resume(begun)
         self._to_seek = {key: value for key, value in state.items() if value is not None}
         for key, value in self._to_seek.items():
             held = self._open.get(key)
@@ -157,18 +166,27 @@ class Connections:
         for held in list(self._open.values()):
             held.close(None, LEFT)
         self._open.clear()
-        missing = [key for key in self.layer.source.connections() if key not in self._made]
-        if missing:
-            error = EffectMismatch(
-                f"The connection {missing[0]} was made in the recorded run and not in this one.",
-                "Expected the same connections.",
-                "The program takes another path than it did: twice diagnose names where.",
-                position=0,
-                actor=missing[0],
-                recorded=f"{len(missing)} more connections",
-                asked="nothing more",
-            )
-            self.layer.source.unfit(error)
+        exchanges = self.turns.exchanges
+        for key in self.layer.source.connections():
+            if key not in self._made and not exchanges.is_shared(exchanges.address(key)):
+                self._miss(key, f"The connection {key} was made", "the same connections")
+                return
+        if not self.layer.writes:
+            for one in exchanges.missing():
+                self._miss(one.sender, f"A request by {one.sender} was sent", "the same requests")
+                return
+
+    def _miss(self, actor: str, what: str, expected: str) -> None:
+        error = EffectMismatch(
+            f"{what} in the recorded run and not in this one.",
+            f"Expected {expected}.",
+            "The program takes another path than it did: twice diagnose names where.",
+            position=0,
+            actor=actor,
+            recorded=what.removesuffix(" was made").removesuffix(" was sent"),
+            asked="nothing more",
+        )
+        self.layer.source.unfit(error)
 
 
 def _between_processes() -> bool:

@@ -9,7 +9,7 @@ Invariant: the digest of a mark depends on the bytes and on the marks before it,
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from twice.foundation.digests import Algorithm, new_hasher
 
@@ -17,6 +17,8 @@ HEAD_BYTES_MAX = 1024
 """How much of what went out between two marks is kept to be read by people."""
 SEGMENT_BYTES_MAX = 1 << 16
 """How much is remembered, so that a snapshot can be taken between two marks."""
+ROUNDS, TIMERS, SENDER = 3, 4, 5
+"""Places in a recorded mark: the turn of what came in, and who sent what had gone out before."""
 
 
 class Mark(NamedTuple):
@@ -26,14 +28,16 @@ class Mark(NamedTuple):
         sent: bytes since the connection began.
         digest: of those bytes, 16 bytes; of the marks before it too.
         head: the first bytes since the mark before, at most ``HEAD_BYTES_MAX``; empty when none.
+        sender: the key of the actor that sent the first of them; empty where it is not known.
     """
 
     sent: int
     digest: bytes
     head: bytes
+    sender: str = ""
 
 
-_NOTHING = Mark(0, b"", b"")
+NOTHING = Mark(0, b"", b"")
 
 
 class Outgoing:
@@ -45,13 +49,23 @@ class Outgoing:
         segment: what went out since that mark.
     """
 
-    def __init__(self, algorithm: Algorithm, mark: Mark = _NOTHING, segment: bytes = b"") -> None:
+    def __init__(self, algorithm: Algorithm, mark: Mark = NOTHING, segment: bytes = b"") -> None:
         self.count = mark.sent
         self._algorithm, self._last = algorithm, mark
         self._segment = bytearray()
         self._hasher = new_hasher(algorithm)
         self._hasher.update(mark.digest)
         self.add(segment)
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether nothing went out since the last mark."""
+        return self.count == self._last.sent
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes since the last mark."""
+        return bytes(self._segment[:HEAD_BYTES_MAX])
 
     def add(self, data: bytes | memoryview) -> None:
         """More went out."""
@@ -82,12 +96,24 @@ class Outgoing:
 def read_mark(plain: object) -> Mark:
     """A mark as the record keeps it."""
     assert isinstance(plain, tuple), "a mark is a tuple"
-    return Mark(*plain[:3])
+    return Mark(*plain[:3], *plain[SENDER:])
 
 
-def told_apart(recorded: Mark, sent: Mark) -> tuple[str, str]:
-    """What stands where two marks begin to differ, for messages."""
-    one, other = recorded.head, sent.head
+def read_turn(plain: Any) -> tuple[int | None, int, bool] | None:
+    """When something came in, as a mark says it; None where an older version's says nothing.
+
+    Returns:
+        Busy rounds of its event loop, None without one; timers that ended; whether the loop waited.
+    """
+    if len(plain) <= ROUNDS:
+        return None
+    rounds, timers = plain[ROUNDS], plain[TIMERS] if len(plain) > TIMERS else 0
+    waited = rounds is not None and rounds < 0
+    return (~rounds if waited else rounds), timers, waited
+
+
+def told_apart(one: bytes, other: bytes) -> tuple[str, str]:
+    """What stands where the heads of two marks begin to differ, for messages."""
     shorter = min(len(one), len(other))
     at = next((at for at in range(shorter) if one[at] != other[at]), shorter)
     return around(one, at), around(other, at)

@@ -4,8 +4,6 @@ The socket's descriptor is one end of a pair that nobody else holds; it is reada
 can be received, so that ``select``, ``poll`` and event loops wait for it as they did. What the program
 sends is held against the record at once and goes nowhere.
 
-Not for: time. A reply is there as soon as the request is out.
-
 Invariant: nothing is given before the bytes that had gone out before it, and none of it twice.
 """
 
@@ -18,12 +16,14 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from twice.errors import EffectMismatch
 from twice.recording.effects import ops
 from twice.recording.effects.events import Event
 from twice.recording.effects.network.connection import CLOSED
-from twice.recording.effects.network.outgoing import Mark, Outgoing, around, read_mark, told_apart
-from twice.recording.effects.network.turns import INCOMING, Turns
+from twice.recording.effects.network.outgoing import Mark, around, read_mark, read_turn
+from twice.recording.effects.network.playback import Playback, make_mismatch
+from twice.recording.effects.network.stand_in import StandIn
+from twice.recording.effects.network.turns import INCOMING, Turns, wait
+from twice.recording.effects.network.world_playback import WorldPlayback
 from twice.recording.effects.outcomes import RETURNED, Outcome, given, outcome_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 _PATIENCE_SECONDS = 20.0
 """How long a blocked reader waits for another thread to send what its reply needs."""
-_pair = socket.socketpair
 
 
 class PlayedConnection:
@@ -47,16 +46,16 @@ class PlayedConnection:
     def __init__(self, layer: EffectLayer, key: str, events: Sequence[Event], turns: Turns) -> None:
         self.layer, self.key, self.thread = layer, key, threading.get_ident()
         self.veiled = self._greeted = self._over = False
-        self._outgoing, self._wire = Outgoing(layer.algorithm), layer.redaction.stream()
-        self._events: Sequence[tuple[int, Any]] = events
-        self._at = self._boundary = self._uncovered = 0
+        self._wire = layer.redaction.stream()
+        self._playback: Playback | WorldPlayback = Playback(
+            key, events, turns.exchanges, layer.algorithm
+        )
+        self._asked: Any = None
+        self._facts_key, self._uncovered = key, 0
         self._deferred: Outcome | None = None
-        self._turns = turns
-        self._more = threading.Condition(self._turns.lock)
+        self._turns, self._more = turns, threading.Condition(turns.lock)
         self._line = layer.line(key)
-        self._far: socket.socket | None = None
-        self._near = -1
-        self._lit = False
+        self._stand_in: StandIn | None = None
         self._rest: bytes | None = None
 
     # -- making it ------------------------------------------------------------------------------
@@ -68,14 +67,23 @@ class PlayedConnection:
             EffectMismatch: E-EFFECT-001, when the record holds another address.
         """
         del connect
-        event = self._events[0] if self._events else None
+        layer, playback, self._asked = self.layer, self._playback, asked
+        assert isinstance(playback, Playback), "it begins with the record"
+        if not layer.writes:
+            playback.share(asked)
+            self._facts_key = playback.key
+        event = playback.event(0) if playback.events else None
         if event is None or event[0] != ops.CONNECT.number or event[1][0] != asked:
             was = "no such connection" if event is None else str(event[1][0])
             self._refuse(f"connects to {asked}", was, str(asked))
         _, (_, (deferred, outcome)) = event
-        self._take(ops.CONNECT, event[1])
+        if playback.at == 0:
+            self._take(ops.CONNECT, event[1])
         if outcome[0] == RETURNED or deferred:
-            self._stand_in(sock)
+            self._stand_in = StandIn(sock, layer.owned_descriptors)
+            with self._more:
+                self.show()
+                self._turns.join(self)
         if deferred and sock.gettimeout() == 0:
             self._deferred = outcome
             raise BlockingIOError(errno.EINPROGRESS, os.strerror(errno.EINPROGRESS))
@@ -90,17 +98,6 @@ class PlayedConnection:
         del error_number
         outcome, self._deferred = self._deferred, None
         return 0 if outcome is None or outcome[0] == RETURNED else int(outcome[1][2][0])
-
-    def _stand_in(self, sock: socket.socket) -> None:
-        """Let the socket's descriptor be one end of a pair."""
-        near, self._far = _pair()
-        with near:
-            os.dup2(near.fileno(), sock.fileno(), inheritable=False)
-        self._near = sock.fileno()
-        self.layer.owned_descriptors.update((self._near, self._far.fileno()))
-        with self._more:
-            self.show()
-            self._turns.join(self)
 
     # -- what goes out ----------------------------------------------------------------------------
 
@@ -120,60 +117,59 @@ class PlayedConnection:
         del send
         with memoryview(data) as view, view.cast("B") as octets, self._more:
             self._fail_if_it_failed()
-            left = memoryview(self._wire.sent(bytes(octets)))
-            while left:
-                mark = self._next_boundary()
-                if mark is None:
-                    if self._ends:
-                        self._refuse(
-                            f"sends more than the {self._outgoing.count} bytes it did",
-                            "nothing more",
-                            around(bytes(left[:200]), 0),
-                        )
-                    self._outgoing.add(left)
-                    break
-                step = left[: mark.sent - self._outgoing.count]
-                self._outgoing.add(step)
-                left = left[len(step) :]
-                if self._outgoing.count == mark.sent:
-                    self._compare(mark)
+            plain = self._wire.sent(bytes(octets))
+            self._go_out(plain, bytes(octets))
             self.show()
             self._turns.move()
             self._more.notify_all()
             return len(octets)
 
+    def _go_out(self, plain: bytes, octets: bytes) -> None:
+        """Hold what goes out against the record; ``plain`` is it without secrets."""
+        del octets
+        playback = self._playback
+        assert isinstance(playback, Playback), "held against a record"
+        if playback.is_shared and playback.outgoing.is_marked:
+            self._begin(playback, plain)
+        before, difference = (playback.key, playback.at), playback.send(plain)
+        if before != (playback.key, playback.at):
+            self._uncovered = playback.at
+        self.layer.owners.has_moved_work |= playback.has_moved
+        if difference is not None:
+            self._differ(*difference)
+
+    def _begin(self, playback: Playback, plain: bytes) -> None:
+        """Turn to what answers the request that begins here."""
+        actor = self.layer.actor()
+        sender = "" if actor is None else actor.key
+        key, passed = playback.key, playback.begin(plain, sender, self._asked)
+        self.layer.owners.has_moved_work |= playback.has_moved
+        if passed is None:
+            what = f"makes a request that {sender} did not make"
+            self._refuse(what, "nothing more", around(plain, 0))
+        self._uncovered = playback.at
+        self._turns.leave(None, key, passed)
+
+    def _differ(self, what: str, recorded: str, asked: str) -> None:
+        """The program does otherwise than the record."""
+        self._refuse(what, recorded, asked)
+
+    def idle(self) -> None:
+        """Its loop has nothing to do but to wait."""
+
     def greet(self) -> None:
         """A pair of TLS buffers sends its first bytes: let the answer to them be there."""
         with self._more:
             self.veiled = self._greeted = True
-            self._uncovered = self._at
+            self._uncovered = self._playback.at
             self.show()
 
-    def _next_boundary(self) -> Mark | None:
-        """The next recorded mark that lies ahead of what has gone out."""
-        while self._boundary < len(self._events):
-            number, value = self._events[self._boundary]
-            if number != ops.CONNECT.number:
-                mark = read_mark(value[0])
-                if mark.sent > self._outgoing.count:
-                    return mark
-            self._boundary += 1
-        return None
-
-    @property
-    def _ends(self) -> bool:
-        return bool(self._events) and self._events[-1][0] == ops.CLOSED.number
-
-    def _compare(self, recorded: Mark) -> None:
-        sent = self._outgoing.mark()
-        if sent.digest != recorded.digest:
-            self._refuse("sends other bytes than it did", *told_apart(recorded, sent))
-
     def _fail_if_it_failed(self) -> None:
-        event = self._events[self._at] if self._at < len(self._events) else None
+        playback = self._playback
+        event = playback.event(playback.at) if playback.at < playback.end else None
         if event is not None and event[0] == ops.SEND_FAILED.number:
             mark, outcome = event[1]
-            if mark[0] == self._outgoing.count:
+            if mark[0] == playback.outgoing.count:
                 self._take(ops.SEND_FAILED, event[1])
                 given(outcome)
 
@@ -199,7 +195,7 @@ class PlayedConnection:
         """What came in, plain; what a veiled socket let through by now, for a pair of buffers."""
         del receive
         with self._more:
-            if sock is None and self._rest is None and self._at >= self._uncovered:
+            if sock is None and self._rest is None and self._playback.at >= self._uncovered:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
             return self._part(0 if sock is None else sock.gettimeout(), size)
 
@@ -212,7 +208,7 @@ class PlayedConnection:
     def _part(self, timeout: float | None, size: int, *, peek: bool = False) -> Any:
         """As much of what came in as is asked for; the rest is next."""
         if self._rest is None:
-            event = self._wait(timeout, self._at)
+            event = self._wait(timeout, self._playback.at)
             if not peek:
                 self._take(ops.OPS[event[0]], event[1])
             result = given(event[1][1])
@@ -232,81 +228,93 @@ class PlayedConnection:
             self.show()
             return b"\0"
         event = self._wait(timeout, self._uncovered)
-        if event[0] == ops.ENDED.number and self._uncovered == self._at:
+        if event[0] == ops.ENDED.number and self._uncovered == self._playback.at:
             self._take(ops.ENDED, event[1])
-            self._uncovered = self._at
-            self.show()
+            self._uncover(self._playback.incoming)  # no token will come for the rest
             return given(event[1][1])  # type: ignore[no-any-return]
-        before = self._uncovered
-        while (event_then := self._ready(self._uncovered)) is not None:
-            if event_then[0] == ops.ENDED.number:
-                break
+        return b"\0" * self._uncover(self._ready)
+
+    def _uncover(self, find: Callable[[int], tuple[int, Any] | None]) -> int:
+        """Let a pair of buffers take what is found, up to the end of the socket; how much it is."""
+        before = self._uncovered = max(self._uncovered, self._playback.at)
+        while (event := find(self._uncovered)) is not None and event[0] != ops.ENDED.number:
             self._uncovered += 1
         self.show()
-        return b"\0" * (self._uncovered - before)
+        return self._uncovered - before
 
     def _ready(self, at: int) -> tuple[int, Any] | None:
-        """What is recorded at a place, if it can be received by now."""
-        event = self._events[at] if at < len(self._events) else None
-        if event is None or event[0] not in INCOMING:
+        """What is recorded at a place, if it can be received by now; what was let through is past its turn."""
+        event = self._playback.incoming(at)
+        if event is None or not self.can_give(at):
             return None
-        return event if self.can_give(at) and self._turns.is_up(self.key, at) else None
+        return event if at < self._uncovered or self._turns.is_up(self._playback.key, at) else None
 
     def _wait(self, timeout: float | None, at: int) -> tuple[int, Any]:
         """What is recorded at a place, once another thread sent what it needs."""
+        rested = timeout == 0 or threading.active_count() == 1
         while True:
             event = self._ready(at)
+            if event is not None and not rested and read_turn(event[1][0]) is not None:
+                self._turns.rest(self._more)
+                rested = True
+                continue
             if event is not None:
                 return event
             if timeout == 0:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-            if threading.current_thread().daemon:
-                self._more.wait()
-            elif threading.active_count() == 1 or not self._more.wait(_PATIENCE_SECONDS):
-                self._waits_in_vain()
+            self._wait_for_more(timeout, at)
+            at = self._uncovered if self.veiled else self._playback.at
 
-    def _waits_in_vain(self) -> NoReturn:
-        event = self._events[self._at] if self._at < len(self._events) else None
-        if event is None or event[0] not in INCOMING:
-            self._refuse("waits for more than came in", "nothing more", "another reply")
-        self._refuse(
-            f"waits for a reply after {self._outgoing.count} bytes went out",
-            f"a reply after {event[1][0][0]} bytes",
-            f"a reply after {self._outgoing.count} bytes",
-        )
+    def _wait_for_more(self, timeout: float | None, at: int) -> None:
+        """Wait for its turn, or until another thread sends what the reply needs."""
+        del timeout
+        if self._playback.incoming(at) is not None and self.can_give(at):
+            self._turns.wait(self._more, self._playback.key, at)
+        elif threading.current_thread().daemon:
+            wait(self._more)
+        elif threading.active_count() == 1 or not wait(self._more, _PATIENCE_SECONDS):
+            self._give_up()
 
-    def _take(self, op: ops.Op, value: object) -> None:
-        self._at += 1
-        self.layer.note_line(self._line, op, value)
-        if op.number in INCOMING:
-            self._turns.arrived()
-        self._turns.move()
+    def _give_up(self) -> None:
+        """Nothing will come."""
+        self._differ(*self._playback.find_want())
 
-    def taken(self) -> int:
-        """How many of its events were taken."""
-        return self._at
+    def _take(self, op: ops.Op, value: Any) -> None:
+        at, self._playback.at = self._playback.at, self._playback.at + 1
+        self.layer.note_line(self._line, op, self._make_note(op, value))
+        turn = read_turn(value[0]) if op.number in INCOMING else None
+        if turn is not None:
+            take = self._turns.take_thread_turn if turn[0] is None else self._turns.take_turn
+            take()
+        self._turns.leave(None, self._playback.key, (at,))
+
+    def _make_note(self, op: ops.Op, value: Any) -> object:
+        """What is written down of an event."""
+        del op
+        return value
+
+    def plays(self, key: str, number: int) -> bool:
+        """Whether it gives an event of a recorded connection, now or after more went out."""
+        playback = self._playback
+        return playback.key == key and playback.at <= number < playback.end
 
     def is_held_back(self) -> bool:
         """Whether something could be received, if it were its turn."""
-        event = self._events[self._at] if self._at < len(self._events) else None
-        came = event is not None and event[0] in INCOMING and not self._lit
-        return came and self.can_give(self._at)
+        at, is_shown = self._playback.at, self._stand_in and self._stand_in.is_readable
+        return self._playback.incoming(at) is not None and not is_shown and self.can_give(at)
 
     def can_give(self, number: int) -> bool:
         """Whether as much has gone out as had when an event came in."""
-        return bool(self._events[number][1][0][0] <= self._outgoing.count)
+        return self._playback.can_give(number)
 
     def show(self) -> None:
         """Make the descriptor readable while something can be received."""
-        if self._far is None:
+        if self._stand_in is None:
             return
-        at = self._uncovered if self.veiled else self._at
+        at = self._uncovered if self.veiled else self._playback.at
         ready = self._greeted or self._rest is not None or self._ready(at) is not None
-        if ready and not self._lit:
-            self._far.send(b"\0")
-        elif self._lit and not ready:
-            os.read(self._near, 1)
-        self._lit = ready
+        if self._stand_in.show(readable=ready):
+            self._more.notify_all()
 
     # -- the rest -------------------------------------------------------------------------------------
 
@@ -319,7 +327,7 @@ class PlayedConnection:
             EffectMismatch: E-EFFECT-001, when it was not recorded and ``absent`` is None.
         """
         del live
-        arguments = (self.key, what)
+        arguments = (self._facts_key, what)
         outcome: Any = self.layer.source.fact(
             ops.ABOUT, arguments, lambda: absent, needed=absent is None
         )
@@ -340,52 +348,47 @@ class PlayedConnection:
         Raises:
             EffectMismatch: E-EFFECT-001, when it sent less.
         """
-        del sock, how
+        del sock
         if self._over:
             return
         self._over = True
+        playback = self._playback
         with self._more:
-            self._turns.leave(self.key)
-        if self._far is not None:
-            self.layer.owned_descriptors.difference_update((self._near, self._far.fileno()))
-            self._far.close()
-            self._far = None
-        if not self._ends:
+            left = range(playback.at, playback.end)
+            self._turns.leave(self, playback.key, left)
+        if self._stand_in is not None:
+            self._stand_in.close()
+            self._stand_in = None
+        self._close_line(how)
+
+    def _close_line(self, how: str) -> None:
+        del how
+        playback = self._playback
+        if not playback.ends:
             return
-        mark = read_mark(self._events[-1][1][0])
-        if self._outgoing.count < mark.sent:
-            self._refuse(
-                f"sent {self._outgoing.count} bytes in all",
-                f"{mark.sent} bytes",
-                f"{self._outgoing.count} bytes",
-            )
-        self.layer.note_line(self._line, ops.CLOSED, self._events[-1][1])
+        count, last = playback.outgoing.count, read_mark(playback.event(playback.end - 1)[1][0])
+        if count < last.sent and not (playback.is_shared and playback.outgoing.is_marked):
+            self._refuse(f"sent {count} bytes in all", f"{last.sent} bytes", f"{count} bytes")
+        self.layer.note_line(self._line, ops.CLOSED, playback.events[-1][1])
 
     def state(self) -> tuple[object, ...]:
         """Where it stands, for a snapshot: events so far and what went out."""
-        return (self._at, *self._outgoing.state())
+        return self._playback.state()
 
     def seek(self, state: Sequence[Any]) -> None:
         """Stand where a snapshot says."""
-        self._at, count, digest, segment = state
+        at, count, digest, segment = state
         if segment is None:
             self._refuse("is in the middle of sending much", "its bytes", "not kept")
-        self._outgoing = Outgoing(self.layer.algorithm, Mark(count, digest, b""), segment)
-        self._boundary, self._uncovered = 0, max(self._at, self._uncovered)
         with self._more:
-            self._turns.move()
+            assert isinstance(self._playback, Playback), "only a record is sought in"
+            self._playback.seek(at, Mark(count, digest, b""), segment)
+            self._uncovered = max(at, self._uncovered)
+            self._turns.leave(None, self._playback.key, range(at))
             self.show()
 
     def _refuse(self, what: str, recorded: str, asked: str) -> NoReturn:
-        error = EffectMismatch(
-            f"The connection {self.key} {what}: the record holds {recorded}, the program gave {asked}.",
-            "Expected the same connections with the same bytes sent, in the same order.",
-            "The program takes another path than it did: twice diagnose names where.",
-            position=self._at,
-            actor=self.key,
-            recorded=recorded,
-            asked=asked,
-        )
+        error = make_mismatch(self.key, self._playback.at, what, recorded, asked)
         self.layer.source.unfit(error)
         raise error
 

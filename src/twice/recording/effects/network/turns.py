@@ -1,13 +1,15 @@
-"""When an event loop saw which reply, kept in replay.
+"""When which reply came, kept in replay.
 
 A loop takes what is readable in the order of its arrival, and hands it to tasks that go on in later rounds of the
 loop; which idle connection a pool gives out next follows from both. So each reply is recorded with the busy rounds of
-its loop since the reply before it, and becomes readable in replay after as many, or when the loop has nothing else to
-do: together with those that one round found together, and not before what arrived earlier was taken.
+its loop and the timers that ended since the reply before it. It becomes readable in replay after as many, or when the
+loop has nothing else to do: together with those that one round found together, and not before what arrived earlier was
+taken. A reply that came after a deadline comes after it.
 
-Only for connections that were made without waiting, as event loops do: threads that block on a reply of their own
-need no order. Rounds are counted for asyncio's own loops, not for those written in C. A program that takes another path
-than it did may never take what it is up to: after seconds in which it did nothing at all there are no turns any more.
+Threads that wait for a reply of their own are given them in the order of their arrival too, each once the others have
+come to rest. Rounds are counted for asyncio's own loops, not for those written in C. A program that takes another path
+than it did may never take what it is up to: a thread goes on after a time in which nothing was computed, and after
+seconds of it there are no turns any more.
 
 Invariant: a turn delays what is readable, and never changes it.
 """
@@ -17,8 +19,8 @@ from __future__ import annotations
 import os
 from _thread import get_ident, start_new_thread
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from threading import RLock
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Condition, RLock
 from time import process_time as _process_time  # the real ones: bound before anything is patched
 from time import sleep as _sleep
 from typing import Any, NamedTuple, Protocol
@@ -26,23 +28,31 @@ from typing import Any, NamedTuple, Protocol
 from twice.recording.effects import ops
 from twice.recording.effects.actors import OUTSIDE, current
 from twice.recording.effects.events import Event
+from twice.recording.effects.network.exchanges import Exchanges
+from twice.recording.effects.network.outgoing import read_turn
 from twice.recording.effects.patches import Patch
+from twice.recording.effects.waits import TimedWaits
 
+wait = Condition.wait
+"""Without a session: what waits here is none of the run's threads."""
 INCOMING = (ops.RECEIVED.number, ops.ENDED.number)
-_MARK_PARTS = 3
-"""A mark of what had gone out; where a loop took the reply, its rounds follow."""
 _PATIENCE_SECONDS = 3
 _IDLE_S = 0.02
+_REST_S = 0.001
+"""How long threads must compute nothing before the next reply is given to one of them."""
+_RESTS_MAX = 20
+_WAIT_S = 0.01
+_STILL_MAX = 20
+"""How often a thread finds the others at rest before it goes on out of turn."""
 
 
 class Waits(Protocol):
     """A connection that has its turns."""
 
-    key: str
     thread: int
 
-    def taken(self) -> int:
-        """How many of its events were taken."""
+    def plays(self, key: str, number: int) -> bool:
+        """Whether it gives an event of a recorded connection, now or after more went out."""
         ...
 
     def show(self) -> None:
@@ -53,17 +63,34 @@ class Waits(Protocol):
         """Whether so much has gone out that one of its events may come."""
         ...
 
+    def idle(self) -> None:
+        """Its loop has nothing to do but to wait."""
+        ...
+
     def is_held_back(self) -> bool:
         """Whether it would be readable, if it were its turn."""
         ...
 
 
 class _Arrival(NamedTuple):
-    """A reply: on which connection, as which of its events, how many busy rounds after the one before."""
+    """A reply: on which connection, as which of its events, and after what.
+
+    Attributes:
+        rounds: busy rounds of its loop before it; None where a thread waited for it.
+        timers: that ended before it.
+        is_waited_for: whether its loop had nothing else to do.
+    """
 
     key: str
     number: int
-    rounds: int
+    rounds: int | None
+    timers: int
+    is_waited_for: bool
+
+    @property
+    def begins_round(self) -> bool:
+        """Whether it came after those before it, not together with them."""
+        return self.rounds != 0 or self.is_waited_for
 
 
 class Turns:
@@ -75,94 +102,183 @@ class Turns:
 
     Attributes:
         lock: held by whoever takes, sends or shows something.
+        exchanges: which requests the record answers, to whom.
+        waits: timed waits of the run's threads.
     """
 
     def __init__(self, order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> None:
         self.lock = RLock()
+        self.exchanges, self.waits = Exchanges(order, events), TimedWaits()
         self._arrivals = _arrivals(order, events)
-        self._ordered = {one.key for one in self._arrivals}
+        self._ordered = {(one.key, one.number) for one in self._arrivals}
         self._at = 0
         self._forced_at = -1
+        self._waiting: set[int] = set()
         self._rounds: defaultdict[int, int] = defaultdict(int)
-        self._open: dict[str, Waits] = {}
-        self._gone: set[str] = set()
+        self._timers: defaultdict[int, int] = defaultdict(int)
+        self._open: list[Waits] = []
+        self._done: set[tuple[str, int]] = set()
         self._guarded = -1
+        self._ended = 0
 
     # -- rounds -------------------------------------------------------------------------------------
 
-    def arrived(self) -> int:
-        """Busy rounds of this thread's loop since the last reply; a reply is taken now."""
+    def take_turn(self) -> tuple[int, int]:
+        """Busy rounds and ended timers of this thread's loop since the last reply, as a mark has them; one is taken now."""
         thread = get_ident()
-        rounds, self._rounds[thread] = self._rounds[thread], 0
-        return rounds
+        waited, rounds = thread in self._waiting, self._rounds.pop(thread, 0)
+        self._waiting.discard(thread)
+        return ~rounds if waited else rounds, self._timers.pop(thread, 0)
 
-    def begin_round(self, *, busy: bool) -> None:
-        """A loop is about to look for what is readable; a busy one has more to do, and does not wait."""
+    def take_thread_turn(self) -> int:
+        """Timed waits that ended since the last reply that a thread waited for; one is taken now."""
+        ended, self._ended = self.waits.ended - self._ended, self.waits.ended
+        return ended
+
+    def begin_round(self, *, busy: bool, waits: bool) -> None:
+        """A loop is about to look for what is readable.
+
+        Args:
+            busy: whether it has more to do, and does not wait.
+            waits: whether a timer will end its waiting.
+        """
         if current() is OUTSIDE:
             return
         if busy:
             self._rounds[get_ident()] += 1
+            self._waiting.discard(get_ident())
+        else:
+            self._waiting.add(get_ident())
         if not self._is_over:
             with self.lock:
-                if not busy:
+                if not busy and not waits:
                     self._forced_at = self._at
                 self.move()
+        if not busy:
+            for one in [one for one in self._open if one.thread == get_ident()]:
+                one.idle()
+
+    def end_timer(self) -> None:
+        """A timer of this thread's loop has ended."""
+        if current() is not OUTSIDE:
+            self._timers[get_ident()] += 1
 
     # -- turns --------------------------------------------------------------------------------------
 
-    def is_up(self, key: str, index: int) -> bool:
-        """Whether an event of a connection may be taken."""
-        if key not in self._ordered or self._is_over:
+    def is_up(self, key: str, number: int) -> bool:
+        """Whether an event of a recorded connection may be taken."""
+        one = (key, number)
+        if self._is_over or one in self._done or one not in self._ordered:
             return True
-        return any(one.key == key and one.number == index for one in self._due())
+        return any(each[:2] == one for each in self._due())
 
     def _due(self) -> Sequence[_Arrival]:
-        """What one round found together, in its order, when as many rounds have passed as had then."""
+        """What one round found together, in its order, when as much has happened as had then."""
         due: list[_Arrival] = []
         for at in range(self._at, len(self._arrivals)):
             one = self._arrivals[at]
-            connection = self._open.get(one.key)
-            if connection is None or (due and one.rounds) or not connection.can_give(one.number):
+            if (one.key, one.number) in self._done:
+                continue
+            connection = self._playing(one)
+            if (
+                connection is None
+                or (due and one.begins_round)
+                or not connection.can_give(one.number)
+            ):
                 break
-            if not due and self._rounds[connection.thread] < one.rounds and self._forced_at != at:
+            if not due and not self._has_waited(one, connection.thread):
                 break
             due.append(one)
         return due
 
+    def _has_waited(self, one: _Arrival, thread: int) -> bool:
+        if one.rounds is None:
+            return self.waits.ended - self._ended >= one.timers
+        if self._forced_at == self._at:
+            return True
+        if self._timers[thread] < one.timers:
+            return False
+        is_waiting, rounds = thread in self._waiting, self._rounds[thread]
+        return rounds >= one.rounds if is_waiting == one.is_waited_for else is_waiting
+
+    def _playing(self, one: _Arrival) -> Waits | None:
+        return next((each for each in self._open if each.plays(one.key, one.number)), None)
+
     def join(self, connection: Waits) -> None:
         """A connection is made."""
-        if connection.key in self._ordered:
-            self._open[connection.key] = connection
+        if self._arrivals:
+            self._open.append(connection)
             self.move()
             if self._guarded != os.getpid():
                 self._guarded = os.getpid()
                 start_new_thread(self._guard, ())
 
-    def leave(self, key: str) -> None:
-        """A connection is over, or was before this execution began."""
-        if key in self._ordered:
-            self._open.pop(key, None)
-            self._gone.add(key)
+    def leave(self, connection: Waits | None, key: str, numbers: Iterable[int]) -> None:
+        """Some events are over: they were taken, or nobody will take them.
+
+        Args:
+            connection: the one that is closed, if one is.
+            key: of the recorded connection.
+            numbers: which of its events.
+        """
+        with self.lock:
+            if connection in self._open:
+                self._open.remove(connection)
+            self._done.update(self._ordered.intersection((key, number) for number in numbers))
             self.move()
 
     def move(self) -> None:
         """Something was taken, sent or waited for: pass over what is done, and show what is due."""
         while not self._is_over:
-            key, index, _ = self._arrivals[self._at]
-            connection = self._open.get(key)
-            if connection is not None and index >= connection.taken():
+            one = self._arrivals[self._at]
+            if (one.key, one.number) not in self._done:
                 break
-            if connection is None and key not in self._gone:
-                return
+            self._done.remove((one.key, one.number))
+            self._ordered.remove((one.key, one.number))
             self._at += 1
         if not self._is_over:
             for one in self._due():
-                if one.key in self._open:
-                    self._open[one.key].show()
+                connection = self._playing(one)
+                if connection is not None:
+                    connection.show()
 
     @property
     def _is_over(self) -> bool:
         return self._at >= len(self._arrivals)
+
+    @property
+    def _waits_for_threads(self) -> bool:
+        """Whether the next reply came after a timed wait that goes on now."""
+        if self._is_over or not self.waits.going_on:
+            return False
+        one = self._arrivals[self._at]
+        return one.rounds is None and self.waits.ended - self._ended < one.timers
+
+    # -- patience -----------------------------------------------------------------------------------
+
+    def rest(self, condition: Condition) -> None:
+        """Let the other threads come to rest, before what is due here is taken.
+
+        Args:
+            condition: over the lock, which is held.
+        """
+        for _ in range(_RESTS_MAX):
+            spent_s = _process_time()
+            wait(condition, _REST_S)
+            if _process_time() - spent_s < _REST_S / 4:
+                return
+
+    def wait(self, condition: Condition, key: str, number: int) -> None:
+        """Wait for the turn of an event that a thread needs now; take it out of turn in the end."""
+        still = 0
+        while still < _STILL_MAX and not self.is_up(key, number):
+            spent_s = _process_time()
+            wait(condition, _WAIT_S)
+            is_still = not self._waits_for_threads and _process_time() - spent_s < _WAIT_S / 2
+            still = still + 1 if is_still else 0
+        if still == _STILL_MAX:
+            self._done.add((key, number))
+            self.move()
 
     def _guard(self) -> None:
         """Give up turns where they hold everybody back: nothing is taken, and nothing computed."""
@@ -170,8 +286,9 @@ class Turns:
         while not self._is_over:
             _sleep(1)
             with self.lock:
-                waiting = list(self._open.values())
+                waiting = list(self._open)
                 idle = self._at == before and _process_time() - spent_s < _IDLE_S
+                idle = idle and not self._waits_for_threads
                 held = idle and any(one.is_held_back() for one in waiting)
                 before, spent_s, seconds = self._at, _process_time(), seconds + 1 if held else 0
                 if seconds >= _PATIENCE_SECONDS:
@@ -181,26 +298,32 @@ class Turns:
 
 
 def loop_patches(turns: Turns, module: Any) -> list[Patch]:
-    """What stands in the place of a loop's round, once ``asyncio`` is loaded."""
-    real = module.BaseEventLoop._run_once
+    """What stands in the place of a loop's round and of a timer's end, once ``asyncio`` is loaded."""
+    real, timer = module.BaseEventLoop._run_once, module.events.TimerHandle
+    run = timer._run
 
     def run_once(self: Any) -> None:
-        turns.begin_round(busy=bool(self._ready))
+        turns.begin_round(busy=bool(self._ready), waits=bool(self._scheduled))
         real(self)
 
-    return [Patch(module.BaseEventLoop, "_run_once", run_once)]
+    def run_timer(self: Any) -> None:
+        turns.end_timer()
+        run(self)
+
+    return [Patch(module.BaseEventLoop, "_run_once", run_once), Patch(timer, "_run", run_timer)]
 
 
 def _arrivals(order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> Sequence[_Arrival]:
-    """What came in on connections that were not waited for, in its order."""
+    """What came in, in its order, where the record says after what."""
     counts: dict[str, int] = {}
     found = []
     for key in order:
         index = counts.get(key, 0)
         counts[key] = index + 1
         number, value = _plain(events[key][index])
-        if number in INCOMING and len(value[0]) > _MARK_PARTS:
-            found.append(_Arrival(key, index, value[0][_MARK_PARTS]))
+        turn = read_turn(value[0]) if number in INCOMING else None
+        if turn is not None:
+            found.append(_Arrival(key, index, *turn))
     return found
 
 

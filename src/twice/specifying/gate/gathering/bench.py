@@ -80,6 +80,7 @@ class Bench:
             seed=Seed(plan.seed),
             config=parse_settings(plan.config),
             out=out,
+            env=plan.variables(),
             in_copy=True,
             predicate=plan.predicate,
             algorithm=plan.algorithm,

@@ -30,7 +30,7 @@ def gather_policies(bench: Bench) -> Policies | Unavailable:
     try:
         trial = bench.trial()
         bench.doing("reading back what holds in a run")
-        surroundings = for_recording(os.environ)
+        surroundings = for_recording(os.environ, explicit=bench.plan.variables())
         fresh = measure_in(surroundings)
     except TwiceError as error:
         return Unavailable(because(error))

@@ -16,6 +16,7 @@ from twice.recording.program import source_digests
 from twice.recording.runrecord import RunRecord
 from twice.replaying.starting import source_changes
 from twice.replaying.statement import Verification
+from twice.replaying.trusting import trusting
 from twice.replaying.verifying import verify
 from twice.specifying.gate.evidence import Vector
 from twice.specifying.gate.facts import Unavailable
@@ -33,7 +34,7 @@ def gather_vector(bench: Bench) -> Vector | Unavailable:
     try:
         with RunRecord.open(path) as record:
             digest, program = vector_digest(record), str(record.setup.program)
-            ticks = record.ticks
+            ticks, allow = record.ticks, record.recorded_allow
             sentence = record.setup.predicate.sentence()
             made = record.seed.value, tuple(in_settings(record.config))
             changed = tuple(
@@ -43,7 +44,10 @@ def gather_vector(bench: Bench) -> Vector | Unavailable:
             return Vector(digest, program, ticks, changed, sentence, NOT_RUN, "", "", *made)
         bench.doing("replaying the test vector")
         known = Vector(digest, program, ticks, (), sentence, NOT_RUN, "", "", *made)
-        return _told(known, verify(path))
+        with trusting(
+            path, allow=allow
+        ):  # it belongs to the project, whose code is executed anyway
+            return _told(known, verify(path))
     except TwiceError as error:
         return Vector("", "", 0, (), "", "UNREADABLE", "", _without(bench.project, because(error)))
 

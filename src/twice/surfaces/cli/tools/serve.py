@@ -74,9 +74,10 @@ def run(options: argparse.Namespace) -> int:
             )
         )
         server = server_of(session, options.registry)
+        payload_bytes = session.contract["limits"]["payload_bytes"]
         with _ended_by_signals():
             if place is None or listening is None:
-                transports.serve_stdio(server)
+                transports.serve_stdio(server, payload_bytes=payload_bytes)
             else:
                 transports.serve_http(
                     server,
@@ -84,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
                     listening,
                     token,
                     lambda port: _ready(place[0], port),
-                    payload_bytes=session.contract["limits"]["payload_bytes"],
+                    payload_bytes=payload_bytes,
                 )
     if options.out is not None:
         sys.stderr.write(f"recorded {options.out}\nnext: twice verify {options.out}\n")

@@ -1,0 +1,190 @@
+"""What a value is to a reader and a writer of objects, and the marks that stand for what has no value of its own.
+
+Invariant: deciding what a value is runs none of its code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import logging
+import re
+import sys
+import types
+from collections import Counter, OrderedDict, defaultdict, deque
+from operator import attrgetter
+from typing import Any, Final
+
+from twice.foundation.encoding import InstanceValue, registry, type_name
+from twice.foundation.object_attributes import attributes, class_facts
+
+LEAVES: Final = frozenset({bool, int, float, complex, str, bytes, type(None)})
+KEYED: Final = frozenset({dict, OrderedDict, defaultdict, Counter})
+LISTED: Final = frozenset({list, tuple, deque})
+CONSTANTS: Final = (
+    types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodWrapperType, type, property,
+    logging.Logger, re.Pattern,
+)  # fmt: skip
+"""No state themselves; which of them an attribute holds is. Of a builtin function, only without an object of its own."""
+CONSTANT, SAME, METHOD, PARTIAL, STATE, STATE_DICT, DEFAULTDICT, DEQUE, COUNTER, OBJECT = (
+    f"twice:{name}"
+    for name in ("constant", "same", "method", "partial", "state", "state_dict", "defaultdict", "deque", "counter", "object")
+)  # fmt: skip
+"""Names of types that are marks."""
+_GENERATORS: Final = frozenset(
+    {
+        "random.Random", "numpy.random._generator.Generator", "numpy.random.mtrand.RandomState",
+        "numpy.random.bit_generator.BitGenerator",
+    }
+)  # fmt: skip
+_HEAP_TYPE: Final = 1 << 9
+_NOT_INSTANTIABLE: Final = 1 << 7
+
+
+def mark(kind: str, **parts: object) -> InstanceValue:
+    """Return a mark with its parts."""
+    return InstanceValue(kind, tuple(sorted(parts)), tuple(parts[each] for each in sorted(parts)))
+
+
+def has_attributes(target: object) -> bool:
+    """Return whether an object is of an ordinary class, and holds at least one attribute."""
+    return is_ordinary(type(target)) and bool(attributes_of(target))
+
+
+def attributes_of(value: object) -> list[tuple[str, object]]:
+    """Return name and value of each attribute, by name; nothing is computed."""
+    return attributes(value, class_facts(type(value)))
+
+
+def is_ordinary(kind: type) -> bool:
+    """Return whether a class is written in Python up to ``object``, and has no canonical form of its own."""
+    return is_written_in_python(kind) and not registry.knows(kind)
+
+
+def is_written_in_python(kind: type) -> bool:
+    """Return whether a class and all its bases but ``object`` are written in Python, so that it can be made empty."""
+    if kind is object or issubclass(kind, type):
+        return False
+    for base in kind.__mro__[:-1]:
+        constructor = vars(base).get("__new__")
+        own = isinstance(constructor, types.BuiltinFunctionType) and constructor.__self__ is base
+        if own or "__module__" not in vars(base):
+            return False
+        if not base.__flags__ & _HEAP_TYPE or base.__flags__ & _NOT_INSTANTIABLE:
+            return False
+    return True
+
+
+def is_shareable(value: object) -> bool:
+    """Return whether it matters that two places hold the same object: it can be changed in place."""
+    kind = type(value)
+    if kind in KEYED or kind in {list, deque, set, bytearray}:
+        return True
+    if dataclasses.is_dataclass(value) or not registry.knows(kind):
+        return not is_frozen(value)
+    return is_array(value)
+
+
+def is_whole_dataclass(value: object) -> bool:
+    """Return whether the declared fields of a dataclass instance are all that it holds."""
+    names = {field.name for field in dataclasses.fields(value)}  # type: ignore[arg-type]
+    return registry.knows(type(value)) and names.issuperset(
+        name for name, _ in attributes_of(value)
+    )
+
+
+def is_frozen(value: object) -> bool:
+    """Return whether a value is an instance of a frozen dataclass."""
+    parameters: Any = getattr(type(value), "__dataclass_params__", None)
+    return bool(parameters is not None and parameters.frozen)
+
+
+def is_array(value: object) -> bool:
+    """Return whether a value is an array of numpy or a tensor of torch."""
+    names = (("numpy", "ndarray"), ("torch", "Tensor"))
+    found = {getattr(sys.modules.get(module), name, None) for module, name in names}
+    return type(value) in found
+
+
+def is_constant(value: object) -> bool:
+    """Return whether a value is compared by its name."""
+    kind = type(value)  # never isinstance: an object may lie about its class
+    return is_of_twice(kind) or (issubclass(kind, CONSTANTS) and not is_method(value))
+
+
+def is_method(value: object) -> bool:
+    """Return whether a value is a method of an object, which is part of it."""
+    if type(value) is types.BuiltinMethodType:
+        return not isinstance(value.__self__, types.ModuleType | type | type(None))
+    return type(value) is types.MethodType
+
+
+def is_of_twice(kind: type) -> bool:
+    """Return whether an object belongs to the run itself: the run, a stream, an effect."""
+    return kind.__module__.partition(".")[0] == "twice"
+
+
+def is_generator(value: object) -> bool:
+    """Return whether a value draws random numbers."""
+    return not _GENERATORS.isdisjoint(class_facts(type(value)).lineage)
+
+
+def form_of(value: object) -> str | None:
+    """Return how a nested object says itself what its state is, or None."""
+    kind = type(value)
+    if callable(getattr(kind, "state", None)) and callable(getattr(kind, "restore", None)):
+        return STATE
+    if callable(getattr(kind, "state_dict", None)) and callable(
+        getattr(kind, "load_state_dict", None)
+    ):
+        return STATE_DICT
+    return None
+
+
+def name_constant(value: Any) -> str:
+    """Return the name by which a function, a class, a module, a logger or an object of the run is compared."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    if isinstance(value, logging.Logger):
+        return f"logger {value.name}"
+    if isinstance(value, re.Pattern):
+        return f"pattern {value.pattern!r} {value.flags}"
+    if is_of_twice(type(value)):
+        return type_name(type(value))
+    module = getattr(value, "__module__", None) or type(value).__module__
+    return f"{module}:{getattr(value, '__qualname__', type(value).__qualname__)}"
+
+
+def find_loaded(name: str) -> object:
+    """Return a loaded module, or the class or function of one, or None; nothing is imported."""
+    module, _, qualified = name.partition(":")
+    found: Any = sys.modules.get(module)
+    if found is None or not qualified:
+        return found
+    *outer, last = qualified.split(".")
+    if outer and last.startswith("__") and not last.endswith("__"):
+        last = f"_{outer[-1].lstrip('_')}{last}"  # how a class keeps its private methods
+    try:
+        return attrgetter(".".join([*outer, last]))(found)
+    except AttributeError:
+        return None
+
+
+def cells_of(function: object) -> tuple[object, ...]:
+    """Return the numbers and texts that a function's defaults and closure hold; None stands for anything else."""
+    if not isinstance(function, types.FunctionType):
+        return ()
+    held = [*(function.__defaults__ or ()), *(map(_content_of, function.__closure__ or ()))]
+    return tuple(value if type(value) in LEAVES else None for value in held)
+
+
+def _content_of(cell: types.CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not bound yet
+        return None
+
+
+def partial_parts(value: functools.partial[Any]) -> dict[str, object]:
+    """Return what a partial calls, and with what."""
+    return {"arguments": value.args, "function": value.func, "keywords": value.keywords}

@@ -1,0 +1,154 @@
+"""Whether a record's documents and frames have the form that twice gives them.
+
+Checksums say that a record is as its writer left it, not that twice was the writer. The members of identity and
+ending that other code relies on are checked when a record is opened; whoever reads frames does so ``reading``.
+
+Invariant: nothing of a record is executed, and no value is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any, Final
+
+from twice.errors import RecordForeign, TwiceError
+
+_MALFORMED = (
+    KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, AssertionError,
+)  # fmt: skip
+_TEXT_MAX: Final = 60
+
+
+@dataclass(frozen=True)
+class _Each:
+    """A mapping whose values all have one form, or a list whose items have."""
+
+    form: Any
+    kind: type = dict
+
+
+_COUNTS: Final = _Each(int)
+_BYTES: Final = {"bytes?": int, "lines?": int}
+_IDENTITY: Final = {
+    "setup": dict,
+    "code": {"files": _Each(str), "commit?": (str, NoneType)},
+    "behaviours": _Each(int),
+    "environment": dict,
+    "surroundings": dict,
+    "parent?": (dict, NoneType),
+    "redaction?": (dict, NoneType),
+}
+_ENDING: Final = {
+    "how": str,
+    "exit_code?": (int, NoneType),
+    "exception?": (dict, NoneType),
+    "ticks?": int,
+    "points?": int,
+    "files?": _Each(str),
+    "components?": _Each(str),
+    "effects?": {"strict?": _COUNTS, "lenient?": _COUNTS, "ungoverned?": _COUNTS},
+    "printed?": {"output?": _BYTES, "errors?": _BYTES},
+    "streams?": _Each(dict),
+    "inventory?": _Each(dict, list),
+    "caveats?": _Each(str, list),
+    "globals_used?": _Each(str, list),
+    "config_unread?": _Each(str, list),
+    "imported?": _Each(str, list),
+    "lineages?": _COUNTS,
+    "results?": dict,
+    "orders?": _Each(str),
+    "settings?": dict,
+    "numerics?": dict,
+    "native_files?": {"process?": (int, NoneType), "tier?": str},
+}
+"""Members with a question mark may be missing: records of other versions do not have all of them."""
+
+
+_EXCEPTION: Final = {"type": str, "message": str, "frames?": _Each(dict, list)}
+
+
+def require_form(
+    identity: Mapping[str, Any], ending: Mapping[str, Any] | None, path: object
+) -> None:
+    """Refuse documents that lack what twice writes, or hold it as something else.
+
+    Raises:
+        RecordForeign: E-RECORD-002, naming the member.
+    """
+    exception = None if ending is None else ending.get("exception")
+    for name, document, form in (
+        ("identity", identity, _IDENTITY), ("ending", ending, _ENDING), ("ending.exception", exception, _EXCEPTION),
+    ):  # fmt: skip
+        if document and (wrong := next(_find_wrong(document, form, name), None)):
+            raise RecordForeign(
+                f"{path} is not as twice writes a record: {wrong}.",
+                "Expected an identity and an ending with the members of docs/format/run-record.md.",
+                "Take the file from whoever recorded it, or record again.",
+                path=str(path),
+            )
+
+
+def _find_wrong(value: Any, form: Any, place: str) -> Iterator[str]:
+    if isinstance(form, _Each):
+        if not isinstance(value, form.kind):
+            yield f"{place} is {_describe(value)}"
+        else:
+            rows: Iterable[tuple[Any, Any]] = (
+                value.items() if isinstance(value, dict) else enumerate(value)  # type: ignore[arg-type]
+            )
+            for key, part in rows:
+                yield from _find_wrong(part, form.form, f"{place}[{_describe(key)}]")
+    elif isinstance(form, dict):
+        if not isinstance(value, Mapping):
+            yield f"{place} is {_describe(value)}"
+            return
+        for name, inner in form.items():
+            member = name.removesuffix("?")
+            if member in value:
+                yield from _find_wrong(value[member], inner, f"{place}.{member}")
+            elif member == name:
+                yield f"{place} has no member {member!r}"
+    elif not isinstance(value, form) or (isinstance(value, bool) and form is int):
+        yield f"{place} is {_describe(value)}"
+
+
+def _describe(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _TEXT_MAX else f"{text[:_TEXT_MAX]}..."
+
+
+@contextmanager
+def reading(what: str, path: object, *refusals: type[TwiceError]) -> Iterator[None]:
+    """Refuse what cannot be read as twice writes it.
+
+    Args:
+        what: is read, for the error: ``a frame of kind 'input'``.
+        path: of the record.
+        refusals: errors of ours that mean the same here; any other passes as it is.
+
+    Raises:
+        RecordForeign: E-RECORD-002, when reading it fails in whatever way.
+    """
+    try:
+        yield
+    except refusals as error:
+        raise _malformed(what, path, error) from error
+    except TwiceError:
+        raise
+    except _MALFORMED as error:
+        raise _malformed(what, path, error) from error
+
+
+def _malformed(what: str, path: object, error: Exception) -> RecordForeign:
+    """The error for what cannot be read as twice writes it."""
+    said = error.happened if isinstance(error, TwiceError) else str(error)
+    return RecordForeign(
+        f"{path} holds {what} that twice does not write: {type(error).__name__}: {said[:_TEXT_MAX]}.",
+        "Expected the form of docs/format/run-record.md.",
+        "Take the file from whoever recorded it, or record again. If twice wrote it so, twice is to blame: please "
+        "report what the same command says as python -X dev -m twice ...",
+        path=str(path),
+    )

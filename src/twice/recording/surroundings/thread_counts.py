@@ -1,0 +1,117 @@
+"""How many threads numerical libraries start when nobody says: what a recording keeps, and a replay imposes.
+
+OpenBLAS and Accelerate start one for each processor that the process may use, MKL and PyTorch one for each
+core, NumExpr at most 16. ``OMP_NUM_THREADS`` is read by PyTorch and by OpenMP itself, whose own choice is the
+number of processors: here it is that of cores, as PyTorch's is.
+
+Source: documentation of the libraries; the kernel's ``/sys/devices/system/cpu``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+_CPUS = Path("/sys/devices/system/cpu")
+_NUMEXPR_MAX = 16
+_OPENBLAS = "OPENBLAS_NUM_THREADS"
+_openblas = SimpleNamespace(is_single=False)
+"""Whether numpy was loaded in this process with one thread, which is not the number that the variable says."""
+
+
+def usual_counts(cpus: Path = _CPUS) -> dict[str, str]:
+    """The number of threads that each library would start in this process, by the variable that says so."""
+    usable = _usable()
+    processors, cores = len(usable), _count_cores(usable, cpus)
+    return {
+        "OMP_NUM_THREADS": str(cores),
+        _OPENBLAS: str(processors),
+        "MKL_NUM_THREADS": str(cores),
+        "NUMEXPR_NUM_THREADS": str(min(processors, _NUMEXPR_MAX)),
+        "VECLIB_MAXIMUM_THREADS": str(processors),
+    }
+
+
+def load_numpy() -> None:
+    """Load numpy, which every session needs, so that the program does not notice the threads of its OpenBLAS.
+
+    A program that never imports numpy would not have them. A signal that such a program blocks would reach one of
+    them and end the process, so all signals are blocked while they start: threads inherit that.
+    """
+    with _signals_blocked():
+        importlib.import_module("numpy.random")
+        if _openblas.is_single:
+            _openblas.is_single = False
+            _give_threads(_wanted_count() or 1)
+    impose_counts()
+
+
+def load_numpy_without_threads() -> None:
+    """Load numpy in a process that will fork; ``load_numpy`` gives each fork its threads."""
+    variable = os.environ.get(_OPENBLAS)
+    os.environ[_OPENBLAS] = "1"
+    try:
+        importlib.import_module("numpy.random")
+    finally:
+        if variable is None:
+            del os.environ[_OPENBLAS]
+        else:
+            os.environ[_OPENBLAS] = variable
+    _openblas.is_single = True
+
+
+def impose_counts() -> None:
+    """Give OpenBLAS, if it is loaded, the threads that its variable says.
+
+    By itself it starts no more than there are processors: on a smaller machine than the recording's, results
+    would be others. MKL and OpenMP do as their variables say.
+    """
+    wanted = _wanted_count()
+    if wanted > len(_usable()):
+        with _signals_blocked():
+            _give_threads(wanted)
+
+
+def _wanted_count() -> int:
+    """The number of threads that OpenBLAS's variable says; 0 where it says none."""
+    wanted = os.environ.get(_OPENBLAS, "")
+    return int(wanted) if wanted.isdecimal() else 0
+
+
+def _give_threads(count: int) -> None:
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    for library in ThreadpoolController().select(internal_api="openblas").lib_controllers:
+        library.set_num_threads(count)
+
+
+@contextmanager
+def _signals_blocked() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _usable() -> set[int]:
+    if hasattr(os, "sched_getaffinity"):
+        return os.sched_getaffinity(0)
+    return set(range(os.cpu_count() or 1))
+
+
+def _count_cores(processors: set[int], cpus: Path) -> int:
+    """How many cores the processors are of; each is one of its own where the system does not say."""
+    return len({_siblings(number, cpus) for number in processors})
+
+
+def _siblings(number: int, cpus: Path) -> str:
+    try:
+        return (cpus / f"cpu{number}" / "topology" / "thread_siblings_list").read_text()
+    except OSError:
+        return str(number)
