@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
+import random
 import shutil
 import signal
 import sys
@@ -13,7 +15,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import environments
+import programs
+from forks import Forks
 from starts import StartBudget
+from twice.recording import launch
 
 # The wiring of this project's own specification, which the tests that were scaffolded import.
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples/itself"))
@@ -28,23 +34,39 @@ for _name in ("TWICE_SESSION", "TWICE_SEED"):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# twice remembers in the state folder which records this account made. The tests use a folder of their own, and
-# pytest-xdist's workers share one: a record that one worker made is verified by another.
-if "PYTEST_XDIST_WORKER" not in os.environ:
-    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="twice-state-")
+# What an account keeps at home is the tests' own: twice remembers there which records the account made, and git how
+# somebody wants it. Workers of pytest-xdist share it: a record that one worker made is verified by another.
+_is_worker = "PYTEST_XDIST_WORKER" in os.environ
+if not _is_worker:
+    os.environ[environments.CACHE] = str(environments.find_cache())
+    os.environ["HOME"] = tempfile.mkdtemp(prefix="twice-tests-")
+    for _name in ("state", "cache", "config", "data"):
+        os.environ[f"XDG_{_name.upper()}_HOME"] = f"{os.environ['HOME']}/{_name}"
+    Path(os.environ["HOME"], "forks").mkdir()
     _owner = os.getpid()
 
     @atexit.register
-    def _remove_state() -> None:
+    def _remove_home() -> None:
         if os.getpid() == _owner:  # a forked child that exits normally runs this, too
-            shutil.rmtree(os.environ["XDG_STATE_HOME"], ignore_errors=True)
+            shutil.rmtree(os.environ["HOME"], ignore_errors=True)
 
 
-# How long an example takes is the machine's business.
-settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("any machine")
+FORKS = Forks(Path(os.environ["HOME"]) / "forks", os.getppid() if _is_worker else os.getpid())
+launch.starter = FORKS.start
+programs.FORKS = FORKS
+
+
+# How long an example takes is the machine's business. Examples are the same ones in every run; the nightly run
+# asks for others: --hypothesis-profile random.
+for _profile, _is_repeatable in (("random", False), ("repeatable", True)):
+    settings.register_profile(
+        _profile,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        derandomize=_is_repeatable,
+        database=None,
+    )
+settings.load_profile("repeatable")
 
 # A shell that runs the suite in the background has it ignore interrupts, and programs inherit that: tests that
 # interrupt one would wait for ever.
@@ -53,6 +75,32 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    budget = StartBudget(config)
+    budget = StartBudget(config, FORKS)
     budget.count_starts()
     config.pluginmanager.register(budget, "start-budget")
+
+
+@pytest.fixture(autouse=True)
+def _fresh(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test that is marked so start interpreters, not forks."""
+    if request.node.get_closest_marker("fresh") or request.config.getoption("--fresh"):
+        monkeypatch.setattr(FORKS, "is_open", False)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--fresh", action="store_true", help="start an interpreter for every session: no forks"
+    )
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in another order")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seed = config.getoption("--shuffle")
+    if seed is not None:
+        random.Random(seed).shuffle(items)
+
+
+def pytest_collection_finish() -> None:
+    """Let no test look through what was loaded for all of them: a restore follows references through the heap."""
+    gc.collect()
+    gc.freeze()

@@ -21,6 +21,16 @@ BLENDER = (
 EFFECTS = ("pedalboard==0.9.26", "dawdreamer==0.9.0", "imageio-ffmpeg==0.8.1", "numpy==2.4.6")
 
 
+CACHE = "TWICE_TESTS_CACHE"
+"""The variable that says where environments are kept, since tests have a home of their own."""
+
+
+def find_cache() -> Path:
+    """Return the folder that environments are kept in."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get(CACHE) or Path(home) / "twice" / "tests")
+
+
 def blender() -> tuple[str, str]:
     """An interpreter with real Blender, or "" and why there is none."""
     return _interpreter("TWICE_BLENDER_PYTHON", BLENDER)
@@ -35,7 +45,7 @@ def _interpreter(variable: str, wanted: tuple[str, ...]) -> tuple[str, str]:
     named = os.environ.get(variable)
     if named:
         return named, ""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "twice" / "tests"
+    cache = find_cache()
     cache.mkdir(parents=True, exist_ok=True)
     name = wanted[0].replace("==", "-")
     place = cache / name

@@ -13,11 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import twice
+from forks import Forks
 from twice.recording.record import RecordWriter
 from twice.recording.runrecord import RunRecord
 from twice.recording.trust import digest_identity, remember_record
 from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
+
+HANGS_AFTER_S = 600
+"""What takes longer hangs: the gate of a system takes minutes where others hold the cores."""
+FORKS: Forks | None = None
+"""Where processes are forked from; the root conftest says so."""
 
 WALK = """
 class Walk:
@@ -74,7 +80,7 @@ def cli(
     env: Mapping[str, str | None] | None = None,
     **options: Any,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own; its exit code and output.
+    """Run the command line in a process of its own, a fork where that does not matter; its exit code and output.
 
     Beside every verb that executes a record, the files around it are watched: none may change
     but the one that ``--force`` was given for.
@@ -82,16 +88,27 @@ def cli(
     watched = [cwd, *(Path(str(each)).parent for each in arguments if str(each).endswith(".twice"))]
     is_replay = bool(arguments) and str(arguments[0]) in _LEAVES_FILES
     before = seen_files(watched) if is_replay else {}
-    done = subprocess.run(
-        [sys.executable, "-m", "twice", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env=environ(env),
-        timeout=600,  # for what hangs; the gate of a system takes minutes where others hold the cores
-        check=False,
-        **options,
-    )
+    told = list(map(str, arguments))
+    done = None
+    if FORKS is not None and options.keys() <= {"input"}:
+        done = FORKS.run_cli(
+            told,
+            environ(env),
+            cwd=None if cwd is None else str(cwd),
+            given=options.get("input"),
+            timeout_s=HANGS_AFTER_S,
+        )
+    if done is None:
+        done = subprocess.run(
+            [sys.executable, "-m", "twice", *told],
+            capture_output=True,
+            text=True,
+            cwd=cwd,
+            env=environ(env),
+            timeout=HANGS_AFTER_S,
+            check=False,
+            **options,
+        )
     after = seen_files(watched) if is_replay else {}
     asked_for = {str(each) for each in arguments} if "--force" in arguments else set()
     changed = [

@@ -17,10 +17,12 @@ from typing import Any
 
 import pytest
 
+import forks
+from forks import Forks
 from tiers import DEFAULT, INTEGRATION
 
-LIMITS = {"default": 0, "integration": 33}
-"""How many interpreters one test may start; a heavy one any number."""
+LIMITS = {"default": (0, 4), "integration": (20, 100)}
+"""How many interpreters one test may start, and how many forks of a loaded process; a heavy one any number."""
 KEPT = Path(__file__).with_name("repo") / "budget.json"
 SLOWEST = 20
 
@@ -29,16 +31,17 @@ class StartBudget:
     """A plugin of pytest.
 
     Attributes:
-        starts: of this process since it began.
-        shared: those of them that fixtures of modules and sessions made.
+        starts: interpreters that this process has started.
+        shared: how many of them, and of the forks, fixtures of modules and sessions started.
     """
 
-    def __init__(self, config: pytest.Config) -> None:
-        self.starts = self.shared = 0
+    def __init__(self, config: pytest.Config, forks: Forks) -> None:
+        self.starts, self.shared = 0, (0, 0)
         self._config = config
+        self._forks = forks
         self._is_worker = hasattr(config, "workerinput")
         self._seconds: Counter[str] = Counter()
-        self._counted: dict[str, int] = {}
+        self._counted: dict[str, list[int]] = {}
         self._skipped: dict[str, str] = {}
 
     def count_starts(self) -> None:
@@ -46,33 +49,38 @@ class StartBudget:
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
             if event == "subprocess.Popen" and is_interpreter(arguments[0], arguments[1]):
-                self.starts += 1
+                self.starts += forks.__file__ not in arguments[1]  # a server is everybody's
 
         sys.addaudithook(hook)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, Any, Any]:
-        before = self.starts - self.shared
+        before = self._own()
         try:
             return (yield)
         finally:
             if fixturedef.scope != "function":
-                self.shared = self.starts - before
+                self.shared = (self.starts - before[0], self._forks.count - before[1])
 
     @pytest.fixture(autouse=True)
     def _start_budget(self, request: pytest.FixtureRequest) -> Iterator[None]:
-        before = self.starts - self.shared
+        before = self._own()
         yield
-        count = self.starts - self.shared - before
-        request.node.user_properties.append(("starts", count))
+        counts = [now - then for now, then in zip(self._own(), before, strict=True)]
+        request.node.user_properties.append(("starts", counts))
         tier = tier_of(request.node)
-        limit = LIMITS.get(tier)
-        if limit is not None and count > limit:
+        limits = LIMITS.get(tier, counts)
+        if any(count > limit for count, limit in zip(counts, limits, strict=True)):
             pytest.fail(
-                f"it started {count} interpreters, where a test of the {tier} tier may start {limit}: "
-                "call functions instead, or mark it for another tier (CONTRIBUTING.md)",
+                f"it started {counts[0]} interpreters and {counts[1]} forks, where a test of the {tier} tier "
+                f"may start {limits[0]} and {limits[1]}: call functions instead, or mark it for another tier "
+                "(CONTRIBUTING.md)",
                 pytrace=False,
             )
+
+    def _own(self) -> tuple[int, int]:
+        """Interpreters and forks that no shared fixture started."""
+        return self.starts - self.shared[0], self._forks.count - self.shared[1]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._seconds[report.nodeid] += report.duration
@@ -102,17 +110,16 @@ class StartBudget:
         if "CI" not in os.environ:
             return
         write = terminalreporter.write_line
-        folders: defaultdict[str, list[float]] = defaultdict(lambda: [0, 0.0, 0])
+        folders: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0, 0, 0])
         for name, seconds in self._seconds.items():
-            row = folders[folder_of(name)]
-            row[0] += 1
-            row[1] += seconds
-            row[2] += self._counted.get(name, 0)
-        terminalreporter.section("seconds and interpreters started, by folder")
-        for folder, (tests, seconds, starts) in sorted(folders.items(), key=lambda row: -row[1][1]):
-            write(f"{seconds:8.1f} s {tests:6} tests {starts:6} starts  {folder}")
-        total = [sum(column) for column in zip(*folders.values(), strict=True)] or [0, 0.0, 0]
-        write(f"{total[1]:8.1f} s {total[0]:6} tests {total[2]:6} starts  all")
+            starts = self._counted.get(name, [0, 0])
+            rows = zip(folders[folder_of(name)], [seconds, 1, *starts], strict=True)
+            folders[folder_of(name)] = [sum(row) for row in rows]
+        terminalreporter.section("where the time went, by folder")
+        write("   seconds   tests  interpreters   forks")
+        whole = [sum(column) for column in zip(*folders.values(), strict=True)]
+        for folder, row in [*sorted(folders.items(), key=lambda item: -item[1][0]), ("all", whole)]:
+            write("{:10.1f}{:8}{:14}{:8}  {}".format(*row, folder))
         terminalreporter.section(f"the {SLOWEST} slowest")
         for name, seconds in self._seconds.most_common(SLOWEST):
             write(f"{seconds:8.1f} s  {name}")
@@ -126,8 +133,8 @@ class StartBudget:
         if agreed is None:
             return []
         sums: Counter[str] = Counter()
-        for name, count in self._counted.items():
-            sums[folder_of(name)] += count
+        for name, (starts, _) in self._counted.items():
+            sums[folder_of(name)] += starts
         return [
             f"{folder} starts {sums[folder]} interpreters, where {KEPT.name} says {agreed.get(folder, 0)}"
             for folder in sorted(sums)

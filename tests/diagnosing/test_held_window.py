@@ -15,6 +15,8 @@ from twice.diagnosing.held_window import HeldWindow
 from twice.diagnosing.kept_processes import FIRST
 from twice.diagnosing.tracing.trace import FlowPlan, SamplePlan
 
+pytestmark = [pytest.mark.integration, pytest.mark.fresh]
+
 BODIES = {
     "plain": "box.x += tick",
     "the global generator": "box.x += random.random()",
@@ -132,6 +134,7 @@ def test_a_long_way_to_the_samples_is_gone_once(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.heavy
 def test_threads_of_openmp_end_before_a_fork(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     body = "box.x += float((square @ square).sum())"

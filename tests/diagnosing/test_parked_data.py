@@ -158,6 +158,7 @@ class Walk:
     assert found.result == "localised"
 
 
+@pytest.mark.integration
 def test_a_read_that_reaches_nothing_judged_is_named_and_is_no_divergence(tmp_path: Path) -> None:
     source = """
 import os, time

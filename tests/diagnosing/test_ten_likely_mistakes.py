@@ -238,6 +238,7 @@ def test_7_a_policy_that_draws_from_a_stream_verifies(tmp_path: Path) -> None:
     assert (statement.result, statement.exit_code) == ("PASS", 0)
 
 
+@pytest.mark.fresh
 @pytest.mark.integration
 def test_8_verification_happens_in_the_records_surroundings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -12,6 +12,8 @@ from namespace_probes import probe_world
 from programs import cli
 from twice.diagnosing.diagnosing import diagnose
 
+pytestmark = pytest.mark.integration
+
 PROGRAM = """
 import time
 

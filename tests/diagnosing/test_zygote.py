@@ -21,6 +21,7 @@ from twice.errors import ProgramFailed
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="zygotes are for Linux alone"),
+    pytest.mark.fresh,
 ]
 
 BOX = """

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from twice.errors import ConfigError
@@ -76,6 +76,9 @@ def test_an_environment_does_not_differ_from_itself(fingerprint: Fingerprint) ->
     assert differences(fingerprint, Fingerprint.from_json(fingerprint.to_json())) == []
 
 
+@example(
+    ONE, replace(ONE, cpu=replace(ONE.cpu, features=(*ONE.cpu.features, "", ONE.cpu.features[0])))
+)
 @given(fingerprints, fingerprints)
 def test_differences_are_none_exactly_when_the_json_forms_are_equal(
     a: Fingerprint, b: Fingerprint

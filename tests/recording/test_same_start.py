@@ -14,6 +14,8 @@ from programs import cli, environ
 from twice.recording.compared_output import select_compared
 from twice.recording.same_start import call_at_one_depth, same_descriptors
 
+pytestmark = [pytest.mark.integration, pytest.mark.fresh]
+
 PROGRAMS = {
     "descriptor": "print(open('a', 'w').fileno())",
     "recursion": """

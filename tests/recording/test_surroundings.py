@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from programs import cli, environ
+from programs import cli, environ, verified
 from twice.errors import ConfigError, SurroundingsRefused, UsageError
 from twice.recording.surroundings import (
     THREAD_CAPS,
@@ -90,6 +90,8 @@ def test_cores_are_counted_where_two_processors_share_one(tmp_path: Path) -> Non
     assert usual_counts(tmp_path / "nowhere")["MKL_NUM_THREADS"] == counts["OPENBLAS_NUM_THREADS"]
 
 
+@pytest.mark.integration
+@pytest.mark.fresh
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds to processors")
 def test_a_run_has_the_threads_that_the_program_would_have_and_keeps_them(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
@@ -111,6 +113,23 @@ def test_a_run_has_the_threads_that_the_program_would_have_and_keeps_them(tmp_pa
 
     assert made.stdout.startswith(plain.stdout)
     assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_a_fork_in_a_copy_of_the_files_knows_the_libraries_that_were_loaded_before(
+    tmp_path: Path,
+) -> None:
+    """The loader finds them by path no more: the copy has another file there."""
+    statement = verified(
+        tmp_path,
+        """
+        from twice.recording.environment import loaded_blas
+        def main(run):
+            run.compare("libraries", [(each.where, each.threads) for each in loaded_blas()])
+        """,
+    )
+
+    assert statement.result == "PASS", statement.to_markdown()
+    assert statement.environment == []
 
 
 def test_explicit_variables_win() -> None:

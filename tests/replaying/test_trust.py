@@ -53,6 +53,7 @@ def test_nothing_is_executed_that_nobody_trusts(command: str, sent: Path) -> Non
     assert not list(sent.glob("new*"))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("command", EXECUTES)
 def test_what_the_caller_trusts_is_executed(command: str, sent: Path) -> None:
     done = cli(*EXECUTES[command], "--trust", cwd=sent, env={"XDG_STATE_HOME": str(sent / "state")})
@@ -78,6 +79,7 @@ def test_a_record_stays_ours_wherever_it_is_moved(sent: Path, tmp_path_factory) 
     assert cli("verify", "moved.twice", cwd=folder).returncode == 0
 
 
+@pytest.mark.integration
 def test_a_record_from_elsewhere_opens_no_seal(tmp_path: Path) -> None:
     source = """
         import os
@@ -118,6 +120,7 @@ def test_trust_ends_with_its_block(sent: Path, monkeypatch: pytest.MonkeyPatch) 
         assert record.ticks == 4
 
 
+@pytest.mark.integration
 def test_what_is_made_of_a_run_is_read_by_its_owner_alone(sent: Path) -> None:
     cli("verify", "a.twice", cwd=sent)
     cli("export", "a.twice", "--format", "jsonl", "-o", "out.jsonl", cwd=sent)

@@ -35,6 +35,7 @@ DIFFERS = """
 """
 
 
+@pytest.mark.fresh
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("body", "name", "column"),
@@ -68,6 +69,7 @@ def test_what_a_run_hands_over_is_compared(
     assert (statement.failure.name, statement.failure.columns) == (name, (column,))
 
 
+@pytest.mark.fresh
 @pytest.mark.integration
 def test_a_variable_of_a_process_is_named(tmp_path: Path) -> None:
     statement = verified(
@@ -121,6 +123,7 @@ def test_a_crash_in_a_copied_folder_is_the_same_crash(tmp_path: Path) -> None:
     assert verify(tmp_path / "two" / "program.twice").result == "PASS"
 
 
+@pytest.mark.fresh
 @pytest.mark.integration
 def test_ignored_lines_are_not_compared_and_said(tmp_path: Path) -> None:
     body = "print('took', other(), 's'); print('total 3')"

@@ -47,6 +47,7 @@ def test_a_counterexample_is_kept_and_replayed_first(tmp_path: Path) -> None:
     assert any((tmp_path / examples.FOUND).iterdir())
 
 
+@pytest.mark.integration
 def test_a_program_is_named_by_its_way_from_the_folder(tmp_path: Path) -> None:
     named = []
     for checkout in (tmp_path / "here", tmp_path / "there" / "deeper"):
@@ -124,6 +125,7 @@ def test_the_database_has_the_same_keys_in_every_process(tmp_path: Path) -> None
     assert names[0] == names[1]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("damage", "words"),
     [

@@ -49,6 +49,7 @@ def test_a_kind_without_a_place_is_reported_by_name_with_the_reason() -> None:
     assert "there is no floating-point field in held" in proof.to_text()
 
 
+@pytest.mark.integration
 def test_a_fault_is_planted_inside_its_block_only() -> None:
     options: dict[str, Any] = {"config": {"n": 3, "ticks": 3}, "examples": 2, "examples_in": None}
 
@@ -83,6 +84,7 @@ def test_a_fault_beyond_every_tick_has_no_place() -> None:
     assert row.outcome == "not applicable"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
@@ -101,6 +103,7 @@ def test_a_fault_in_the_wrong_place_is_refused(fault: Fault, words: str) -> None
         ask(SWARM, config={"n": 2, "ticks": 2}, examples=1, examples_in=None)
 
 
+@pytest.mark.integration
 def test_one_fault_at_a_time() -> None:
     with (
         faults.one_ulp("a"),

@@ -39,11 +39,13 @@ def broken(name: str, program: str, **options: Any) -> PropertyBroken:
     return caught.value
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", properties.NAMES)
 def test_a_sound_program_holds_every_property(name: str) -> None:
     holds(name, SWARM, config=SMALL)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", properties.NAMES)
 def test_a_service_with_effects_holds_every_property(name: str) -> None:
     config = strategies.config(requests=st.integers(1, 3))
@@ -51,6 +53,7 @@ def test_a_service_with_effects_holds_every_property(name: str) -> None:
     holds(name, f"{SYSTEMS}:shop", config=config, examples=2)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", properties.NAMES)
 def test_a_gymnasium_environment_holds_every_property(name: str) -> None:
     pytest.importorskip("gymnasium")
@@ -114,6 +117,7 @@ def test_the_order_of_a_set_is_named_with_its_line_and_both_values() -> None:
     assert "twice record" in text
 
 
+@pytest.mark.integration
 def test_the_recorded_surroundings_are_kept_when_nothing_is_varied() -> None:
     config = {"n": 4, "ticks": 1}
 
@@ -165,16 +169,19 @@ def test_tasks_of_asyncio_are_turned(sound: bool) -> None:
     assert "TWICE_CHILD_TASKS=newest-first" in str(found)
 
 
+@pytest.mark.integration
 def test_an_error_of_the_program_is_told_as_it_is() -> None:
     with pytest.raises(ConfigKeyUnknown, match="'ticks'"):
         properties.replay_equivalence(SWARM, config={"n": 1}, **FEW)
 
 
+@pytest.mark.integration
 def test_a_property_without_anything_to_judge_does_not_hold() -> None:
     with pytest.raises(NothingJudged, match="Not one example of restore_idempotence"):
         properties.restore_idempotence(f"{SYSTEMS}:no_tick", config={"ticks": 0}, **FEW)
 
 
+@pytest.mark.integration
 def test_a_closure_is_refused() -> None:
     with pytest.raises(ProgramNotFound, match="closure"):
         properties.replay_equivalence(lambda run: None, **FEW)
@@ -185,6 +192,7 @@ def module_level(run: twice.Run) -> None:
         pass
 
 
+@pytest.mark.integration
 def test_a_function_and_a_class_are_understood_by_themselves() -> None:
     program, system = subject_of(module_level), subject_of(f"{SYSTEMS}:Walker")
 

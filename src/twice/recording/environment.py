@@ -22,7 +22,7 @@ from typing import Any, Final
 from twice.foundation.fingerprint import BlasFacts, CpuFacts, Fingerprint, OsFacts, PythonFacts
 from twice.recording.probes import run_probes
 from twice.recording.settings import settings_at_start
-from twice.recording.surroundings.thread_counts import impose_counts
+from twice.recording.surroundings.thread_counts import find_thread_pools, impose_counts
 from twice.recording.variables import is_relevant, is_secret
 
 LIBRARIES: Final = frozenset(
@@ -148,8 +148,6 @@ def list_imported_libraries() -> list[str]:
 
 def loaded_blas() -> list[BlasFacts]:
     """BLAS and OpenMP libraries that this process has loaded, as they read back now."""
-    from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
-
     return [
         BlasFacts(
             library=str(one.get("user_api") or ""),
@@ -159,7 +157,7 @@ def loaded_blas() -> list[BlasFacts]:
             threads=int(one.get("num_threads") or 0),
             where="/".join(Path(str(one.get("filepath") or "")).parts[-2:]),
         )
-        for one in threadpool_info()
+        for one in (pool.info() for pool in find_thread_pools())
     ]
 
 

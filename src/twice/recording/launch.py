@@ -20,7 +20,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from twice.errors import ProgramFailed, TwiceError, UsageError
 from twice.foundation.closing import Closing
@@ -63,6 +63,65 @@ def run_apart(module: str, arguments: Sequence[str], timeout_s: float) -> bytes 
     return done.stdout if done.returncode == 0 else None
 
 
+class SessionProcess(Protocol):
+    """What a session asks of its process; ``subprocess.Popen`` has it."""
+
+    @property
+    def pid(self) -> int:
+        """The id that signals are sent to."""
+        ...
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None as long as it runs."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end and return the exit code; raises ``subprocess.TimeoutExpired``."""
+        ...
+
+    def kill(self) -> None:
+        """Kill it, unless it has ended."""
+        ...
+
+
+def start_interpreter(
+    module: str,
+    line: int,
+    environ: Mapping[str, str],
+    *,
+    stdin: int | None,
+    files: tuple[int, int],
+    cwd: str | None,
+    python: str,
+) -> SessionProcess:
+    """Start a fresh interpreter for a session.
+
+    Args:
+        module: the module to run with ``python -m``.
+        line: descriptor of its end of the line to this process, which it is told as its argument.
+        environ: its whole environment.
+        stdin: as ``subprocess.Popen`` takes it.
+        files: descriptors of its standard output and standard error.
+        cwd: its working folder; None for this process's.
+        python: the interpreter; empty for this one.
+    """
+    return subprocess.Popen(
+        # -P: a file of the user's in the current folder must not stand in for a module of ours
+        # or of the standard library; the program's folders are searched once it is loaded.
+        [python or sys.executable, "-P", "-m", module, str(line)],
+        env=environ,
+        stdin=stdin,
+        stdout=files[0],
+        stderr=files[1],
+        pass_fds=[line],
+        cwd=cwd,
+    )
+
+
+starter = start_interpreter
+"""How the process of a session is started; tests put forks of a loaded process in its place."""
+
+
 class ChildProcess(Closing):
     """A process that executes one session.
 
@@ -96,16 +155,14 @@ class ChildProcess(Closing):
             append_only(file)
         parent = os.path.realpath(tempfile.gettempdir())
         self.scratch = f"{parent}/twice-session-{os.getpid()}-{os.urandom(8).hex()}"
-        self._process = subprocess.Popen(
-            # -P: a file of the user's in the current folder must not stand in for a module of ours
-            # or of the standard library; the program's folders are searched once it is loaded.
-            [python or sys.executable, "-P", "-m", module, str(theirs.fileno())],
-            env={**environ, NESTED: self.scratch},
+        self._process = starter(
+            module,
+            theirs.fileno(),
+            {**environ, NESTED: self.scratch},
             stdin=_standard_input(stdin),
-            stdout=self._files[0],
-            stderr=self._files[1],
-            pass_fds=[theirs.fileno()],
+            files=(self._files[0].fileno(), self._files[1].fileno()),
             cwd=cwd,
+            python=python,
         )
         theirs.close()
         self._end = os.pidfd_open(self._process.pid) if hasattr(os, "pidfd_open") else None

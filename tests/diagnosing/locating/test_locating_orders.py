@@ -176,6 +176,7 @@ def test_a_dict_built_from_a_set_is_blamed_where_it_is_built(tmp_path):
     assert (found.line, found.kind) == (case.guilty, "order")
 
 
+@pytest.mark.heavy
 def test_a_set_of_plain_objects_that_no_process_repeats_is_compared_with_itself(tmp_path):
     case = Case(
         tmp_path,

@@ -82,6 +82,7 @@ def test_what_cannot_be_read_raises_nothing() -> None:
         assert digest(value) == digest(value)
 
 
+@pytest.mark.heavy
 def test_a_gradient_is_part_of_a_tensor() -> None:
     torch = pytest.importorskip("torch")
     weights = torch.ones(3, requires_grad=True)
@@ -93,6 +94,7 @@ def test_a_gradient_is_part_of_a_tensor() -> None:
     assert digest(weights) != after
 
 
+@pytest.mark.heavy
 def test_an_array_of_jax_is_read() -> None:
     jnp = pytest.importorskip("jax.numpy")
     assert digest(jnp.arange(3)) != digest(jnp.arange(3) + 1)
@@ -119,6 +121,7 @@ def test_tables_of_pandas_are_read() -> None:
     assert digest(pandas.Categorical(["a", "b"])) != digest(pandas.Categorical(["b", "a"]))
 
 
+@pytest.mark.heavy
 def test_tables_of_polars_are_read() -> None:
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"a": [1, 2], "s": ["x", "y"]})
@@ -128,6 +131,7 @@ def test_tables_of_polars_are_read() -> None:
     assert digest(frame["s"]) != digest(frame["s"].reverse())
 
 
+@pytest.mark.integration
 def test_a_simulation_of_mujoco_is_read() -> None:
     mujoco = pytest.importorskip("mujoco")
     xml = "<mujoco><worldbody><body><joint type='hinge'/><geom size='.1'/></body></worldbody></mujoco>"

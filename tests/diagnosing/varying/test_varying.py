@@ -18,6 +18,8 @@ from twice.diagnosing.varying.factors import FACTORS
 from twice.diagnosing.varying.variation import Variation
 from twice.errors import ProgramFailed, UsageError
 
+pytestmark = pytest.mark.fresh
+
 SENSITIVE = {
     "hash seed": """
         def main(run):

@@ -184,6 +184,8 @@ def main(run):
 """
 
 
+@pytest.mark.integration
+@pytest.mark.fresh
 @pytest.mark.parametrize(
     ("more", "result"),
     [("", "UNKNOWN"), ('print("twice.replaying.checking" in sys.modules)', "FAIL")],

@@ -248,6 +248,7 @@ def test_large_arguments_get_an_envelope_over_http_too() -> None:
         assert anyio.run(lambda: session(url)) == ["invalid_arguments", "contract_violation"]
 
 
+@pytest.mark.integration
 def test_a_line_without_end_is_cut_and_the_session_goes_on(tmp_path: Path) -> None:
     parameters = server(tmp_path / "a.twice")
     with subprocess.Popen(

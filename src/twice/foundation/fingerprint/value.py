@@ -40,14 +40,14 @@ class OsFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuFacts:
-    """The processor: ``arch`` such as x86_64, ``model`` name, ``features`` in sorted order."""
+    """The processor: ``arch`` such as x86_64, ``model`` name, ``features`` by name, each once, in sorted order."""
 
     arch: str
     model: str
     features: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "features", tuple(sorted(self.features)))
+        object.__setattr__(self, "features", tuple(sorted({*self.features} - {""})))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,12 +16,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 _CPUS = Path("/sys/devices/system/cpu")
 _NUMEXPR_MAX = 16
 _OPENBLAS = "OPENBLAS_NUM_THREADS"
-_openblas = SimpleNamespace(is_single=False)
-"""Whether numpy was loaded in this process with one thread, which is not the number that the variable says."""
+_openblas = SimpleNamespace(is_single=False, pools=[])
+"""Whether numpy was loaded in this process with one thread, which is not the number that the variable says; and the
+thread pools of the libraries that were loaded then."""
 
 
 def usual_counts(cpus: Path = _CPUS) -> dict[str, str]:
@@ -63,6 +65,20 @@ def load_numpy_without_threads() -> None:
         else:
             os.environ[_OPENBLAS] = variable
     _openblas.is_single = True
+    _openblas.pools = find_thread_pools()
+
+
+def find_thread_pools() -> list[Any]:
+    """Return threadpoolctl's controllers of the numerical libraries that are loaded.
+
+    It finds a library by its path. In a copy of the files that a fork entered, the path leads to another file than
+    the one that was loaded before, so those are remembered.
+    """
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    found = list(ThreadpoolController().lib_controllers)
+    paths = {pool.filepath for pool in found}
+    return [*found, *(pool for pool in _openblas.pools if pool.filepath not in paths)]
 
 
 def impose_counts() -> None:
@@ -84,10 +100,9 @@ def _wanted_count() -> int:
 
 
 def _give_threads(count: int) -> None:
-    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
-
-    for library in ThreadpoolController().select(internal_api="openblas").lib_controllers:
-        library.set_num_threads(count)
+    for pool in find_thread_pools():
+        if pool.internal_api == "openblas":
+            pool.set_num_threads(count)
 
 
 @contextmanager
