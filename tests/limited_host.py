@@ -25,6 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ctypes import addressof, c_ulong, create_string_buffer
 from pathlib import Path
 
+from programs import HANGS_AFTER_S
 from twice.recording.kernel import libc
 from twice.recording.kernel.notification import Listener
 from twice.recording.kernel.remote_memory import RemoteMemory
@@ -91,7 +92,7 @@ def run_limited(
         text=True,
         cwd=cwd,
         env=environ,
-        timeout=300,  # for what hangs
+        timeout=HANGS_AFTER_S,
         check=False,
     )
 
@@ -262,7 +263,8 @@ def _write_at_once(path: str, text: str) -> None:
 def _let_everyone_reach(paths: Iterable[str | Path]) -> None:
     """Show folders that lie in somebody's private one to every user, in a mount namespace of this process."""
     by_closed: dict[Path, list[Path]] = {}
-    for path in sorted({Path(path).resolve() for path in paths}):
+    wanted = {Path(path).resolve() for path in paths}
+    for path in sorted(path for path in wanted if not wanted & {*path.parents}):
         closed = [folder for folder in reversed(path.parents) if not folder.stat().st_mode & 0o001]
         if closed:
             by_closed.setdefault(closed[0], []).append(path)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import select
+import socket
 import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -147,6 +150,30 @@ def environ(changes: Mapping[str, str | None] | None = None) -> dict[str, str]:
     """This process's environment with some variables changed; None takes one away."""
     changed = {**os.environ, **(changes or {})}
     return {name: value for name, value in changed.items() if value is not None}
+
+
+def wait_until(happened: Callable[[], object], process: subprocess.Popen[Any]) -> None:
+    """Wait until something happened; fail where the process that it is expected of ends first."""
+    ended = os.pidfd_open(process.pid)
+    try:
+        poll = select.poll()
+        poll.register(ended, select.POLLIN)
+        while not happened():
+            assert not poll.poll(_LOOK_EVERY_MS), "the process ended first"
+    finally:
+        os.close(ended)
+
+
+_LOOK_EVERY_MS = 5
+
+
+@contextmanager
+def reserve_port() -> Iterator[int]:
+    """Give a port of loopback that a server of the block may listen on, and that the system gives to nobody else."""
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
 
 
 def rewritten(path: Path, out: Path, **changes: Any) -> Path:

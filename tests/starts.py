@@ -19,7 +19,7 @@ import pytest
 
 import forks
 from forks import Forks
-from tiers import DEFAULT, INTEGRATION
+from tiers import DEFAULT, INTEGRATION, TIERS
 
 LIMITS = {"default": (0, 4), "integration": (20, 100)}
 """How many interpreters one test may start, and how many forks of a loaded process; a heavy one any number."""
@@ -158,7 +158,7 @@ class StartBudget:
 
 def tier_of(item: pytest.Item) -> str:
     """Return the tier of a test: heavy wins over integration."""
-    for name in ("heavy", "integration"):
+    for name in TIERS:
         if item.get_closest_marker(name):
             return name
     return "default"

@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+TIERS = ("heavy", "integration")
+"""The marks of tiers, the strongest first."""
 DEFAULT = "not integration and not heavy"
 """The expression that pyproject.toml selects by."""
 INTEGRATION = "integration and not heavy"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import socket
 import threading
 import urllib.request
 from pathlib import Path
 
 import pytest
 
+from programs import reserve_port
 from twice.recording.cadence import Cadence
 from twice.recording.recorder import record
 from twice.replaying.restoring import restores
@@ -76,15 +76,14 @@ def test_the_examples_hold(example: str, config: dict[str, object], tmp_path: Pa
 @pytest.mark.parametrize(("function", "port"), [("main", "8000"), ("greeter", "8001")])
 def test_the_services_of_the_guide_hold(function: str, port: str, tmp_path: Path) -> None:
     pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install -e '.[dev]'")
-    path, free = tmp_path / "services_guide.py", free_port()
-    path.write_text(blocks("services").replace(port, str(free)), encoding="utf-8")
+    path, out = tmp_path / "services_guide.py", tmp_path / "a.twice"
     answers: list[bytes] = []
-    client = threading.Thread(target=ask_twice, args=(free, answers))
-    client.start()
-
-    out = tmp_path / "a.twice"
-    record(f"{path}:{function}", seed=7, config={"requests": 2}, out=out).close()
-    client.join()
+    with reserve_port() as free:
+        path.write_text(blocks("services").replace(port, str(free)), encoding="utf-8")
+        client = threading.Thread(target=ask_twice, args=(free, answers))
+        client.start()
+        record(f"{path}:{function}", seed=7, config={"requests": 2}, out=out).close()
+        client.join()
 
     assert len(answers) == 2
     assert verify(out).result == "PASS"
@@ -100,13 +99,6 @@ def test_the_database_of_the_guide_holds(tmp_path: Path) -> None:
     (tmp_path / "shop.db").unlink()
 
     assert verify(out).result == "PASS"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def ask_twice(port: int, answers: list[bytes]) -> None:

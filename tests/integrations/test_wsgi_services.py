@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import twice
-from programs import environ, recorded, write
+from programs import HANGS_AFTER_S, environ, recorded, wait_until, write
 from twice.errors import UsageError
 from twice.integrations.services.messages import Request
 from twice.recording.runrecord import RunRecord
@@ -273,10 +273,7 @@ def served_once(folder: Path) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         [*command, "-o", "a.twice"], cwd=folder, env=environ(), start_new_session=True
     )
-    pause = threading.Event()
-    while not (folder / "port").exists():
-        assert process.poll() is None, "the service did not start"
-        pause.wait(0.02)
+    wait_until((folder / "port").exists, process)
     url = f"http://127.0.0.1:{(folder / 'port').read_text()}/a"
     with urllib.request.urlopen(url) as response:
         assert response.read().startswith(b"1 ")
@@ -290,7 +287,7 @@ def test_one_keystroke_ends_a_service_and_its_record_is_whole(tmp_path: Path) ->
     # As a terminal does: everyone in the group gets it, and the recorder passes it on once more.
     os.killpg(process.pid, signal.SIGINT)
 
-    assert process.wait(60) == 0
+    assert process.wait(HANGS_AFTER_S) == 0
     assert verify(tmp_path / "a.twice").result == "PASS"
 
 

@@ -12,7 +12,7 @@ import pytest
 from servers import Server, postgres_server
 
 import twice
-from programs import environ
+from programs import HANGS_AFTER_S, environ
 
 SCRIPTS = Path(__file__).parent / "scripts"
 REPLAYS = 3
@@ -53,7 +53,7 @@ def record(folder: Path, program: str, *arguments: object, given: str = "") -> R
         input=given,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=HANGS_AFTER_S,
         check=False,
     )
     assert path.exists(), done.stderr

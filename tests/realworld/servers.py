@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from programs import reserve_port
+
 HERE = Path(__file__).parent
 _POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 _TRIES = 600
@@ -65,15 +67,15 @@ def redis_server(folder: Path) -> Iterator[Server]:
     binary = shutil.which("redis-server")
     if binary is None:
         pytest.skip("redis-server is not installed: apt-get install redis-server")
-    port = free_port()
-    command = [binary, "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", folder]
-    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)
-    server = Server(process, port)
-    try:
-        listening(server)
-        yield server
-    finally:
-        server.stop()
+    with reserve_port() as port:
+        command = [binary, "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", folder]
+        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)
+        server = Server(process, port)
+        try:
+            listening(server)
+            yield server
+        finally:
+            server.stop()
 
 
 @contextlib.contextmanager
@@ -91,38 +93,32 @@ def postgres_server() -> Iterator[Server]:
         if options:
             options["group"] = pwd.getpwnam(options["user"]).pw_gid
             os.chown(place, pwd.getpwnam(options["user"]).pw_uid, options["group"])
-        data, port = place / "data", free_port()
+        data = place / "data"
         initdb = [folder / "initdb", "-D", data, "-U", "twice", "-A", "trust", "-E", "UTF8", "-N"]
         command = [*map(str, initdb), "--locale=C"]
         subprocess.run(
             command, check=True, capture_output=True, cwd=place, env=_environ(place), **options
         )
-        command = [
-            str(folder / "postgres"), "-D", str(data), "-p", str(port), "-k", str(place), "-F",
-            "-c", "listen_addresses=127.0.0.1", "-c", "timezone=UTC",
-        ]  # fmt: skip
-        process = subprocess.Popen(
-            command, stderr=subprocess.DEVNULL, cwd=place, env=_environ(place), **options
-        )
-        server = Server(process, port)
-        try:
-            answering(folder / "pg_isready", server)
-            yield server
-        finally:
-            server.stop()
+        with reserve_port() as port:
+            command = [
+                str(folder / "postgres"), "-D", str(data), "-p", str(port), "-k", str(place), "-F",
+                "-c", "listen_addresses=127.0.0.1", "-c", "timezone=UTC",
+            ]  # fmt: skip
+            process = subprocess.Popen(
+                command, stderr=subprocess.DEVNULL, cwd=place, env=_environ(place), **options
+            )
+            server = Server(process, port)
+            try:
+                answering(folder / "pg_isready", server)
+                yield server
+            finally:
+                server.stop()
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
 def _environ(home: Path) -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", ""), "HOME": str(home), "LC_ALL": "C"}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def listening(server: Server) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import twice
-from programs import cli, environ, names, recorded, verified, write
+from programs import HANGS_AFTER_S, cli, environ, names, recorded, verified, wait_until, write
 from twice.errors import EncodingRefused, ProgramFailed, TwiceError
 from twice.recording.runrecord import RunRecord
 from twice.replaying.verifying import verify
@@ -191,10 +191,9 @@ def interrupted(folder: Path, source: str, *, group: bool) -> subprocess.Complet
         start_new_session=True,
     )
     begun = folder / "begun"
-    while not begun.exists():
-        assert process.poll() is None, "it runs until it is interrupted"
+    wait_until(begun.exists, process)
     (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=HANGS_AFTER_S)
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
@@ -243,9 +242,8 @@ def test_a_program_that_survives_an_interrupt_is_judged_up_to_it(tmp_path: Path)
 
 def wait_for_program(process: subprocess.Popen[str]) -> None:
     """Wait until the process of the program runs below a verification: keeper, process 1, program."""
-    generation: list[int] = []
-    while not generation:
-        assert process.poll() is None, "the verification has ended"
+
+    def find_program() -> list[int]:
         generation = [process.pid]
         for _ in range(3):  # from the top each time: what is tried first starts processes as well
             below: list[int] = []
@@ -253,6 +251,9 @@ def wait_for_program(process: subprocess.Popen[str]) -> None:
                 with suppress(OSError):
                     below += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
             generation = below
+        return generation
+
+    wait_until(find_program, process)
 
 
 @pytest.mark.integration
@@ -280,7 +281,7 @@ def test_interrupting_a_verification_is_no_verdict(tmp_path: Path) -> None:
     )
     wait_for_program(process)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=HANGS_AFTER_S)
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
     assert sorted(path.name for path in tmp_path.glob("*.json")) == []
 

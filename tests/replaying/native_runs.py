@@ -15,11 +15,10 @@ from typing import Any
 import pytest
 
 import twice
-from programs import environ, write
+from programs import HANGS_AFTER_S, environ, write
 from twice.replaying.statement import Verification
 from twice.replaying.verifying import verify
 
-HANG_S = 60
 """Seconds after which a process counts as one that never ends."""
 
 C = """
@@ -134,10 +133,10 @@ def run_cli(
         cwd=cwd, env=environ(env),
     ) as process:  # fmt: skip
         try:
-            out, err = process.communicate(timeout=HANG_S)
+            out, err = process.communicate(timeout=HANGS_AFTER_S)
         except subprocess.TimeoutExpired:
             process.terminate()
-            out, err = process.communicate(timeout=HANG_S)
+            out, err = process.communicate(timeout=HANGS_AFTER_S)
             pytest.fail(
                 f"twice {arguments[0]} hangs; when it was terminated it said {out!r}, {err!r}"
             )
@@ -158,7 +157,7 @@ def run_with_mounts(
     twice_command = f'twice() {{ "{sys.executable}" -m twice "$@"; }}\n'
     return subprocess.run(
         [*command, "/bin/sh", "-c", f"set -e\n{twice_command}{script}", "sh", *map(str, arguments)],
-        capture_output=True, text=True, cwd=cwd, env=environ(), timeout=HANG_S, check=False,
+        capture_output=True, text=True, cwd=cwd, env=environ(), timeout=HANGS_AFTER_S, check=False,
     )  # fmt: skip
 
 
@@ -189,6 +188,6 @@ def _has_ended(process: int) -> bool:
     try:
         poll = select.poll()
         poll.register(ended, select.POLLIN)
-        return bool(poll.poll(HANG_S * 1000))
+        return bool(poll.poll(HANGS_AFTER_S * 1000))
     finally:
         os.close(ended)

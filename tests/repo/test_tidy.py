@@ -11,6 +11,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,10 @@ UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 def modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
     """Each module of a tree with its place inside it."""
     for path in sorted(root.rglob("*.py")):
-        yield path.relative_to(root).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+        yield path.relative_to(root).as_posix(), _parse(path.read_text(encoding="utf-8"))
+
+
+_parse = cache(ast.parse)
 
 
 def banned_imports(root: Path) -> list[tuple[str, str, str]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from programs import WALK, cli, environ, recorded, rewritten
+from programs import HANGS_AFTER_S, WALK, cli, environ, recorded, rewritten
 from twice.recording.cadence import Cadence
 from twice.recording.record.layout import Header
 from twice.recording.runrecord import RunRecord
@@ -307,7 +307,7 @@ def test_a_full_disk_stops_the_run_and_the_sealed_prefix_stays(tmp_path: Path, c
         [sys.executable, "-m", "twice", "record", "p.py:main", "--seed", "1",
          "--snapshots", "tick", "--on-full", "stop", "-o", "a.twice"],
         cwd=tmp_path, env=environ(), capture_output=True, text=True, check=False,
-        preexec_fn=small_disk, timeout=120,
+        preexec_fn=small_disk, timeout=HANGS_AFTER_S,
     )  # fmt: skip
     assert_clear(done, "E-OUTPUT-002", "a.twice", "File too large")
     assert (tmp_path / "a.twice").stat().st_size <= limit

@@ -46,7 +46,15 @@ def project(tmp_path: Path) -> Path:
 
 def run(project: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     given = {name: value for name, value in environ().items() if name != "CI"}
-    plugin = ["-p", "no:twice", "-p", "twice.testing.plugin", "-p", "no:cacheprovider"]
+    plugin = [
+        "-p",
+        "no:twice",
+        "-p",
+        "twice.testing.plugin",
+        "-p",
+        "no:cacheprovider",
+        "--basetemp=base",
+    ]
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *plugin, *arguments],
         cwd=project,

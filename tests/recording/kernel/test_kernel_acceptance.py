@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from apart import needs_number, needs_world
 
-from programs import cli, environ
+from programs import HANGS_AFTER_S, cli, environ
 from static_program import write_static_program
 from twice.recording.kernel.file_history import FileHistory
 from twice.recording.runrecord import RunRecord
@@ -28,7 +28,6 @@ pytestmark = [
         not sys.platform.startswith("linux"), reason="system calls are supervised on Linux alone"
     ),
 ]
-_WAIT_S = 40
 """For what hangs: nothing here takes so long."""
 
 C = """
@@ -365,7 +364,7 @@ while True:
             capture_output=True,
             text=True,
             env=environ(),
-            timeout=_WAIT_S,
+            timeout=HANGS_AFTER_S,
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -377,7 +376,7 @@ while True:
     poll = select.poll()
     poll.register(alive, 0)
     try:
-        assert poll.poll(_WAIT_S * 1000), "a process of the run lives on"
+        assert poll.poll(HANGS_AFTER_S * 1000), "a process of the run lives on"
     finally:
         os.close(alive)
     assert cli("verify", "a.twice", "--no-statement", cwd=tmp_path).returncode == 2

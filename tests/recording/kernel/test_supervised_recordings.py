@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from programs import cli, recorded
+from programs import HANGS_AFTER_S, cli, recorded
 from static_program import write_static_program
 from twice.foundation.digests import Algorithm, new_hasher
 from twice.recording.kernel.file_history import FileHistory
@@ -364,7 +364,7 @@ def test_signals_reach_the_program_through_the_keeper(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGUSR1)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=HANGS_AFTER_S)
 
     assert out == "told\n"
     assert process.returncode == 7

@@ -8,6 +8,8 @@ import textwrap
 
 import pytest
 
+from programs import HANGS_AFTER_S
+
 pytestmark = pytest.mark.integration
 
 
@@ -23,7 +25,7 @@ def run(code: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=HANGS_AFTER_S,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -12,7 +12,7 @@ import pytest
 from costedprograms import SWARM
 from sheets_written import write
 
-from programs import cli, environ
+from programs import HANGS_AFTER_S, cli, environ, wait_until
 from twice.specifying.costing.evidence import EVIDENCE
 from twice.specifying.costing.rules import NOT_SWITCHED, RULES
 from twice.specifying.workspace import FOLDER
@@ -114,10 +114,9 @@ def test_interrupted_in_the_middle_nothing_is_written(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not flag.exists() and running.poll() is None:
-        pass
+    wait_until(flag.exists, running)
     running.send_signal(signal.SIGINT)
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=HANGS_AFTER_S)
 
     assert running.returncode == 130, errors
     assert not (tmp_path / EVIDENCE).exists()

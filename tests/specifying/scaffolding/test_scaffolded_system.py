@@ -44,7 +44,7 @@ def test_its_tests_pass_and_its_vector_is_proved(tmp_path: Path) -> None:
     )
     carry_out(project, prepared(project, Order("swarm")))
 
-    tests = python(project, "-m", "pytest", "-q")
+    tests = python(project, "-m", "pytest", "-q", f"--basetemp={tmp_path / 'base'}")
     assert tests.returncode == 0, tests.stdout
     assert "skipped" not in tests.stdout
     vector = "determinism-and-replay/evidence/vector.twice"

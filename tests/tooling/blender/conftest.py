@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from environments import blender
+from programs import HANGS_AFTER_S
 
 SOURCE = Path(__file__).parents[3] / "src"
 PROGRAMS = Path(__file__).with_name("programs")
@@ -38,7 +39,12 @@ def ask(blender_python: str) -> Ask:
         command = [*before, blender_python, str(PROGRAMS / f"{program}.py"), json.dumps(request)]
         surroundings = {**os.environ, "PYTHONPATH": str(SOURCE), **environ}
         done = subprocess.run(
-            command, env=surroundings, capture_output=True, text=True, check=False, timeout=600
+            command,
+            env=surroundings,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=HANGS_AFTER_S,
         )
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
         (last,) = [line for line in done.stdout.splitlines() if line.startswith("ANSWER ")]
