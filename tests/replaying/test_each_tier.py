@@ -31,6 +31,7 @@ from limited_host import (
 from namespace_probes import probe_network, probe_process_number, probe_world
 from programs import environ
 from static_program import write_static_program
+from tiers import sampled
 from twice.recording.kernel.tiers import TIERS
 from twice.recording.runrecord import RunRecord
 
@@ -587,7 +588,7 @@ def test_without_a_copy_a_run_of_python_alone_passes_and_says_so(site: Site, wit
 # Tiers left out by name
 
 
-@pytest.mark.parametrize("left_out", [*TIERS, ",".join(TIERS)])
+@pytest.mark.parametrize("left_out", sampled([*TIERS, ",".join(TIERS)], {"supervisor"}))
 def test_a_recording_without_a_tier_says_what_it_saw(site: Site, left_out: str) -> None:
     said = site.record(allow=ALLOWED, without=left_out)
     site.change_outputs()
@@ -605,7 +606,7 @@ def test_a_recording_without_a_tier_says_what_it_saw(site: Site, left_out: str) 
     assert UNSEEN in replay.seal
 
 
-@pytest.mark.parametrize("left_out", [*TIERS, ",".join(TIERS), "world,refusal"])
+@pytest.mark.parametrize("left_out", sampled([*TIERS, ",".join(TIERS), "world,refusal"], TIERS))
 def test_a_replay_without_a_tier_says_what_it_kept(site: Site, left_out: str) -> None:
     site.record(allow=ALLOWED)
     site.change_outputs()
@@ -624,7 +625,7 @@ def test_a_replay_without_a_tier_says_what_it_kept(site: Site, left_out: str) ->
         assert given == ("world" if "number" in left else "number")
 
 
-@pytest.mark.parametrize("left_out", [*TIERS, "world,refusal"])
+@pytest.mark.parametrize("left_out", sampled([*TIERS, "world,refusal"], {"world"}))
 def test_a_listed_recording_replayed_without_a_tier_never_passes(site: Site, left_out: str) -> None:
     site.record(allow=ALLOWED, without="supervisor")
     site.change_outputs()
