@@ -28,7 +28,11 @@ MISSING = [
     for probed in (probe_world(), probe_process_number(), probe_network())
     if not probed.available
 ]
-pytestmark = [pytest.mark.integration, pytest.mark.skipif(bool(MISSING), reason="; ".join(MISSING))]
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.fresh,  # processes that are left are found by the variables that they were started with
+    pytest.mark.skipif(bool(MISSING), reason="; ".join(MISSING)),
+]
 
 
 @pytest.fixture

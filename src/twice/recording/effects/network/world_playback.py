@@ -11,9 +11,11 @@ Invariant: what came in is given in the order in which it came, and none of it t
 
 from __future__ import annotations
 
-from _thread import start_new_thread
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
+from select import POLLIN, POLLOUT
+from select import poll as make_poll
 from socket import SHUT_RDWR
 from socket import socket as make_socket
 from typing import Any
@@ -56,6 +58,9 @@ class WorldPlayback:
         self._arrived, self._owned = arrived, owned
         self._is_over = False
         self._sock: Any = None
+        # One thread receives and another sends, and an object of OpenSSL is one thread's at a time: nobody waits inside.
+        self._lock = allocate_lock()
+        self._not_yet: tuple[type[OSError], ...] = (BlockingIOError,)
 
     def connect(self, asked: Any, tls: Any, *, veiled: bool) -> None:
         """Connect to where the program connected, and begin to receive.
@@ -72,21 +77,34 @@ class WorldPlayback:
         self._sock = outside(make_socket, family, kind)
         outside(self._sock.connect, address)
         if tls is not None:
+            import ssl
+
             wrap = tls.context.wrap_socket
             self._sock = outside(wrap, self._sock, server_hostname=tls.server_hostname)
+            self._not_yet = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+        outside(self._sock.setblocking, False)
         self._owned.add(self._sock.fileno())
         start_new_thread(self._receive, (ops.ENDED if veiled else ops.RECEIVED,))
 
     def _receive(self, last: ops.Op) -> None:
         while not self._is_over:
             try:
-                data = outside(self._sock.recv, _CHUNK_BYTES)
+                with self._lock:
+                    data = outside(self._sock.recv, _CHUNK_BYTES)
+            except self._not_yet:
+                self._wait_for(POLLIN)
             except OSError as error:
                 self._is_over = True
                 self._arrived(ops.RECEIVED, raised(error))
             else:
                 self._is_over = not data
                 self._arrived(ops.RECEIVED if data else last, (RETURNED, data))
+
+    def _wait_for(self, events: int) -> None:
+        with suppress(OSError, ValueError):  # it was closed meanwhile
+            ready = make_poll()
+            ready.register(self._sock.fileno(), events)
+            outside(ready.poll)
 
     def add(self, op: ops.Op, outcome: Outcome) -> None:
         """Something came in, after what has gone out by now."""
@@ -95,7 +113,13 @@ class WorldPlayback:
 
     def send(self, data: bytes) -> None:
         """Send to the world what goes out."""
-        outside(self._sock.sendall, data)
+        left = memoryview(data)
+        while left:
+            try:
+                with self._lock:
+                    left = left[outside(self._sock.send, left) :]
+            except self._not_yet:
+                self._wait_for(POLLOUT)
 
     def event(self, at: int) -> tuple[int, Any]:
         """What came as the event of that number; the last one goes on for ever."""
@@ -124,9 +148,10 @@ class WorldPlayback:
         """The program closed its end."""
         self._is_over = True
         self._owned.discard(self._sock.fileno())
-        with suppress(OSError):
-            outside(self._sock.shutdown, SHUT_RDWR)  # which ends the receiving thread's waiting
-        outside(self._sock.close)
+        with self._lock:
+            with suppress(OSError):
+                outside(self._sock.shutdown, SHUT_RDWR)  # which ends the receiving thread's waiting
+            outside(self._sock.close)
 
     def state(self) -> tuple[object, ...]:
         """Of a connection to the world nothing can be put back."""
