@@ -3,7 +3,7 @@
 =============== ======================================== =================================
 tier            what it holds                            who runs it
 =============== ======================================== =================================
-default         logic; starts no process of Python       ``pytest``
+default         logic; starts no interpreter             ``pytest``
 integration     real processes, the kernel layer,        ``.ci/run``
                 servers on loopback, a sample of each set
 heavy           whole sets, large libraries, renderers   ``.ci/nightly``

@@ -20,6 +20,8 @@ GLIBC_X86 = X86 and platform.libc_ver()[0] == "glibc"
 
 PRINT = "import json; from twice.recording.probes import run_probes as r; print(json.dumps(r({})))"
 STILL = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
+KERNELS = {"OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "GLIBC_TUNABLES"}
+"""Variables of the caller that would choose the kernels for every probe."""
 
 # Sets the flush-to-zero and denormals-are-zero bits of this thread's MXCSR through glibc's fenv.
 FLUSHING = """
@@ -37,7 +39,11 @@ def probed(groups: Iterable[str] = GROUPS, first: str = "", **knobs: str) -> dic
     code = first + "\n" + PRINT.format(list(groups))
     ran = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, **STILL, **knobs},
+        env={
+            **{name: value for name, value in os.environ.items() if name not in KERNELS},
+            **STILL,
+            **knobs,
+        },
         capture_output=True,
         text=True,
         check=True,
