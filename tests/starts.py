@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 import forks
-from forks import Forks
 from tiers import DEFAULT, INTEGRATION, TIERS
 
 LIMITS = {"default": (0, 4), "integration": (20, 100)}
@@ -35,10 +34,10 @@ class StartBudget:
         shared: how many of them, and of the forks, fixtures of modules and sessions started.
     """
 
-    def __init__(self, config: pytest.Config, forks: Forks) -> None:
+    def __init__(self, config: pytest.Config, started: forks.Forks) -> None:
         self.starts, self.shared = 0, (0, 0)
         self._config = config
-        self._forks = forks
+        self._forks = started
         self._is_worker = hasattr(config, "workerinput")
         self._seconds: Counter[str] = Counter()
         self._counted: dict[str, list[int]] = {}

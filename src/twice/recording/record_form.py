@@ -135,14 +135,14 @@ def reading(what: str, path: object, *refusals: type[TwiceError]) -> Iterator[No
     try:
         yield
     except refusals as error:
-        raise _malformed(what, path, error) from error
+        raise _make_foreign_error(what, path, error) from error
     except TwiceError:
         raise
     except _MALFORMED as error:
-        raise _malformed(what, path, error) from error
+        raise _make_foreign_error(what, path, error) from error
 
 
-def _malformed(what: str, path: object, error: Exception) -> RecordForeign:
+def _make_foreign_error(what: str, path: object, error: Exception) -> RecordForeign:
     """The error for what cannot be read as twice writes it."""
     said = error.happened if isinstance(error, TwiceError) else str(error)
     return RecordForeign(
