@@ -59,11 +59,13 @@ class Forks:
     Attributes:
         is_open: whether anything is forked; tests of fresh processes switch it off.
         count: how many were forked for this process.
+        unserved: how many more would have been, had the run not had all of its servers: which these are depends
+            on the order of the tests.
     """
 
     def __init__(self, folder: Path, controller: int) -> None:
         self.is_open = True
-        self.count = 0
+        self.count = self.unserved = 0
         self._folder = folder
         self._controller = controller
 
@@ -129,6 +131,7 @@ class Forks:
             return None
         server = self._connect(kind, environ)
         if server is None:
+            self.unserved += 1
             return None
         request = {"argv": list(argv), "environ": dict(environ), "cwd": cwd or os.getcwd()}
         status, theirs = os.pipe()

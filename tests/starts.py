@@ -59,7 +59,8 @@ class StartBudget:
             return (yield)
         finally:
             if fixturedef.scope != "function":
-                self.shared = (self.starts - before[0], self._forks.count - before[1])
+                starts, forked = self._all()
+                self.shared = (starts - before[0], forked - before[1])
 
     @pytest.fixture(autouse=True)
     def _start_budget(self, request: pytest.FixtureRequest) -> Iterator[None]:
@@ -79,7 +80,13 @@ class StartBudget:
 
     def _own(self) -> tuple[int, int]:
         """Interpreters and forks that no shared fixture started."""
-        return self.starts - self.shared[0], self._forks.count - self.shared[1]
+        starts, forked = self._all()
+        return starts - self.shared[0], forked - self.shared[1]
+
+    def _all(self) -> tuple[int, int]:
+        """Interpreters and forks; an interpreter in place of a fork, for want of a server, counts as a fork."""
+        unserved = self._forks.unserved
+        return self.starts - unserved, self._forks.count + unserved
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._seconds[report.nodeid] += report.duration

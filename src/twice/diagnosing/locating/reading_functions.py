@@ -1,4 +1,4 @@
-"""Which lines a function has, which functions it calls, and what stands under a condition.
+"""Which lines a function has, which functions it calls, and what stands under a condition or in a loop.
 
 Not for: what a single statement does (``reading_lines``).
 
@@ -54,6 +54,16 @@ def is_under(file: str, condition: int, line: int) -> bool:
         node.body[0].lineno <= line <= (node.end_lineno or 0)
         for node in (ast.walk(module) if module is not None else ())
         if isinstance(node, ast.If) and node.lineno == condition
+    )
+
+
+def share_loop(file: str, one: int, other: int) -> bool:
+    """Whether two lines stand in the body of the same loop."""
+    module = parse_file(file)
+    return any(
+        node.body[0].lineno <= min(one, other) and max(one, other) <= (node.end_lineno or 0)
+        for node in (ast.walk(module) if module is not None else ())
+        if isinstance(node, ast.For | ast.AsyncFor | ast.While)
     )
 
 

@@ -31,7 +31,7 @@ from twice.diagnosing.locating.callables import DRAW, RESTORING, SEEDING, WORLD
 from twice.diagnosing.locating.feeding import Feeding
 from twice.diagnosing.locating.moments import Moments, Operation
 from twice.diagnosing.locating.observing import Observer
-from twice.diagnosing.locating.reading_functions import is_under
+from twice.diagnosing.locating.reading_functions import is_under, share_loop
 from twice.diagnosing.locating.reading_lines import LineFacts, line_facts
 from twice.diagnosing.locating.resolving import (
     ITERATED,
@@ -138,7 +138,13 @@ class Slicer:
             return True
         if read.lane != guard.lane:
             return False
-        return self._moments.a.count(guard.lane, guard.place, read.index, guard.index) > 1
+        if read.place.file == guard.place.file and share_loop(
+            guard.place.file, read.place.line, guard.place.line
+        ):
+            return False  # the window may begin in the very round that reads
+        count = self._moments.a.count
+        is_in_loop = count(guard.lane, guard.place, 0, read.index) > 0
+        return not is_in_loop and count(guard.lane, guard.place, read.index, guard.index) > 1
 
     def _is_under(self, guard: Operation, ran: Operation) -> bool:
         """Whether an operation ran inside of the statements under a condition, calls included."""
