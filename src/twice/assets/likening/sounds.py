@@ -76,12 +76,12 @@ def likeness(a: Sound, b: Sound) -> dict[str, float]:
 
 def _lag(a: Sound, b: Sound) -> int:
     """Find how many frames b is late, by correlation of the loudest channel; 0 where nothing is better."""
-    channel = int((a**2).sum(axis=0).argmax())
+    channel = int(np.argmax((a**2).sum(axis=0)))
     one, two = a[:_SEARCHED, channel], b[:_SEARCHED, channel]
     size = 1 << (2 * len(one) - 1).bit_length()
     product = np.conj(np.fft.rfft(one, size)) * np.fft.rfft(two, size)
     strength = np.abs(np.fft.irfft(product, size))
-    at = int(strength.argmax())
+    at = int(np.argmax(strength))
     if strength[0] >= strength[at] * (1 - 1e-9):
         return 0
     return at if at < size // 2 else at - size

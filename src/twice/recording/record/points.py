@@ -65,7 +65,7 @@ class PointBlock:
         self.columns = columns
         self.first = columns.head.first
         self._words = words
-        if int(columns.shapes.max()) >= len(words.shapes):
+        if int(np.max(columns.shapes)) >= len(words.shapes):
             raise MalformedError("a compare-point has a shape that no names block says")
         widths = np.array([DIGEST_BYTES * len(s.components) for s in words.shapes], np.int64)
         self.ends = np.cumsum(widths[columns.shapes])
