@@ -16,7 +16,10 @@ def asked(folder: Path, source: str, name: str = "program.py") -> tuple[Ask, ...
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(textwrap.dedent(source), encoding="utf-8")
-    return read_project([str(path)], Policy(), shipped(), lambda _: name).asks
+    policy = Policy(
+        below=f"{folder}/"
+    )  # the folders above, as of /dev/shm, say nothing of the project
+    return read_project([str(path)], policy, shipped(), lambda _: name).asks
 
 
 def test_every_kind_of_question_is_listed(tmp_path: Path) -> None:
