@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "examples/itself"))
 
 # A session's process refuses to start sessions, and a seed from the caller's shell would hide that
 # one is missing: tests start from neither.
-for _name in ("TWICE_SESSION", "TWICE_SEED"):
+for _name in ("TWICE_SESSION", "TWICE_SEED", "PYTEST_ADDOPTS"):
     os.environ.pop(_name, None)
 
 # Thousands of processes import twice from this checkout. Where the caller's shell forbids bytecode files,
