@@ -19,7 +19,7 @@ import environments
 import programs
 from forks import Forks
 from starts import StartBudget
-from twice.recording import launch
+from twice.worker import process
 
 # The wiring of this project's own specification, which the tests that were scaffolded import.
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples/itself"))
@@ -52,7 +52,7 @@ if not _is_worker:
 
 
 FORKS = Forks(Path(os.environ["HOME"]) / "forks", os.getppid() if _is_worker else os.getpid())
-launch.starter = FORKS.start
+process.starter = FORKS.start
 programs.FORKS = FORKS
 
 

@@ -2,7 +2,7 @@
 
 A server is started for each set of what only a starting interpreter reads (variables, umask, limits), when it is
 first wanted, and serves all workers of a run of the tests; it ends with the run. ``Forks.start`` takes the place of
-``launch.start_interpreter``, here and in forked command lines.
+``process.start_interpreter``, here and in forked command lines.
 
 Forks of one server have its addresses, so what depends on addresses does not differ between them, and they share one
 measurement of the machine. A test that must see either, or a fresh interpreter, is marked ``fresh``.
@@ -32,10 +32,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from twice.recording import environment, launch
+from twice.recording import environment
 from twice.recording.surroundings.thread_counts import load_numpy
+from twice.worker import process
 
-FORKED = ("twice.recording", "twice.replaying", "twice.testing")
+FORKED = ("twice.recording", "twice.replayer", "twice.testing")
 """Modules of sessions that may be forks; ``twice.diagnosing`` looks for what depends on addresses."""
 COMMANDS = ("branch", "check", "diagnose", "record", "replay", "show", "spec", "vary", "verify")
 """Commands that a server of command lines has loaded."""
@@ -79,14 +80,14 @@ class Forks:
         files: tuple[int, int],
         cwd: str | None,
         python: str,
-    ) -> launch.SessionProcess:
-        """Start a session's process, as ``launch.start_interpreter`` does."""
+    ) -> process.Process:
+        """Start a session's process, as ``process.start_interpreter`` does."""
         passes_on = any(name.startswith(PASSED_TO_CHILDREN) for name in environ)
         if module in FORKED and python in {"", sys.executable} and not passes_on:
             fork = self._fork("session", [module, str(line)], environ, cwd, [stdin, *files, line])
             if fork is not None:
                 return fork
-        return launch.start_interpreter(
+        return process.start_interpreter(
             module, line, environ, stdin=stdin, files=files, cwd=cwd, python=python
         )
 
@@ -257,12 +258,12 @@ def serve(folder: Path, controller: int, kind: str, digest: str, ready: int) -> 
     if kind == "cli":
         for name in COMMANDS:
             importlib.import_module(f"twice.surfaces.cli.{name}")
-        launch.starter = Forks(folder, controller).start
+        process.starter = Forks(folder, controller).start
     else:
         for module in FORKED:
             importlib.import_module(f"{module}.__main__")
             del sys.modules[f"{module}.__main__"]  # it is run, not imported
-        importlib.import_module("twice.diagnosing.zygote")._load()
+        importlib.import_module("twice.recording.serving").load_for_sessions()
         environment.run_probes = _run_probes_once()  # type: ignore[attr-defined]
     gc.collect()
     gc.freeze()

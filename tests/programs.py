@@ -20,8 +20,8 @@ from forks import Forks
 from twice.recording.record import RecordWriter
 from twice.recording.runrecord import RunRecord
 from twice.recording.trust import digest_identity, remember_record
-from twice.replaying.statement import Verification
-from twice.replaying.verifying import verify
+from twice.replayer.verification import Verification
+from twice.replayer.verify import verify
 
 HANGS_AFTER_S = 600
 """What takes longer hangs: the gate of a system takes minutes where others hold the cores."""

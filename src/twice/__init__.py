@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from twice.recording.recorder import record
     from twice.recording.run import Run
     from twice.recording.runrecord import RunRecord
-    from twice.replaying.branching import branch
-    from twice.replaying.reading import replay
-    from twice.replaying.rerunning import rerun
-    from twice.replaying.trusting import trusting
-    from twice.replaying.verifying import verify
+    from twice.replayer.branch_session import branch
+    from twice.replayer.preconditions import trusting
+    from twice.replayer.replay_session import replay
+    from twice.replayer.rerun import rerun
+    from twice.replayer.verify import verify
 
     open = RunRecord.open  # noqa: A001  (twice.open(path) reads as what it does)
 
@@ -56,16 +56,16 @@ __version__ = "0.1.0"
 _ASKED_FOR = {
     "Run": "twice.recording.run",
     "RunRecord": "twice.recording.runrecord",
-    "branch": "twice.replaying.branching",
+    "branch": "twice.replayer.branch_session",
     "diagnose": "twice.diagnosing.diagnosing",
     "effect": "twice.recording.active",
     "open": "twice.recording.runrecord",
     "record": "twice.recording.recorder",
-    "replay": "twice.replaying.reading",
-    "rerun": "twice.replaying.rerunning",
-    "trusting": "twice.replaying.trusting",
+    "replay": "twice.replayer.replay_session",
+    "rerun": "twice.replayer.rerun",
+    "trusting": "twice.replayer.preconditions",
     "vary": "twice.diagnosing.varying.varying",
-    "verify": "twice.replaying.verifying",
+    "verify": "twice.replayer.verify",
 }
 
 

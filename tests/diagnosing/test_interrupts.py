@@ -15,8 +15,8 @@ import twice
 from namespace_probes import probe_world
 from programs import write
 from twice.diagnosing.executions import BEFORE_ALL, Side, Window
-from twice.diagnosing.together import together
-from twice.recording.launch import ChildProcess
+from twice.worker.concurrency import run_concurrently
+from twice.worker.process import FreshWorker
 
 pytestmark = pytest.mark.integration
 
@@ -32,8 +32,8 @@ def _is_running() -> bool:
 
 
 def test_a_child_of_a_diagnosis_leaves_interrupts_to_its_parent():
-    with ChildProcess("twice.diagnosing", os.environ, cwd=None) as child:
-        assert child.ask({"action": "zygote"})["kind"] == "zygote"
+    with FreshWorker("twice.diagnosing", os.environ, cwd=None) as child:
+        assert child.ask({"action": "fork"})["kind"] == "fork"
         os.kill(child.pid, signal.SIGINT)
         child.channel.close()
         assert child.wait() == 0
@@ -68,4 +68,4 @@ def test_an_interrupted_diagnosis_does_not_wait_for_its_executions(tmp_path):
         threading.Thread(target=interrupted, daemon=True).start()
         calls = [partial(side.execute, Window(BEFORE_ALL, last), None)] * 2
         with pytest.raises(KeyboardInterrupt):
-            together(calls)
+            run_concurrently(calls)

@@ -16,7 +16,7 @@ from programs import chains, cli, names, recorded, verified
 from twice.recording.cadence import Cadence
 from twice.recording.runrecord import RunRecord
 from twice.recording.streams.numpy_governed import GovernedBits
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 
 def pair(folder: Path, source: str, a: dict[str, str], b: dict[str, str]) -> tuple[Path, Path]:

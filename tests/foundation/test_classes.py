@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -146,3 +147,15 @@ def test_tier_xl_refuses_a_digest_that_is_not_cryptographic():
         refuse_weak_digest("XL", Algorithm.XXH3_128)
     assert refuse_weak_digest("XL", Algorithm.BLAKE3) is None
     assert refuse_weak_digest("L", Algorithm.XXH3_128) is None
+
+
+def test_what_a_command_line_does_not_name_stays_as_it_was() -> None:
+    recorded = replace(Predicate.parse(["logical", "env=bit-exact"]), decisions=Abs(1e-6))
+    scoped = recorded.amend([], "process")
+    assert (scoped.determinism_class, scoped.scope) == (DeterminismClass.LOGICAL, Scope.PROCESS)
+    assert (scoped.subsystems, scoped.decisions) == (recorded.subsystems, Abs(1e-6))
+    beside = recorded.amend(["policy=statistical"])
+    assert beside.class_of("env") is DeterminismClass.BIT_EXACT
+    assert beside.class_of("policy") is DeterminismClass.STATISTICAL
+    assert beside.class_of("walk") is DeterminismClass.LOGICAL
+    assert recorded.amend(["bit-exact"]).subsystems == {}

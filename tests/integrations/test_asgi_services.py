@@ -10,7 +10,7 @@ import pytest
 from programs import recorded
 from twice.errors import EffectRefused
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install -e '.[dev]'")
 

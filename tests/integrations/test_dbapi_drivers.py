@@ -11,7 +11,7 @@ from programs import recorded, write
 from twice.errors import EffectRefused
 from twice.integrations import dbapi
 from twice.integrations.dbapi.values import parameter, result
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 SHOP = """
     import sqlite3

@@ -12,8 +12,8 @@ import pytest
 from programs import reserve_port
 from twice.recording.cadence import Cadence
 from twice.recording.recorder import record
-from twice.replaying.restoring import restores
-from twice.replaying.verifying import verify
+from twice.replayer.restore_test import restores
+from twice.replayer.verify import verify
 
 REPOSITORY = Path(__file__).parents[2]
 GUIDES = REPOSITORY / "docs" / "guides"

@@ -17,9 +17,9 @@ from twice.recording.cadence import Cadence
 from twice.recording.inline import recording
 from twice.recording.recorder import record
 from twice.recording.runrecord import RunRecord
-from twice.replaying.branching import branch, prefix_proof
-from twice.replaying.restoring import restores
-from twice.replaying.verifying import verify
+from twice.replayer.branch_session import branch, prefix_proof
+from twice.replayer.restore_test import restores
+from twice.replayer.verify import verify
 
 PROGRAMS = Path(__file__).with_name("gymnasium_programs.py")
 FOUR = ("Ant-v5", "HalfCheetah-v5", "Humanoid-v5", "CartPole-v1")

@@ -18,7 +18,7 @@ from programs import HANGS_AFTER_S, environ, recorded, wait_until, write
 from twice.errors import UsageError
 from twice.integrations.services.messages import Request
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 APPLICATION = """
     import os, random, socketserver, sys, threading, time, urllib.error, urllib.request

@@ -18,11 +18,12 @@ from twice.foundation.seeds import Seed
 from twice.recording import writing
 from twice.recording.cadence import Cadence
 from twice.recording.environment import measure
-from twice.recording.launch import GO_ON, NESTED
 from twice.recording.naming import parse_program
+from twice.recording.session_job import GO_ON
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
-from twice.recording.wire import Channel, pair
+from twice.worker.channel import Channel, pair
+from twice.worker.process import NESTED
 
 PROGRAM = """
 import os, time

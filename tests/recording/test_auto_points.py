@@ -18,7 +18,7 @@ from twice.diagnosing.diagnosing import diagnose
 from twice.recording.autopoints.optimisers import WINDOW_BYTES, _Seen
 from twice.recording.autopoints.steps import has_point
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 CART = """
     import os

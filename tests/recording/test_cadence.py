@@ -15,7 +15,7 @@ from twice.recording.cadence import (
     parse_granularity,
     parse_strategy,
 )
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 EPISODES = """
     def main(run):

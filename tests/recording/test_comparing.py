@@ -9,7 +9,7 @@ import pytest
 from programs import names, recorded, verified
 from twice.foundation.classes import Predicate
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 
@@ -128,7 +128,7 @@ def test_a_compare_and_a_component_of_one_name_do_not_mix(tmp_path: Path) -> Non
 
 
 def test_judging_by_another_class_than_the_recorded_one(tmp_path: Path) -> None:
-    from twice.replaying.verifying import verify
+    from twice.replayer.verify import verify
 
     statement = drifting(tmp_path, track='run.track("level", level)')
     assert statement.result == "FAIL"

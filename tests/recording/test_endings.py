@@ -15,7 +15,7 @@ import twice
 from programs import HANGS_AFTER_S, cli, environ, names, recorded, verified, wait_until, write
 from twice.errors import EncodingRefused, ProgramFailed, TwiceError
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 
 def ending(record: RunRecord) -> tuple[str, int]:

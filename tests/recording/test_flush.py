@@ -10,7 +10,7 @@ import twice
 from programs import verified, write
 from twice.errors import ProgramFailed
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

@@ -28,7 +28,7 @@ from twice.recording.surroundings.handed import (
     CHILD_UMASK,
     take_handed,
 )
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 SEEN = """
     import gc, os, sys

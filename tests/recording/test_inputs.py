@@ -8,7 +8,7 @@ import pytest
 
 from programs import names, recorded, verified
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

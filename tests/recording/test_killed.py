@@ -12,8 +12,8 @@ from programs import chains, environ
 from tiers import sampled
 from twice.errors import RecordTorn
 from twice.recording.runrecord import RunRecord
-from twice.replaying.trusting import trusting
-from twice.replaying.verifying import verify
+from twice.replayer.preconditions import trusting
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

@@ -8,8 +8,8 @@ import pytest
 
 from programs import cli, recorded
 from twice.recording.cadence import parse_cadence
-from twice.replaying.branching import branch
-from twice.replaying.verifying import verify
+from twice.replayer.branch_session import branch
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.heavy
 

@@ -12,7 +12,7 @@ from programs import cli, recorded, verified, write
 from twice.foundation.digests import Algorithm
 from twice.recording.output import CapturedFile
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 LOUD = """
     import os, subprocess, sys

@@ -10,8 +10,8 @@ import twice
 from programs import cli, rewritten
 from twice.errors import SnapshotMissing, TwiceError
 from twice.recording.runrecord import RunRecord
-from twice.replaying.restoring import restores
-from twice.replaying.verifying import verify
+from twice.replayer.restore_test import restores
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

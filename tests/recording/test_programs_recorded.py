@@ -13,8 +13,8 @@ import twice
 from programs import cli, environ, names, recorded, write
 from twice.errors import ProgramNotRerunnable, SeedMissing
 from twice.recording.runrecord import RunRecord
-from twice.replaying.reading import replay
-from twice.replaying.verifying import verify
+from twice.replayer.replay_session import replay
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

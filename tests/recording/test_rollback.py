@@ -11,9 +11,9 @@ from programs import names, recorded, verified
 from twice.errors import RollbackRefused
 from twice.recording.cadence import Cadence
 from twice.recording.runrecord import RunRecord
-from twice.replaying.branching import branch
-from twice.replaying.reading import replay
-from twice.replaying.verifying import verify
+from twice.replayer.branch_session import branch
+from twice.replayer.replay_session import replay
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

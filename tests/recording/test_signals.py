@@ -14,7 +14,7 @@ import pytest
 import twice
 from programs import cli, environ, write
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

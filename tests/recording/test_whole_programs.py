@@ -13,7 +13,7 @@ import pytest
 import twice
 from programs import cli, environ
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

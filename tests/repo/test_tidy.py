@@ -40,7 +40,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recording/effects/", "recording/interception.py", "recording/session.py",
             "recording/interrupts.py", "recording/sealing/descriptors.py",
-            "recording/record/", "recording/launch.py", "recording/kernel/", "testing/planting.py",
+            "recording/record/", "worker/process.py", "recording/kernel/", "testing/planting.py",
             "surfaces/",
             "assets/rendering/child.py", "diagnosing/tracing/sample_collector.py",
         ),
@@ -61,19 +61,19 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "socket": (
         (
-            "recording/effects/", "recording/interception.py", "recording/launch.py",
-            "recording/wire.py", "recording/serving.py", "recording/kernel/",
+            "recording/effects/", "recording/interception.py", "worker/process.py",
+            "worker/channel.py", "recording/serving.py", "recording/kernel/",
             "tooling/serving/transports.py",
         ),
-        "recording.wire for child processes, run.effects.net for programs",
+        "worker.channel for child processes, run.effects.net for programs",
     ),
     "subprocess": (
         (
-            "recording/effects/", "recording/interception.py", "recording/launch.py",
+            "recording/effects/", "recording/interception.py", "worker/process.py",
             "recording/identity.py", "tooling/adapters/", "specifying/gate/gathering/suite.py",
             "assets/rendering/child.py",
         ),
-        "recording.launch for child processes, run.effects.process for programs",
+        "worker.process for child processes, run.effects.process for programs",
     ),
 }  # fmt: skip
 
@@ -240,7 +240,7 @@ def test_no_file_names_a_place_on_one_machine() -> None:
         ("recording/snapshots.py", "import hashlib"),
         ("foundation/merkle.py", "def f():\n    from blake3 import blake3"),
         ("foundation/encoding/x.py", "import pickle"),
-        ("replaying/timeline.py", "from time import sleep"),
+        ("replayer/timeline.py", "from time import sleep"),
         ("diagnosing/x.py", "import os, random"),
         ("surfaces/cli/run.py", "import subprocess as sp"),
         ("tooling/x.py", "import socket"),

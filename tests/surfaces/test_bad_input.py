@@ -17,7 +17,7 @@ from programs import HANGS_AFTER_S, WALK, cli, environ, recorded, rewritten
 from twice.recording.cadence import Cadence
 from twice.recording.record.layout import Header
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

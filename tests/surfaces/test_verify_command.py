@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from programs import cli, recorded, write
+from twice.foundation.classes import Predicate
 
 VERIFICATION_KEYS = {
     "format", "result", "classes", "axis", "scope", "compare_points", "first_failure",
@@ -67,6 +68,16 @@ def test_a_segment_that_was_asked_for_is_partial_and_exits_0(swarm: Path) -> Non
     done = cli("verify", "a.twice", "--from", 100, "--to", 110, "--json", cwd=swarm)
 
     assert (done.returncode, json.loads(done.stdout)["result"]) == (0, "PARTIAL")
+
+
+@pytest.mark.integration
+def test_a_scope_alone_keeps_the_recorded_class(tmp_path: Path) -> None:
+    source = "def main(run):\n    print(1)\n"
+    with recorded(tmp_path, source, predicate=Predicate.parse(["logical"])) as record:
+        path = record.path
+    told = json.loads(cli("verify", path, "--scope", "process", "--json").stdout)
+    output = told["classes"]["output"]
+    assert (output["class"], output["scope"]) == ("logical", "process")
 
 
 @pytest.mark.integration

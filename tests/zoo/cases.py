@@ -18,9 +18,9 @@ from typing import Any
 
 import twice
 from twice.recording.cadence import parse_cadence
-from twice.recording.effects.clock import parse_clock
+from twice.recording.effects.tick_clock import parse_clock
 from twice.recording.runrecord import RunRecord
-from twice.replaying.branching import branch
+from twice.replayer.branch_session import branch
 
 PROGRAMS = Path(__file__).parent / "programs"
 SEED = 20260711

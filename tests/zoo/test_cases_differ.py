@@ -11,7 +11,7 @@ import twice
 from cases import CASES, PRECONDITIONS, PROGRAMS, SAMPLE, Case, first_difference
 from tiers import sampled
 from twice.diagnosing.comparing import parting
-from twice.replaying.branching import branch
+from twice.replayer.branch_session import branch
 
 
 def _require(case: Case) -> None:

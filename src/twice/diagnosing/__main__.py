@@ -1,18 +1,15 @@
 """The process that executes one window of a run: ``python -m twice.diagnosing``.
 
-As a zygote it forks one such process whenever it is asked to.
-
-Interrupts are its parent's to act on: it dies with the line to it, not in the middle of an answer.
+As a server it forks one such process whenever it is asked to.
 
 Invariant: it sends one answer, a traced window or what was seen before a tick, and ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from twice.diagnosing import zygote
 from twice.diagnosing.restores.reading import unsteady
 from twice.diagnosing.tracing.trace import plan_from_json
 from twice.diagnosing.window import (
@@ -24,12 +21,10 @@ from twice.diagnosing.window import (
     window_session,
 )
 from twice.recording.executing import execute
-from twice.recording.interrupts import ignore
 from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.namespace import cut_off
-from twice.recording.serving import serve
-from twice.recording.wire import Channel
-from twice.replaying.trusting import open_job_record
+from twice.recording.serving import serve_actions
+from twice.replayer.replay_job import open_job_record
+from twice.worker.channel import Channel
 
 
 def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
@@ -66,26 +61,7 @@ def reading_here(job: Mapping[str, Any], channel: Channel) -> None:
         execute(session, dict)
 
 
-def zygote_here(job: Mapping[str, Any], channel: Channel) -> None:
-    """Fork for every job that follows."""
-    del job
-    zygote.serve_forks(channel, handle)
-
-
-HANDLERS: dict[str, Callable[[Mapping[str, Any], Channel], None]] = {
-    "inspect": inspect_here,
-    "reading": reading_here,
-    "trace": trace_here,
-    zygote.ACTION: zygote_here,
-}
-
-
-def handle(job: Mapping[str, Any], channel: Channel) -> None:
-    """Dispatch one job, in a network namespace of its own where that can be had."""
-    held = bool(job.get("cut_off")) and cut_off()
-    HANDLERS[job["action"]]({**job, "held": held}, channel)
-
+ACTIONS = {"inspect": inspect_here, "reading": reading_here, "trace": trace_here}
 
 if __name__ == "__main__":
-    ignore()
-    serve(handle)
+    serve_actions(ACTIONS)

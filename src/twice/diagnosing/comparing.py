@@ -25,7 +25,7 @@ from twice.recording.record import Point, first_difference
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.sink import VALUE
-from twice.replaying.starting import source_changes
+from twice.replayer.preconditions import source_changes
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ from twice.diagnosing.executions import Executed, Side, Window
 from twice.diagnosing.experiments import Factor, moved
 from twice.diagnosing.halving import Group, guilty
 from twice.diagnosing.kept_processes import FIRST
-from twice.diagnosing.together import together
 from twice.foundation.channels import Channel
 from twice.recording.effects.ops import OPS
 from twice.recording.surroundings import THREAD_CAPS, Surroundings, Variable, swap
@@ -36,6 +35,7 @@ from twice.recording.surroundings.handed import (
     CHILD_GC,
     CHILD_SWITCH,
 )
+from twice.worker.concurrency import run_concurrently
 
 _FIRST: Final = 4
 _MOST: Final = 12
@@ -71,7 +71,7 @@ def try_surroundings(
             for name in group:
                 given = swap(given, b.surroundings, name)
             calls.append(partial(a.execute, window, None, given))
-        for group, made in zip(new, together(calls), strict=True):
+        for group, made in zip(new, run_concurrently(calls), strict=True):
             apart = not made.reached or moved(made.digests, recorded, columns)
             known[frozenset(group)] = apart
         return [known[frozenset(group)] for group in groups]
@@ -100,7 +100,7 @@ def try_reads(
         ops = [number for number in sorted(OPS) if OPS[number].name.startswith(f"{source}.")]
         calls.append(partial(a.execute, window, None, lent=(str(b.record.path.absolute()), ops)))
     found = []
-    for source, made in zip(sources, together(calls), strict=True):
+    for source, made in zip(sources, run_concurrently(calls), strict=True):
         flips = not made.reached or moved(made.digests, recorded, columns)
         sentence = (
             f"run a, given what run b read from the {source} and nothing else of it, "
@@ -179,7 +179,7 @@ def _outcomes(
     fork_of: int | None = None,
 ) -> list[Any]:
     call = partial(side.execute, window, None, given, fork_of=fork_of)
-    executed: list[Executed] = together([call] * times)
+    executed: list[Executed] = run_concurrently([call] * times)
     return [tuple(made.digests.get(name) for name in columns) for made in executed]
 
 

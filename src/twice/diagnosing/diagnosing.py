@@ -53,16 +53,16 @@ from twice.diagnosing.opening import Tracer, locate_opening_earlier
 from twice.diagnosing.restores.reading import told
 from twice.diagnosing.sampled import compare_samples
 from twice.diagnosing.time_limit import TimeLimit
-from twice.diagnosing.together import together
 from twice.diagnosing.tracing.trace import Plan, Trace
 from twice.diagnosing.window import root_of_column
 from twice.errors import ProgramFailed, TimeLimitReached, TwiceError
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings
-from twice.replaying.checking import Failure
-from twice.replaying.record_outcomes import OutcomeDifference, compare_outcomes, name_outcome
-from twice.replaying.sampling import samples_alone
-from twice.replaying.starting import require_executable, source_changes
+from twice.replayer.outcome import Failure
+from twice.replayer.preconditions import require_executable, source_changes
+from twice.replayer.record_outcomes import OutcomeDifference, compare_outcomes, name_outcome
+from twice.replayer.statistical import samples_alone
+from twice.worker.concurrency import run_concurrently
 
 Progress = Callable[[str], None]
 _OPENINGS = (1, 4, 32, 256)
@@ -245,7 +245,7 @@ class _Funnel:
         window = Window(max(last - 1, BEFORE_ALL), last)
         try:
             self._progress("executing both runs again")
-            (one, one_holds), (two, two_holds) = together(
+            (one, one_holds), (two, two_holds) = run_concurrently(
                 [partial(reproduced, side, window) for side in (self._a, self._b)]
             )
         except ProgramFailed as error:

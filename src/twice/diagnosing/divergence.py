@@ -14,7 +14,7 @@ from twice.diagnosing.verdict_lines import Block, cut, fold, join_blocks, name_p
 from twice.foundation.channels import Channel
 from twice.foundation.classes import Predicate
 from twice.foundation.difference import FieldDifference
-from twice.replaying.record_outcomes import OutcomeDifference
+from twice.replayer.record_outcomes import OutcomeDifference
 
 Result = Literal[
     "same",

@@ -18,18 +18,18 @@ from twice.diagnosing.held_window import HeldWindow, may_be_held
 from twice.diagnosing.kept_processes import FIRST, KeptProcesses
 from twice.diagnosing.time_limit import TimeLimit
 from twice.diagnosing.tracing.trace import Plan, Trace, plan_to_json
-from twice.diagnosing.zygote import Zygote
 from twice.errors import ProgramFailed
-from twice.recording.launch import ChildProcess
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child
-from twice.replaying.starting import (
+from twice.replayer.replay_job import (
     folder_of,
     job_for,
     restorable_snapshot,
     stand_ins_of,
     surroundings_of,
 )
+from twice.worker.fork_server import ForkServer
+from twice.worker.process import FreshWorker
 
 CHILD: Final = "twice.diagnosing"
 BEFORE_ALL = -1
@@ -101,7 +101,7 @@ class Side:
         self._kept = kept or KeptProcesses(CHILD)
         self._held: dict[tuple[int, int], tuple[object, HeldWindow]] = {}
         self._may_be_held = may_be_held(record)
-        self._running: list[ChildProcess] = []
+        self._running: list[FreshWorker] = []
         self._lock = threading.Lock()
         self._holding = threading.Lock()  # another: who closes does not wait for a window to open
 
@@ -186,7 +186,7 @@ class Side:
             self.executions += 1
         environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
         folder, python = folder_of(self.record), self.python
-        with ChildProcess(CHILD, environ, cwd=folder, python=python) as child:
+        with FreshWorker(CHILD, environ, cwd=folder, python=python) as child:
             with self._lock:
                 self._running.append(child)
             try:
@@ -212,7 +212,7 @@ class Side:
                 return message
         return kept.ask(job)
 
-    def _hold(self, kept: Zygote, job: Mapping[str, Any], number: int) -> HeldWindow:
+    def _hold(self, kept: ForkServer, job: Mapping[str, Any], number: int) -> HeldWindow:
         """The process that is held where this window opens; one that was held elsewhere ends."""
         what = {**job, "plan": None, "holds": True}
         with self._holding:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from twice.diagnosing.executions import Executed, Side, Window
-from twice.diagnosing.together import together
 from twice.recording.surroundings import Surroundings, differences, swap
+from twice.worker.concurrency import run_concurrently
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def swapped_one_by_one(
         return a.execute(window, None, swap(a.surroundings, b.surroundings, factor.name))
 
     tried = []
-    executions = together([partial(execute, factor) for factor in factors])
+    executions = run_concurrently([partial(execute, factor) for factor in factors])
     for factor, executed in zip(factors, executions, strict=True):
         flips = not executed.reached or moved(executed.digests, recorded, columns)
         tried.append(Factor(factor.name, factor.a, factor.b, flips))

@@ -15,9 +15,9 @@ from contextlib import suppress
 from typing import Any
 
 from twice.diagnosing.holding import HELD
-from twice.diagnosing.zygote import Fork
 from twice.foundation.closing import Closing
 from twice.recording.runrecord import RunRecord
+from twice.worker.process import ForkedWorker
 
 _FURTHER_MAX = 8  # processes that one keeps held behind later events
 _WORTH_S = 0.05  # time up to an event for which a process is held there
@@ -52,7 +52,9 @@ class HeldWindow(Closing):
         why: what keeps it from being held, if anything does.
     """
 
-    def __init__(self, process: Fork, job: Mapping[str, Any], lane: str = "", at: int = -1) -> None:
+    def __init__(
+        self, process: ForkedWorker, job: Mapping[str, Any], lane: str = "", at: int = -1
+    ) -> None:
         self._lock = threading.Lock()
         self._process, self._lane, self._at = process, lane, at
         self._control = process.channel.copy()
@@ -75,7 +77,7 @@ class HeldWindow(Closing):
             if not self.fit:
                 return None
             try:
-                with Fork(self._control) as fork:
+                with ForkedWorker(self._control) as fork:
                     fork.channel.send({"plan": plan, "holds": False})
                     message = fork.receive()
             except (BrokenPipeError, ConnectionResetError):
@@ -109,7 +111,9 @@ class HeldWindow(Closing):
     def _hold_further(self, at: int) -> None:
         plan = {"points": [[self._lane, at]], "show": []}
         with suppress(BrokenPipeError, ConnectionResetError):
-            held = HeldWindow(Fork(self._control), {"plan": plan, "holds": True}, self._lane, at)
+            held = HeldWindow(
+                ForkedWorker(self._control), {"plan": plan, "holds": True}, self._lane, at
+            )
             self.fit = self.fit and not held.is_spent
             self._further.append(held)
             if len(self._further) > _FURTHER_MAX:

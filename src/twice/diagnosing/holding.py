@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from twice.recording.kernel.libc import set_parent_death_signal
-from twice.recording.wire import Channel
+from twice.worker.channel import Channel
 
 HELD: Final = "held"
 HANDED_OVER: Final = 3  # the line to the parent, standard output, standard error

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from twice.diagnosing.zygote import Zygote
 from twice.foundation.closing import Closing
+from twice.worker.fork_server import ForkServer
 
 FIRST: Final = 0
 SECOND: Final = 1
@@ -23,7 +23,7 @@ SECOND: Final = 1
 @dataclass
 class _Place:
     lock: threading.Lock = field(default_factory=threading.Lock)
-    process: Zygote | None = None
+    process: ForkServer | None = None
 
 
 class KeptProcesses(Closing):
@@ -40,14 +40,14 @@ class KeptProcesses(Closing):
 
     def get(
         self, environ: Mapping[str, str], *, folder: str | None, python: str, number: int
-    ) -> Zygote:
+    ) -> ForkServer:
         """The process with that environment, working folder, interpreter and number; started if need be."""
         with self._lock:
             key = (frozenset(environ.items()), folder, python, number)
             place = self._places.setdefault(key, _Place())
         with place.lock:
             if place.process is None:
-                place.process = Zygote(self._module, environ, cwd=folder, python=python)
+                place.process = ForkServer(self._module, environ, cwd=folder, python=python)
             return place.process
 
     def close(self) -> None:

@@ -19,8 +19,8 @@ from twice.diagnosing.executions import Window
 from twice.diagnosing.line_confidence import explains_itself
 from twice.diagnosing.locating.located import Located, Unlocated
 from twice.diagnosing.locating.locating import TraceCall, locate
-from twice.diagnosing.together import together
 from twice.diagnosing.tracing.trace import Sample, SamplePlan
+from twice.worker.concurrency import run_concurrently
 
 Tracer = Callable[[Window], TraceCall]
 
@@ -71,7 +71,7 @@ def _stands_at_the_start(trace: TraceCall, located: Located) -> bool:
         for path in row.paths
     ]
     plan = SamplePlan(((located.thread, 0),))
-    traces = together([partial(trace, side, 0, plan) for side in ("a", "b")])
+    traces = run_concurrently([partial(trace, side, 0, plan) for side in ("a", "b")])
     one, two = (_first(each.samples) for each in traces)
     if not paths or one is None or two is None:
         return False

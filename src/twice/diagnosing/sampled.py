@@ -18,7 +18,7 @@ from twice.foundation.agreement import agreement
 from twice.foundation.classes import DeterminismClass
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import read_sample
-from twice.replaying.sampling import described, samples_json
+from twice.replayer.statistical import described, samples_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,10 @@ from twice.recording.inputs import InputEvent, RecordedInputs
 from twice.recording.program import is_user_file
 from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
-from twice.recording.sink import NoSink
-from twice.recording.wire import Channel
+from twice.recording.sink import Sink
 from twice.recording.wiring import Control, Resume
-from twice.replaying.rebuilding import rebuilt_session, resume_at
+from twice.replayer.rebuild import rebuilt_session, resume_at
+from twice.worker.channel import Channel
 
 OBJECT = "object:"
 _NO_COLUMN = frozenset({"(end)", "(order)"})  # the points themselves are not the same
@@ -339,7 +339,7 @@ def _world(record: RunRecord, changed: Iterable[str] = ()) -> BranchSource:
 def _session(record: RunRecord, control: Control, source: Source, resume: Resume | None) -> Session:
     return rebuilt_session(
         record,
-        sink=NoSink(),
+        sink=Sink(),
         source=source,
         inputs=WindowInputs(record),
         control=control,

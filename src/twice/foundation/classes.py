@@ -10,7 +10,7 @@ Invariant: ``Predicate.from_json(p.to_json()) == p``, and the text of ``p.to_jso
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Self, assert_never
 
@@ -223,14 +223,30 @@ class Predicate:
         Raises:
             ClassRefused: E-CLASS-001, for an unknown word, or two classes for one thing.
         """
+        return cls().amend(words, scope)
+
+    def amend(self, words: Iterable[str], scope: str | None = None) -> Self:
+        """Give the same with what command-line words change: ``logical``, ``policy=statistical``.
+
+        A class for the whole run takes the place of all classes; one for a subsystem stands beside them.
+
+        Args:
+            words: classes, or NAME=CLASS.
+            scope: another scope; None keeps it.
+
+        Raises:
+            ClassRefused: E-CLASS-001, for an unknown word, or two classes for one thing.
+        """
         classes: dict[str, DeterminismClass] = {}
         for word in words:
             name, _, kind = word.rpartition("=")
             if name in classes or (not name and "=" in word):
                 raise refused(f"class {word!r}", "One class for the run and one per subsystem.")
             classes[name] = parse_class(kind)
-        whole = classes.pop("", DeterminismClass.BIT_EXACT)
-        return cls(whole, parse_scope(scope), classes)
+        kept = {} if "" in classes else self.subsystems
+        whole = classes.pop("", self.determinism_class)
+        reach = self.scope if scope is None else parse_scope(scope)
+        return replace(self, determinism_class=whole, scope=reach, subsystems={**kept, **classes})
 
 
 _WHERE = {

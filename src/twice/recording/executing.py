@@ -30,7 +30,6 @@ from twice.recording.effects.ops import CALL
 from twice.recording.interception import Interception
 from twice.recording.interrupts import Interrupts, Terminated
 from twice.recording.kernel.confinement import current
-from twice.recording.launch import NESTED as SCRATCH
 from twice.recording.mainprogram import is_ours, restart_logging, run_main, show_exception
 from twice.recording.native_files import write_native_files
 from twice.recording.ordering import ORDERS, digest_orders
@@ -43,6 +42,7 @@ from twice.recording.sealing import watching
 from twice.recording.sealing.coverage import covered_sources
 from twice.recording.sealing.watching import Watch
 from twice.recording.session import Session
+from twice.worker.process import NESTED as SCRATCH
 
 _TRACE_LINES_MAX = 50
 _MESSAGE_MAX = 2000

@@ -17,8 +17,6 @@ from twice.errors import EncodingRefused, InputMismatch
 from twice.foundation.encoding import decode, encode, loaded_types
 from twice.recording.record_form import reading
 
-INPUT = "input"
-
 
 @dataclass(frozen=True, slots=True)
 class InputEvent:

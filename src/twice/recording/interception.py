@@ -39,11 +39,12 @@ from twice.recording.effects import (
     waits,
 )
 from twice.recording.effects.actors import Actor, Outside, enter, leave
-from twice.recording.effects.files import file_patches
 from twice.recording.effects.files.filesystem import Files
+from twice.recording.effects.files.patching import file_patches
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
 from twice.recording.effects.sources import LiveSource
+from twice.recording.effects.tick_clock import TickClock
 from twice.recording.imports import ImportWatch
 from twice.recording.placing import AsGiven
 from twice.recording.program import is_user_file
@@ -66,7 +67,7 @@ class Interception:
     def __init__(
         self,
         layer: EffectLayer,
-        policy: clock.TickClock | None,
+        policy: TickClock | None,
         tick: Callable[[], int],
         files: Files | None = None,
     ) -> None:

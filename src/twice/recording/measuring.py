@@ -14,9 +14,9 @@ from typing import Any
 
 from twice.foundation.fingerprint import Fingerprint
 from twice.recording.environment import measure
-from twice.recording.launch import ChildProcess, refuse_nesting
 from twice.recording.surroundings import Surroundings, environ_for_child
-from twice.recording.wire import Channel
+from twice.worker.channel import Channel
+from twice.worker.process import FreshWorker, refuse_nesting
 
 _CHILD = "twice.recording.measuring_child"
 
@@ -30,7 +30,7 @@ def measure_in(surroundings: Surroundings, *, python: str = "") -> Fingerprint:
     """
     refuse_nesting()
     environ = environ_for_child(os.environ, surroundings)
-    with ChildProcess(_CHILD, environ, python=python) as child:
+    with FreshWorker(_CHILD, environ, python=python) as child:
         return Fingerprint.from_json(child.ask({})["measured"])
 
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from twice.foundation.encoding import decode, encode
 from twice.recording.effects.files.kept import CONTENT, pieces
-from twice.recording.kernel.confinement import FilesTier, NativeFiles
 from twice.recording.kernel.file_history import FileHistory
 from twice.recording.kernel.preimages import PreimageStore
 from twice.recording.placing import Names, Placing
@@ -27,6 +26,7 @@ from twice.recording.program import Program, user_modules
 from twice.recording.record_form import reading
 
 if TYPE_CHECKING:
+    from twice.recording.kernel.confinement import FilesTier, NativeFiles
     from twice.recording.session import Session
 
 _getpid = os.getpid  # the real one: bound before anything is patched

@@ -17,11 +17,13 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twice.foundation.digests import Algorithm, digest_value
 from twice.foundation.encoding import decode, encode, loaded_types
-from twice.recording.components import Component
+
+if TYPE_CHECKING:
+    from twice.recording.components import Component
 
 ORDERS = "orders"
 """Key of the ending."""

@@ -19,10 +19,10 @@ from functools import partial
 
 from twice.foundation.digests import Algorithm, new_hasher
 from twice.recording.compared_output import ComparedLines
+from twice.recording.frame_kinds import ERRORS, OUTPUT
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.redaction.wires import Flow
 
-OUTPUT, ERRORS = "output", "errors"
 _CHUNK = 1 << 20
 
 

@@ -18,7 +18,6 @@ from typing import Any
 from twice.errors import FilesUnprotected, OutputExists, OutputUnwritable, SeedMissing, SeedRefused
 from twice.foundation.seeds import Seed
 from twice.recording.effects.filenames import told
-from twice.recording.launch import GO_ON, SUPERVISED, WORLD, ChildProcess, refuse_nesting
 from twice.recording.naming import parse_program
 from twice.recording.program import Program, program_of, require_runnable
 from twice.recording.record import discard_hidden
@@ -27,9 +26,12 @@ from twice.recording.record.sink import unwritable
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import Progress, Sample, draw, summary_of
 from twice.recording.sealing.inventory import in_words
+from twice.recording.session_job import GO_ON, SUPERVISED, WORLD
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
+from twice.recording.trust import remember_message
 from twice.recording.world_request import describe_copy
+from twice.worker.process import FreshWorker, refuse_nesting
 
 _CHILD = "twice.recording"
 SEED_VARIABLE = "TWICE_SEED"
@@ -166,8 +168,14 @@ def record_program(
         on_full=on_full,
     )
     environ = environ_for_child(os.environ, surroundings)
-    with ChildProcess(
-        _CHILD, environ, show=show, stdin=stdin, passes_interrupts=True, python=python
+    with FreshWorker(
+        _CHILD,
+        environ,
+        show=show,
+        stdin=stdin,
+        passes_interrupts=True,
+        python=python,
+        heard=remember_message,
     ) as child:
         try:
             if began is not None:

@@ -25,21 +25,19 @@ from twice.recording.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, E
 from twice.recording.effects.filenames import told
 from twice.recording.effects.files.kept import CONTENT, Kept
 from twice.recording.effects.ops import FILE_OPENED, FILES_LEFT, MAIN
+from twice.recording.frame_kinds import ERRORS, INPUT, LOOP, OUTPUT, ROLLBACK, LoopSpan
 from twice.recording.identity import check_identity
-from twice.recording.inputs import INPUT, InputEvent, read_input
+from twice.recording.inputs import InputEvent, read_input
 from twice.recording.native_files import NATIVE_FILES, RecordedFiles, read_native_files
 from twice.recording.ordering import PREFIX
-from twice.recording.output import ERRORS, OUTPUT
 from twice.recording.placing import Placing
 from twice.recording.program import Program
 from twice.recording.record import RecordReader
 from twice.recording.record_form import reading, require_form
 from twice.recording.redaction.redaction import REDACTION
-from twice.recording.session import LOOP, ROLLBACK
 from twice.recording.setup import Setup
 from twice.recording.snapshots import load
 from twice.recording.trust import UNTRUSTED_BYTES_MAX, choose_allowed, digest_identity, is_trusted
-from twice.recording.wiring import LoopSpan
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,12 @@ from twice.foundation.classes import DeterminismClass, Predicate, Summary
 from twice.foundation.encoding import decode, encode
 from twice.foundation.fingerprint import Fingerprint
 from twice.foundation.seeds import Seed, sweep_seed
-from twice.recording.launch import WORLD, ChildProcess
 from twice.recording.runrecord import RunRecord
+from twice.recording.session_job import WORLD
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child
 from twice.recording.world_request import describe_copy
+from twice.worker.process import FreshWorker
 
 SAMPLE = "sample"
 Progress = Callable[[int, int], None]
@@ -114,13 +115,13 @@ def draw(
     at_once = os.cpu_count() or 1
     members: list[Member] = []
     environment: Fingerprint | None = None
-    waiting: deque[tuple[int, Seed, ChildProcess]] = deque()
+    waiting: deque[tuple[int, Seed, FreshWorker]] = deque()
     started = 0
     with ExitStack() as running:
         while len(members) < summary.n:
             while started < summary.n and len(waiting) < at_once:
                 seed = sweep_seed(setup.seed, started, rule=setup.rule)
-                child = running.enter_context(ChildProcess(_CHILD, environ, cwd=cwd))
+                child = running.enter_context(FreshWorker(_CHILD, environ, cwd=cwd))
                 child.channel.send(_job(setup, seed, summary, measured=measured and not started))
                 waiting.append((started, seed, child))
                 started += 1
@@ -158,7 +159,7 @@ def _job(setup: Setup, seed: Seed, summary: Summary, *, measured: bool) -> Mappi
     }
 
 
-def _finished(index: int, seed: Seed, child: ChildProcess) -> tuple[Member, Mapping[str, Any]]:
+def _finished(index: int, seed: Seed, child: FreshWorker) -> tuple[Member, Mapping[str, Any]]:
     try:
         message: Mapping[str, Any] = child.answer()
     except ProgramFailed:

@@ -11,22 +11,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.foundation.encoding import decode
-from twice.recording.comparepoints import Taken
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.sources import LiveSource
 from twice.recording.environment import measure
 from twice.recording.executing import execute
+from twice.recording.frame_kinds import SUMMARY
 from twice.recording.inputs import LiveInputs
 from twice.recording.serving import serve
-from twice.recording.session import SUMMARY, Session
+from twice.recording.session import Session
 from twice.recording.setup import Setup
-from twice.recording.snapshots import Captured
+from twice.recording.sink import Sink
 from twice.recording.streams import Streams
-from twice.recording.wire import Channel
 from twice.recording.wiring import Wiring
+from twice.worker.channel import Channel
 
 
-class SummarySink:
+class SummarySink(Sink):
     """Keeps the last value of one summary, and nothing else."""
 
     def __init__(self, name: str) -> None:
@@ -41,28 +41,6 @@ class SummarySink:
             name, value = fields
             if name == self._name:
                 self.last = value
-
-    def point(self, taken: Taken) -> None:
-        """Compare-points are not compared here."""
-
-    def value(self, column: str, payload: bytes, tick: int) -> None:
-        """Values with a tolerance are not compared here."""
-
-    def snapshot(self, captured: Captured) -> None:
-        """Snapshots are not kept."""
-
-    def wants_snapshots(self) -> bool:
-        """No."""
-        return False
-
-    def flush(self) -> None:
-        """Nothing is written here."""
-
-    def close(self, ending: Mapping[str, object]) -> None:
-        """Nothing is open."""
-
-    def disown(self) -> None:
-        """Nothing is written here."""
 
 
 def sample_here(job: Mapping[str, Any], channel: Channel) -> None:

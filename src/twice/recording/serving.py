@@ -7,24 +7,39 @@ traceback, because it is a fault of ours or of the program.
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from twice.errors import TwiceError
+from twice.recording.interrupts import ignore
 from twice.recording.kernel.confinement import current
 from twice.recording.kernel.keeper import supervise_from_here
 from twice.recording.kernel.tiers import SUPERVISOR, tiers_left_out
-from twice.recording.launch import NESTED, SUPERVISED, WORLD, error_message
+from twice.recording.sealing.namespace import cut_off
+from twice.recording.session_job import SUPERVISED, WORLD
 from twice.recording.surroundings.handed import take_handed
-from twice.recording.surroundings.thread_counts import load_numpy
-from twice.recording.wire import Channel, inherited
+from twice.recording.surroundings.thread_counts import load_numpy, load_numpy_without_threads
+from twice.worker import fork_server
+from twice.worker.channel import Channel, inherited, tell_error
+from twice.worker.process import NESTED
 
 Handler = Callable[[Mapping[str, Any], Channel], None]
+_LOADED = (
+    "encodings.utf_16_be",
+    "twice.recording.effects.network.listening",
+    "twice.recording.effects.network.resolving",
+    "twice.recording.effects.network.sockets",
+    "xxhash",
+    "zstandard",
+)
+"""What every session loads when it begins or writes."""
+_WITH_NUMPY = "twice.recording.streams.numpy_governed"
 
 
-def serve(handle: Handler) -> None:
+def serve(handle: Handler) -> NoReturn:
     """Receive one job, handle it below its keeper, report a refusal as data, and leave."""
     gc.freeze()  # What was loaded for this stays: no collection of the program's goes through it.
     channel = inherited(int(sys.argv[1]))
@@ -36,7 +51,7 @@ def serve(handle: Handler) -> None:
         left_out = tiers_left_out(os.environ)
         if WORLD in job:
             from twice.recording.kernel.world_keeper import run_in_world
-            from twice.recording.world_request import request_of
+            from twice.recording.requested_world import request_of
 
             folder = f"{os.environ[NESTED]}/{os.getpid()}"
             request = request_of(job[WORLD], folder)
@@ -44,7 +59,7 @@ def serve(handle: Handler) -> None:
         elif job.get(SUPERVISED) and SUPERVISOR not in left_out:
             supervise_from_here(f"{os.environ[NESTED]}/preimages")
     except TwiceError as error:
-        channel.send(error_message(error))
+        channel.send(tell_error(error))
         channel.close()
         sys.exit(2)
     _handle(handle, job, channel)
@@ -57,8 +72,58 @@ def _handle(handle: Handler, job: Mapping[str, Any], channel: Channel) -> NoRetu
     try:
         handle(job, channel)
     except TwiceError as error:
-        channel.send(error_message(error))
+        channel.send(tell_error(error))
         code = 2
     channel.close()
     current().close()
     sys.exit(code)
+
+
+def serve_actions(
+    actions: Mapping[str, Handler], prepare: Callable[[], object] = lambda: None
+) -> NoReturn:
+    """Do what a job names, in a network namespace of its own where that is asked for and can be had.
+
+    Interrupts are the parent's to act on: this process dies with the line to it, not in the middle of an answer.
+
+    Args:
+        actions: by name; besides, every process can be made a server of forks.
+        prepare: called before a server forks.
+    """
+
+    def handle(job: Mapping[str, Any], channel: Channel) -> None:
+        if job["action"] == fork_server.ACTION:
+            prepare()
+            serve_forks(channel, handle)
+            return
+        held = bool(job.get("cut_off")) and cut_off()
+        actions[job["action"]]({**job, "held": held}, channel)
+
+    ignore()
+    serve(handle)
+
+
+def serve_forks(channel: Channel, handle: Handler) -> None:
+    """Load what every session loads, then fork for every job that follows."""
+    fork_server.serve_forks(channel, load_for_sessions, lambda: serve(handle))
+
+
+def load_for_sessions() -> None:
+    """Load what every session does, numpy's generators too unless that starts threads here."""
+    from twice.recording.effects.files.opening import look_through_modules
+
+    trial = os.fork()
+    if trial == 0:
+        code = 1
+        try:
+            load_numpy_without_threads()
+            code = int(fork_server.count_threads() != 1)
+        finally:
+            os._exit(code)
+    loaded = list(_LOADED)
+    if os.waitstatus_to_exitcode(os.waitpid(trial, 0)[1]) == 0:
+        load_numpy_without_threads()
+        loaded.append(_WITH_NUMPY)
+    for name in loaded:
+        importlib.import_module(name)
+    look_through_modules()

@@ -23,7 +23,8 @@ from twice.recording.cadence import RateGuard
 from twice.recording.comparepoints import ComparePoints, Taken
 from twice.recording.components import Component
 from twice.recording.config import Config
-from twice.recording.inputs import INPUT, LiveInputs
+from twice.recording.frame_kinds import INPUT, LEFT, LOOP, ROLLBACK, SUMMARY
+from twice.recording.inputs import LiveInputs
 from twice.recording.judging import judged_by
 from twice.recording.keeping import KeptTicks
 from twice.recording.results import Results
@@ -39,8 +40,6 @@ from twice.recording.snapshots import (
 )
 from twice.recording.ticks import TickLoop, Ticks
 from twice.recording.wiring import Resume, Wiring
-
-LOOP, LEFT, ROLLBACK, SUMMARY = "loop", "left", "rollback", "summary"
 
 
 class Session:

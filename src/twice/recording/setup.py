@@ -25,9 +25,9 @@ from twice.recording.cadence import (
 )
 from twice.recording.compared_output import parse_ignored_output
 from twice.recording.config import negative_zeros, require_modest, whole_floats, with_floats
-from twice.recording.effects.clock import TickClock, parse_clock
 from twice.recording.effects.files.policies import Policy as FilePolicy
 from twice.recording.effects.files.policies import parse_files
+from twice.recording.effects.tick_clock import TickClock, parse_clock
 from twice.recording.kernel.file_policies import PolicyRow, parse_file_policy
 from twice.recording.program import Program
 from twice.recording.redaction.policy import Policy

@@ -9,7 +9,6 @@ Invariant: a sink sees every observation, in order, exactly once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from twice.errors import TwiceError
 from twice.recording.comparepoints import Taken
@@ -17,46 +16,39 @@ from twice.recording.record import RecordWriter
 from twice.recording.snapshots import Captured, store
 
 
-class Sink(Protocol):
-    """Receives what a session observes."""
+class Sink:
+    """Receives what a session observes; this one lets everything pass."""
 
     def point(self, taken: Taken) -> None:
         """A compare-point was taken."""
-        ...
 
     def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
         """Something for the journal: reads, inputs, output, values with a tolerance."""
-        ...
 
     def value(self, column: str, payload: bytes, tick: int) -> None:
         """A value that is compared with a tolerance, before its point."""
-        ...
 
     def snapshot(self, captured: Captured) -> None:
         """A snapshot was captured."""
-        ...
 
     def wants_snapshots(self) -> bool:
         """Whether capturing snapshots serves anyone here."""
-        ...
+        return False
 
     def flush(self) -> None:
         """What was given so far must outlive this process."""
-        ...
 
     def close(self, ending: Mapping[str, object]) -> None:
         """The run ended."""
-        ...
 
     def disown(self) -> None:
         """This process is a forked child and must not write."""
-        ...
 
 
 VALUE = "value"
 
 
-class RecordingSink:
+class RecordingSink(Sink):
     """Writes everything into one record.
 
     Args:
@@ -108,7 +100,7 @@ class RecordingSink:
         self.writer.abandon()
 
 
-class Sinks:
+class Sinks(Sink):
     """Several sinks, one after the other."""
 
     def __init__(self, sinks: Sequence[Sink]) -> None:
@@ -159,32 +151,3 @@ class Sinks:
         """Tell every sink."""
         for sink in self._sinks:
             sink.disown()
-
-
-class NoSink:
-    """Lets everything pass: for executions whose only purpose is to be looked at."""
-
-    def point(self, taken: Taken) -> None:
-        """Let it pass."""
-
-    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
-        """Let it pass."""
-
-    def value(self, column: str, payload: bytes, tick: int) -> None:
-        """Let it pass."""
-
-    def snapshot(self, captured: Captured) -> None:
-        """Let it pass."""
-
-    def wants_snapshots(self) -> bool:
-        """No."""
-        return False
-
-    def flush(self) -> None:
-        """Nothing is written here."""
-
-    def close(self, ending: Mapping[str, object]) -> None:
-        """Nothing was opened."""
-
-    def disown(self) -> None:
-        """Nothing was opened."""

@@ -15,17 +15,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rfc8785
 
 from twice.errors import DecodingRefused, RestoreRefused
 from twice.foundation.digests import Algorithm, digest_parts
 from twice.foundation.encoding import decode, encode_parts, loaded_types
-from twice.recording.components import Component
 from twice.recording.ordering import PREFIX, orders_of, reordered
 from twice.recording.record import RecordReader, RecordWriter
 from twice.recording.record_form import reading
+
+if TYPE_CHECKING:
+    from twice.recording.components import Component
 
 ENVELOPE_VERSION = 1
 STREAMS = "streams"

@@ -47,6 +47,12 @@ def remember_record(digest: str, *, is_passing: bool = False) -> None:
         mark_own(_KIND, digest)
 
 
+def remember_message(message: Mapping[str, Any]) -> None:
+    """Remember the record that a worker says it has made: one is begun, or a branch is finished."""
+    if (made := message.get("record")) is not None:
+        remember_record(made, is_passing=bool(message.get("is_passing")))
+
+
 def grant(digest: str, allow: Sequence[str]) -> None:
     """Trust a record in this process from here on.
 

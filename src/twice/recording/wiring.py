@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from twice.recording.comparepoints import Taken
 from twice.recording.effects.layer import EffectLayer
+from twice.recording.frame_kinds import LoopSpan
 from twice.recording.inputs import Inputs
 from twice.recording.output import no_output, print_nothing
 from twice.recording.sealing.inventory import Inventory
@@ -50,15 +51,6 @@ class NoControl:
 
     def compared(self, value: object) -> None:
         """Go on."""
-
-
-@dataclass(frozen=True)
-class LoopSpan:
-    """A loop of the recorded run: where it ended, and the cursors there."""
-
-    next_tick: int
-    effects: Mapping[str, object]
-    inputs: int
 
 
 @dataclass(frozen=True)

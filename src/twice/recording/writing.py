@@ -25,7 +25,6 @@ from twice.recording.executing import execute
 from twice.recording.identity import build_identity
 from twice.recording.inputs import LiveInputs
 from twice.recording.kernel.confinement import current
-from twice.recording.launch import GO_ON, NESTED, WORLD
 from twice.recording.native_files import roots_of
 from twice.recording.output import OutputCapture
 from twice.recording.record import RecordWriter, hidden_beside
@@ -33,13 +32,15 @@ from twice.recording.redaction.documents import redacted_identity
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.sampling import SAMPLE
 from twice.recording.session import Session
+from twice.recording.session_job import GO_ON, WORLD
 from twice.recording.setup import Setup
 from twice.recording.sink import RecordingSink
 from twice.recording.streams import Streams
 from twice.recording.surroundings import Surroundings
 from twice.recording.trust import digest_identity
-from twice.recording.wire import Channel
 from twice.recording.wiring import InForce, NoControl, Wiring
+from twice.worker.channel import Channel
+from twice.worker.process import NESTED
 
 
 def recording_session(

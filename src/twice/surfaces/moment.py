@@ -16,8 +16,7 @@ from twice.foundation.encoding import decode
 from twice.foundation.printable import printable
 from twice.recording.effects.events import LENIENT, STRICT, Event, unpack
 from twice.recording.effects.ops import MAIN, OPS, WITH_ARGUMENTS
-from twice.recording.inputs import INPUT
-from twice.recording.output import ERRORS, OUTPUT
+from twice.recording.frame_kinds import ERRORS, INPUT, OUTPUT
 from twice.recording.record import Frame, Point
 from twice.recording.runrecord import RunRecord
 from twice.recording.snapshots import STREAMS, read_envelope

@@ -28,8 +28,8 @@ from twice.foundation.encoding import decode, encode
 from twice.foundation.seeds import derive
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, unsupported_rows
-from twice.replaying.checking import Failure
-from twice.replaying.touched import touched_by
+from twice.replayer.notes import merge_inventories
+from twice.replayer.outcome import Failure
 from twice.testing.examples import Example
 from twice.testing.executing import BYSTANDER
 from twice.testing.faults import active
@@ -339,7 +339,7 @@ def _judged(
     missing = len(record.reader.points) - begun - int(held.message["evaluated"])
     if missing > 0:
         return Broken(f"{what} ended {missing} compare-points early", channel)
-    beside = unsupported_rows(touched_by(record, held.message))
+    beside = unsupported_rows(merge_inventories(record, held.message.get("inventory")))
     if beside:
         said = f"could not tell: a source of the world is not recorded: {in_words(beside[0])}"
         return Broken(said, Channel.EFFECTS)

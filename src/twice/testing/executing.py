@@ -20,19 +20,25 @@ from twice.recording.components import component_of
 from twice.recording.config import Config
 from twice.recording.effects.sources import BranchSource, RecordedSource
 from twice.recording.inputs import BranchInputs
-from twice.recording.launch import error_message
 from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
+from twice.recording.sink import Sink
 from twice.recording.snapshots import STREAMS, Captured, decoded, load
-from twice.recording.wire import Channel
 from twice.recording.wiring import Control, NoControl, Resume
-from twice.replaying.checking import CheckingSink, Failure
-from twice.replaying.forking import PrefixSink
-from twice.replaying.rebuilding import rebuilt_session, recorded_inputs
-from twice.replaying.replaying_child import Watch, execute_watched, states, verifying
-from twice.replaying.trusting import open_job_record
+from twice.replayer.branch_prefix import BranchPrefixSink
+from twice.replayer.compare_sink import ComparingSink
+from twice.replayer.outcome import Failure
+from twice.replayer.rebuild import rebuilt_session, recorded_inputs
+from twice.replayer.replay_job import open_job_record
+from twice.replayer.verify_worker import (
+    VerificationMonitor,
+    build_verification,
+    execute_watched,
+    states,
+)
 from twice.testing.faults import Fault
 from twice.testing.planting import Planting, draw_from, forgetting
+from twice.worker.channel import Channel, tell_error
 
 BYSTANDER = "bystander-of-a-test"
 _WIDTH = 16
@@ -54,13 +60,13 @@ def hold(job: Mapping[str, Any], channel: Channel, measured: Fingerprint) -> NoR
         if "fork" in added:
             watch = _branching(record, job, channel)
         else:
-            watch = verifying(record, job, channel, changed=changed)
+            watch = build_verification(record, job, channel, changed=changed)
         session = watch.session
         assert session is not None, "a watch that executes has its session"
         controls: list[Control] = [watch]
         if fault is not None:
             controls.insert(
-                0, Planting(fault, planted, lambda error: watch.leave(error_message(error)))
+                0, Planting(fault, planted, lambda error: watch.leave(tell_error(error)))
             )
         controls += _additions(added, record, watch, session)
         session.wiring.control = _All(controls)
@@ -68,7 +74,7 @@ def hold(job: Mapping[str, Any], channel: Channel, measured: Fingerprint) -> NoR
 
 
 def _additions(
-    added: Mapping[str, Any], record: RunRecord, watch: Watch, session: Session
+    added: Mapping[str, Any], record: RunRecord, watch: VerificationMonitor, session: Session
 ) -> list[Control]:
     """Put what is asked for into a session; who else looks on."""
     sink = session.wiring.sink
@@ -77,18 +83,18 @@ def _additions(
         captured = load(record.reader, added["again"])
         found.append(RestoredAgain(watch, captured, stop=bool(added.get("stop"))))
     if added.get("bystander"):
-        assert isinstance(sink, CheckingSink), "a bystander is added to a plain verification"
+        assert isinstance(sink, ComparingSink), "a bystander is added to a plain verification"
         session.wiring.sink = _PassingOver(sink, record, {"streams"}, {BYSTANDER})
         found.append(Bystander(watch, record))
         _stand_by(session)
     if "greedy" in added:
         assert watch.sink is not None, "a watch that executes has its sink"
-        session.wiring.sink = _Deaf(watch.sink)
+        session.wiring.sink = Sink()
         _draw_when_taken(session, added["greedy"])
     if "config" in added:
         session.config = Config(added["config"])
     if added.get("outcome"):
-        assert isinstance(sink, CheckingSink), "outcomes are compared by a plain verification"
+        assert isinstance(sink, ComparingSink), "outcomes are compared by a plain verification"
         over = {"streams", "effects", "inputs"}
         session.wiring.sink = _PassingOver(sink, record, over, set())
     if "same" in added:
@@ -98,15 +104,15 @@ def _additions(
     return found
 
 
-def _branching(record: RunRecord, job: Mapping[str, Any], channel: Channel) -> Watch:
+def _branching(record: RunRecord, job: Mapping[str, Any], channel: Channel) -> VerificationMonitor:
     """A session that is held against its record up to a fork, and goes its own way from there."""
     fork = job["added"]["fork"]
-    watch = Watch(channel, record, last=None, capture=job["capture"])
-    checking = CheckingSink(record, record.setup.predicate, watch.differs)
+    watch = VerificationMonitor(channel, record, last=None, capture=job["capture"])
+    checking = ComparingSink(record, record.setup.predicate, watch.differs)
     values: Any = decode(fork["values"])
     session = rebuilt_session(
         record,
-        sink=PrefixSink(checking, fork["at"]),
+        sink=BranchPrefixSink(checking, fork["at"]),
         source=BranchSource(RecordedSource(record)),
         inputs=BranchInputs(
             recorded_inputs(record, watch.input_differs), fork["at"], values, onwards=False
@@ -148,7 +154,7 @@ class RestoredAgain(NoControl):
         stop: whether the execution ends there.
     """
 
-    def __init__(self, watch: Watch, captured: Captured, *, stop: bool) -> None:
+    def __init__(self, watch: VerificationMonitor, captured: Captured, *, stop: bool) -> None:
         self._watch, self._captured, self._stop = watch, captured, stop
         self._seen = False
 
@@ -210,7 +216,7 @@ class Bystander(NoControl):
         record: what is executed.
     """
 
-    def __init__(self, watch: Watch, record: RunRecord) -> None:
+    def __init__(self, watch: VerificationMonitor, record: RunRecord) -> None:
         self._watch, self._record = watch, record
         self._at = {entry.tick: entry.number for entry in record.reader.snapshots}
 
@@ -256,7 +262,7 @@ def _draw_when_taken(session: Session, name: str) -> None:
         setattr(streams, kind, taking)
 
 
-class _PassingOver:
+class _PassingOver(Sink):
     """Hands points on without some columns, and with the recorded digests in some others.
 
     Args:
@@ -267,7 +273,7 @@ class _PassingOver:
     """
 
     def __init__(
-        self, checking: CheckingSink, record: RunRecord, over: set[str], without: set[str]
+        self, checking: ComparingSink, record: RunRecord, over: set[str], without: set[str]
     ) -> None:
         self._checking, self._points = checking, record.reader.points
         self._over, self._without = over, without
@@ -286,35 +292,3 @@ class _PassingOver:
     def value(self, column: str, payload: bytes, tick: int) -> None:
         """Hand it on."""
         self._checking.value(column, payload, tick)
-
-    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
-        """Journal frames are compared where they are served."""
-
-    def snapshot(self, captured: Captured) -> None:
-        """Snapshots are not compared here."""
-
-    def wants_snapshots(self) -> bool:
-        """No."""
-        return False
-
-    def flush(self) -> None:
-        """Nothing was opened."""
-
-    def close(self, ending: Mapping[str, object]) -> None:
-        """Nothing was opened."""
-
-    def disown(self) -> None:
-        """Nothing was opened."""
-
-
-class _Deaf(_PassingOver):
-    """Compares nothing: for an execution of which only the streams' beginnings count."""
-
-    def __init__(self, checking: CheckingSink) -> None:
-        self._checking = checking
-
-    def point(self, taken: Taken) -> None:
-        """Let it pass."""
-
-    def value(self, column: str, payload: bytes, tick: int) -> None:
-        """Let it pass."""

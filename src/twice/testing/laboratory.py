@@ -20,26 +20,26 @@ from typing import Any
 
 from twice.diagnosing.varying.factor import Here, varied
 from twice.diagnosing.varying.varying import chosen_factors
-from twice.diagnosing.zygote import Zygote
 from twice.foundation.closing import Closing
-from twice.recording.launch import ChildProcess, refuse_nesting
 from twice.recording.record import discard_hidden
 from twice.recording.recorder import record_job, refuse_lack_of_copy
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
 from twice.recording.trust import remember_record
-from twice.replaying.checking import Failure
-from twice.replaying.starting import Executor, job_for
+from twice.replayer.outcome import Failure
+from twice.replayer.replay_job import job_for
 from twice.testing.faults import active
+from twice.worker.fork_server import ForkServer
+from twice.worker.process import FreshWorker, Worker, refuse_nesting
 
 CHILD = "twice.testing"
 
-_ZYGOTES_MAX = 4
+_SERVERS_MAX = 4
 _OWN = ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT")
 """Variables that say which test runs, and where: no business of what is tested."""
 
-_zygotes: list[tuple[tuple[dict[str, str], str, bool], Zygote]] = []
+_servers: list[tuple[tuple[dict[str, str], str, bool], ForkServer]] = []
 
 
 def forked(
@@ -48,7 +48,7 @@ def forked(
     folder: str | None = None,
     stand_ins: Mapping[str, str] | None = None,
     apart: bool = False,
-) -> Executor:
+) -> Worker:
     """A process to execute in: the fork of one that is kept, a fresh one where that cannot be.
 
     Args:
@@ -62,26 +62,26 @@ def forked(
     environ = environ_for_child(here, surroundings, stand_ins=dict(stand_ins or {}))
     where = folder or os.getcwd()  # noqa: PTH109
     key = (environ, where, apart)
-    zygote = next((z for given, z in _zygotes if given == key), None)
-    if zygote is None:
-        if not _zygotes:
-            atexit.register(close_zygotes)
-        while len(_zygotes) >= _ZYGOTES_MAX:
-            _zygotes.pop(0)[1].close()
-        zygote = Zygote(CHILD, environ, cwd=where)
-        _zygotes.append((key, zygote))
-    if zygote.fit:
+    server = next((z for given, z in _servers if given == key), None)
+    if server is None:
+        if not _servers:
+            atexit.register(close_servers)
+        while len(_servers) >= _SERVERS_MAX:
+            _servers.pop(0)[1].close()
+        server = ForkServer(CHILD, environ, cwd=where)
+        _servers.append((key, server))
+    if server.fit:
         try:
-            return zygote.fork()
+            return server.fork()
         except OSError:
-            zygote.close()
-    return ChildProcess(CHILD, environ, cwd=where)
+            server.close()
+    return FreshWorker(CHILD, environ, cwd=where)
 
 
-def close_zygotes() -> None:
+def close_servers() -> None:
     """End the processes that are kept."""
-    while _zygotes:
-        _zygotes.pop()[1].close()
+    while _servers:
+        _servers.pop()[1].close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +146,12 @@ class Laboratory(Closing):
         finally:
             self.fresh = before
 
-    def start(self, surroundings: Surroundings) -> Executor:
+    def start(self, surroundings: Surroundings) -> Worker:
         """A process for one execution."""
         self.executions += 1
         if self.fresh:
             environ = environ_for_child(os.environ, surroundings)
-            return ChildProcess(CHILD, environ, cwd=os.getcwd())  # noqa: PTH109
+            return FreshWorker(CHILD, environ, cwd=os.getcwd())  # noqa: PTH109
         return forked(surroundings)
 
     def record(self, setup: Setup, *, other: bool = False) -> Path:
@@ -203,7 +203,7 @@ class Laboratory(Closing):
 
 
 def record_into(
-    out: Path, setup: Setup, surroundings: Surroundings, process: Executor
+    out: Path, setup: Setup, surroundings: Surroundings, process: Worker
 ) -> dict[str, Any]:
     """Record one run in a process; the message with which it ended.
 
@@ -232,7 +232,7 @@ def record_into(
 
 
 def hold_in(
-    process: Executor,
+    process: Worker,
     record: RunRecord,
     *,
     snapshot: int | None = None,

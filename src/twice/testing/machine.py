@@ -12,13 +12,14 @@ from typing import Any
 
 from twice.foundation.encoding import encode
 from twice.recording.runrecord import RunRecord
-from twice.replaying.branching import BranchingSession, prefix_proof
-from twice.replaying.reading import ReplaySession
-from twice.replaying.starting import Executor, surroundings_of
+from twice.replayer.branch_session import BranchingSession, prefix_proof
+from twice.replayer.replay_job import surroundings_of
+from twice.replayer.replay_session import ReplaySession
 from twice.testing.asking import Program, examples_of
 from twice.testing.extra import hypothesis
 from twice.testing.laboratory import Laboratory, forked
 from twice.testing.subject import Subject, subject_of
+from twice.worker.process import Worker
 
 EXAMPLES = 10
 STEPS = 12
@@ -97,7 +98,7 @@ def _components(state: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in state.items() if name != "streams"}
 
 
-def _start(record: RunRecord) -> Executor:
+def _start(record: RunRecord) -> Worker:
     return forked(surroundings_of(record))
 
 

@@ -32,10 +32,12 @@ from twice.recording.sealing.inventory import unsupported_rows
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
 from twice.recording.trust import grant
-from twice.replaying.starting import Executor, folder_of, stand_ins_of, surroundings_of
-from twice.replaying.statement import SEAL, Verification
-from twice.replaying.verifying import verify
+from twice.replayer.replay_job import folder_of, stand_ins_of, surroundings_of
+from twice.replayer.verdict import SEAL
+from twice.replayer.verification import Verification
+from twice.replayer.verify import verify
 from twice.testing.laboratory import AT_FAILURE, forked, hold_in, record_into
+from twice.worker.process import Worker
 
 FOLDER: Final = "__twice__"
 _NAME_MAX: Final = 120
@@ -243,7 +245,7 @@ class Runs:
         _fail("the run differs from its record", "\n".join(lines), todo)
 
 
-def forked_apart(record: RunRecord) -> Executor:
+def forked_apart(record: RunRecord) -> Worker:
     """A fork in the surroundings of a record, of a process that records nothing."""
     pinned = surroundings_of(record)
     stand_ins = stand_ins_of(record)
@@ -251,7 +253,7 @@ def forked_apart(record: RunRecord) -> Executor:
 
 
 def _statement(
-    path: Path, start: Callable[[RunRecord], Executor] | None
+    path: Path, start: Callable[[RunRecord], Worker] | None
 ) -> tuple[ProgramChanged | None, Verification]:
     """The statement, and how the code differs where it does: behaviour is what a test is about."""
     options: dict[str, Any] = {} if start is None else {"start": start}
@@ -266,12 +268,11 @@ def _holds(statement: Verification, *, changed: bool) -> bool:
     if not changed:
         return statement.exit_code == 0 and statement.result == "PASS"
     judged = statement.counts["evaluated"]
-    torn = any("torn" in caveat for caveat in statement.caveats)
     return (
         statement.result == "UNKNOWN"
         and statement.failure is None
         and judged > 0
-        and not torn
+        and not statement.is_torn
         and not unsupported_rows(statement.inventory)
     )
 

@@ -16,7 +16,7 @@ from twice.diagnosing.varying.varying import command
 from twice.errors import PropertyBroken, TwiceError
 from twice.foundation.channels import Channel
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 from twice.testing import examples
 from twice.testing.checks import Broken
 from twice.testing.examples import Example

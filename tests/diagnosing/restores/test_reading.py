@@ -12,7 +12,7 @@ from twice.diagnosing.diagnosing import diagnose
 from twice.diagnosing.restores.reading import told, unsteady
 from twice.recording.cadence import parse_cadence
 from twice.recording.components import component_of
-from twice.replaying.branching import branch
+from twice.replayer.branch_session import branch
 
 
 class Quiet:

@@ -9,8 +9,8 @@ import pytest
 from programs import recorded, verified
 from twice.recording.cadence import Cadence
 from twice.recording.runrecord import RunRecord
-from twice.replaying.restoring import restores
-from twice.replaying.verifying import verify
+from twice.replayer.restore_test import restores
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

@@ -9,9 +9,9 @@ import pytest
 import twice
 from programs import recorded, verified
 from twice.errors import EffectRefused
-from twice.recording.effects.clock import TickClock
+from twice.recording.effects.tick_clock import TickClock
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 
 def manifest(path: Path, how: str) -> dict[str, int]:

@@ -9,7 +9,7 @@ import pytest
 
 import twice
 from programs import recorded, verified, write
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

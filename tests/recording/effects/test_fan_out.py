@@ -11,8 +11,8 @@ import pytest
 
 from httpservers import serving
 from programs import cli
-from twice.replaying.replaying_child import are_reordered
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
+from twice.replayer.verify_worker import are_reordered
 
 TASKS = """
 import asyncio
@@ -171,7 +171,7 @@ def say(word, before, after):
 def main(run):
     first, second, last = (threading.Event() for _ in range(3))
     words = ["one", "two"]
-    if "twice.replaying.checking" in sys.modules:  # another schedule
+    if "twice.replayer.compare_sink" in sys.modules:  # another schedule
         words.reverse()
     threads = [
         threading.Thread(target=say, args=(words[0], first, second)),
@@ -188,7 +188,7 @@ def main(run):
 @pytest.mark.fresh
 @pytest.mark.parametrize(
     ("more", "result"),
-    [("", "UNKNOWN"), ('print("twice.replaying.checking" in sys.modules)', "FAIL")],
+    [("", "UNKNOWN"), ('print("twice.replayer.compare_sink" in sys.modules)', "FAIL")],
 )
 def test_a_difference_of_order_alone_is_unknown(tmp_path: Path, more: str, result: str) -> None:
     (tmp_path / "program.py").write_text(IN_TURN.replace("MORE", more))

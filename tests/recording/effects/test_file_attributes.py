@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import twice
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

@@ -11,7 +11,7 @@ from twice.errors import DigestRefused, EffectRefused
 from twice.foundation.digests import digest_bytes
 from twice.foundation.encoding import encode
 from twice.recording.effects.files.kept import Kept
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 READS = (
     "open(FILE[0]).read()",

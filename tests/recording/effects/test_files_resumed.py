@@ -10,7 +10,7 @@ import twice
 from programs import recorded
 from twice.errors import FileNotRebuilt
 from twice.recording.cadence import Cadence
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from programs import recorded, write
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

@@ -8,7 +8,7 @@ import pytest
 
 from programs import recorded
 from twice import diagnose
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

@@ -15,8 +15,8 @@ from programs import recorded, write
 from twice.recording.cadence import Cadence
 from twice.recording.effects.network.telling import told
 from twice.recording.runrecord import RunRecord
-from twice.replaying.statement import Verification
-from twice.replaying.verifying import verify
+from twice.replayer.verification import Verification
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

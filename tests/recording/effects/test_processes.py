@@ -9,7 +9,7 @@ import pytest
 from programs import recorded, verified
 from twice.recording.cadence import Cadence
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

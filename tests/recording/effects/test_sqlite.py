@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from programs import recorded
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

@@ -11,7 +11,7 @@ import pytest
 
 from programs import cli
 from tiers import sampled
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 

@@ -19,8 +19,8 @@ from programs import HANGS_AFTER_S, cli, environ
 from static_program import write_static_program
 from twice.recording.kernel.file_history import FileHistory
 from twice.recording.runrecord import RunRecord
-from twice.replaying.statement import Verification
-from twice.replaying.verifying import verify
+from twice.replayer.verification import Verification
+from twice.replayer.verify import verify
 
 pytestmark = [
     pytest.mark.integration,

@@ -14,7 +14,7 @@ import pytest
 from programs import recorded, write
 from twice.errors import FilesUnprotected
 from twice.recording.runrecord import RunRecord
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 from twice.surfaces.cli import main
 
 # What a program does, by the name of the source that it reaches the world through.

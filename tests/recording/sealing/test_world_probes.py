@@ -19,8 +19,8 @@ import pytest
 
 from programs import recorded
 from twice.errors import EffectRefused
-from twice.replaying.statement import Verification
-from twice.replaying.verifying import verify
+from twice.replayer.verification import Verification
+from twice.replayer.verify import verify
 
 ENTROPY = {
     "os.urandom": "os.urandom(16)",

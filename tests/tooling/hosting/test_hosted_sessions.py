@@ -10,8 +10,8 @@ import pytest
 import twice
 from twice.errors import OfferRefused, OutputExists, RegistryRefused, SessionMisuse, UsageError
 from twice.recording.runrecord import RunRecord
-from twice.replaying.branching import branch
-from twice.replaying.verifying import verify
+from twice.replayer.branch_session import branch
+from twice.replayer.verify import verify
 from twice.tooling.hosting.host import HostedSession
 
 COUNTING = f"{Path(__file__).with_name('counting_tools.py')}:registry"

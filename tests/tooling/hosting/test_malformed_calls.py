@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 from twice.tooling.envelope import CODES
 from twice.tooling.hosting.host import HostedSession
 

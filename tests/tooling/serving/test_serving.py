@@ -26,7 +26,7 @@ from mcp import Client, StdioServerParameters
 
 from programs import cli
 from twice.errors import UsageError
-from twice.replaying.verifying import verify
+from twice.replayer.verify import verify
 from twice.tooling.serving import timed_protocol, transports
 from twice.tooling.serving.transports import is_this_machine, require_token
 

@@ -23,11 +23,12 @@ from twice.assets.rendering.reading import files_read
 from twice.assets.rendering.workplace import Workplace, workplace
 from twice.errors import RenderFailed, TwiceError
 from twice.foundation.seeds import Seed
-from twice.recording.launch import ChildProcess
 from twice.recording.naming import AS_MAIN, parse_program
 from twice.recording.recorder import record_job
 from twice.recording.setup import Setup
 from twice.recording.surroundings import environ_for_child, for_recording
+from twice.recording.trust import remember_message
+from twice.worker.process import FreshWorker
 
 PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 """Where a child looks for programs, whatever its caller's environment says."""
@@ -121,7 +122,7 @@ def _recorded(job: Job, place: Workplace) -> tuple[Path, str]:
         if "PYTHONPATH" in os.environ:  # Where twice itself is found when it is not installed.
             base["PYTHONPATH"] = os.environ["PYTHONPATH"]
         environ = environ_for_child(base, surroundings)
-        with ChildProcess(_SESSION, environ, cwd=str(place.folder)) as child:
+        with FreshWorker(_SESSION, environ, cwd=str(place.folder), heard=remember_message) as child:
             limit(child.pid, job.bytes_max)
             try:
                 ended = _answered(child, message, job.timeout_s)
@@ -137,7 +138,7 @@ def _recorded(job: Job, place: Workplace) -> tuple[Path, str]:
 
 
 def _answered(
-    child: ChildProcess, message: Mapping[str, object], timeout_s: float
+    child: FreshWorker, message: Mapping[str, object], timeout_s: float
 ) -> dict[str, object]:
     """Wait for the end of a session, no longer than it has."""
     ends = now_s() + timeout_s

@@ -46,9 +46,9 @@ from twice.diagnosing.locating.reading_lines import line_facts
 from twice.diagnosing.locating.saving import find_saving
 from twice.diagnosing.locating.searching import Search, Searcher
 from twice.diagnosing.locating.slicing import Slicer
-from twice.diagnosing.together import together
 from twice.diagnosing.tracing.paths import FLOW, frame_prefix, is_local, plain, under
 from twice.diagnosing.tracing.trace import FlowPlan, Plan, Trace
+from twice.worker.concurrency import run_concurrently
 
 _CANDIDATES_MAX = 24
 _STEPS_MAX = 24
@@ -119,7 +119,9 @@ def _attempt(
 ) -> tuple[Located | Unlocated, str]:
     """One localisation, and the side that does not reproduce itself, if that was in the way."""
     calls = [partial(trace, side, 0, FlowPlan()) for side in ("a", "b")]
-    flows = [Flow(side, traced) for side, traced in zip(("a", "b"), together(calls), strict=True)]
+    flows = [
+        Flow(side, traced) for side, traced in zip(("a", "b"), run_concurrently(calls), strict=True)
+    ]
     moments = Moments(*flows)
     observer = Observer(trace, moments, repeats, insist=insist, held=held)
     observer.executions = len(flows)

@@ -22,7 +22,6 @@ import numpy as np
 
 from twice.diagnosing.locating.alignment import Numbers
 from twice.diagnosing.locating.moments import Flow, Moments
-from twice.diagnosing.together import together
 from twice.diagnosing.tracing.paths import is_which, plain, under
 from twice.diagnosing.tracing.trace import (
     SAMPLES_MAX,
@@ -33,6 +32,7 @@ from twice.diagnosing.tracing.trace import (
     Shown,
     Trace,
 )
+from twice.worker.concurrency import run_concurrently
 
 TraceCall = Callable[[str, int, Plan], Trace]
 Values = dict[str, Shown]
@@ -228,7 +228,7 @@ class Observer:
         if len(allowed) < len(asked):
             self.caveats["the search ended at its bound of executions; it may go on"] = None
         self.executions += len(allowed)
-        traces = together([partial(self._trace, *each.call()) for each in allowed])
+        traces = run_concurrently([partial(self._trace, *each.call()) for each in allowed])
         seen = [self._seen_in(each, trace) for each, trace in zip(allowed, traces, strict=True)]
         return seen + [{} for _ in asked[len(allowed) :]]
 

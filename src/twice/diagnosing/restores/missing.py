@@ -16,7 +16,7 @@ from typing import Any
 from twice.diagnosing.executions import Side
 from twice.diagnosing.restores.anatomy import paths_apart
 from twice.recording.runrecord import RunRecord
-from twice.replaying.restoring import restores
+from twice.replayer.restore_test import restores
 
 Progress = Callable[[int, int], None]
 _MISSING_MAX = 64

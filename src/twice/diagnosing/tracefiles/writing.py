@@ -20,7 +20,6 @@ from pathlib import Path
 
 from twice.diagnosing.divergence import Divergence
 from twice.diagnosing.executions import BEFORE_ALL, Side, Window, reproduced
-from twice.diagnosing.together import together
 from twice.diagnosing.tracefiles.document import (
     REPEATS,
     TracedExecution,
@@ -42,7 +41,8 @@ from twice.foundation.encoding import encode
 from twice.recording.effects.ops import OPS
 from twice.recording.recorder import refuse_existing
 from twice.recording.runrecord import RunRecord
-from twice.replaying.starting import require_rerunnable, require_same_code
+from twice.replayer.preconditions import require_rerunnable, require_same_code
+from twice.worker.concurrency import run_concurrently
 
 Progress = Callable[[str], None]
 
@@ -145,7 +145,7 @@ def _window_of(record: RunRecord, tick: int) -> Window:
 
 def _twice(side: Side, window: Window, plan: Plan) -> list[Trace]:
     calls = [partial(side.execute, window, plan, fork_of=number) for number in range(REPEATS)]
-    traces = [executed.trace for executed in together(calls)]
+    traces = [executed.trace for executed in run_concurrently(calls)]
     return [trace for trace in traces if trace is not None]
 
 

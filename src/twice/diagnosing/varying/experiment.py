@@ -12,13 +12,13 @@ from pathlib import Path
 
 from twice.diagnosing.diagnosing import diagnose
 from twice.diagnosing.halving import Group
-from twice.diagnosing.together import together
 from twice.diagnosing.varying.factor import Factor, Tried, varied
 from twice.diagnosing.varying.readback import Seen, seen_in, took_effect
 from twice.errors import FilesUnprotected, SurroundingsRefused, TwiceError
 from twice.recording.recorder import record_program
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings
+from twice.worker.concurrency import run_concurrently
 
 Progress = Callable[[str], None]
 
@@ -116,7 +116,7 @@ class Experiment:
             self._count += 1
             out = self.folder / f"{self._count}.twice"
             calls.append(partial(self._record_one, group, out))
-        return together(calls)
+        return run_concurrently(calls)
 
     def _record_one(self, group: Group, out: Path) -> Made:
         able = tuple(name for name in group if name not in self.refused)

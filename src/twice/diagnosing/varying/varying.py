@@ -40,7 +40,8 @@ from twice.recording.recorder import as_program, master_seed
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
-from twice.replaying.starting import require_rerunnable, require_same_code, surroundings_of
+from twice.replayer.preconditions import require_rerunnable, require_same_code
+from twice.replayer.replay_job import surroundings_of
 
 _NOT_TRIED = "the program differs from itself, so nothing could be told"
 _ONCE = "the run differed once and not again: something else moves it now and then"

@@ -16,18 +16,17 @@ from __future__ import annotations
 
 import time as _time
 from collections.abc import Callable
-from dataclasses import dataclass
 from operator import call
 from sys import _getframe
 from types import CodeType
 from typing import Any
 
-from twice.errors import ClassRefused
 from twice.recording.effects import calendar, ops
 from twice.recording.effects.actors import Actor, current
 from twice.recording.effects.events import RUN_READS_MAX
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.patches import Patch
+from twice.recording.effects.tick_clock import TickClock
 
 REAL: dict[ops.Op, Callable[[], object]] = {
     ops.TIME: _time.time,
@@ -47,43 +46,6 @@ _REAL_SLEEP = _time.sleep
 def is_governed() -> bool:
     """Whether a program that reads the clock of this process now is answered by a layer."""
     return _time.time is not REAL[ops.TIME]
-
-
-@dataclass(frozen=True)
-class TickClock:
-    """A clock that is a function of the run: seconds = origin + step x tick."""
-
-    origin: float
-    step: float
-
-    def seconds(self, tick: int) -> float:
-        """The time at a tick; construction, tick -1, reads the origin."""
-        return self.origin + self.step * max(tick, 0)
-
-    def __str__(self) -> str:
-        return f"ticks:{self.origin!r},{self.step!r}"
-
-
-def parse_clock(text: str) -> TickClock | None:
-    """Read a clock policy: ``record`` (the default) or ``ticks:ORIGIN,STEP`` in seconds.
-
-    Raises:
-        ClassRefused: E-CLASS-001, when it is neither.
-    """
-    if text == "record":
-        return None
-    kind, _, numbers = text.partition(":")
-    try:
-        origin, step = (float(part) for part in numbers.split(","))
-    except ValueError:
-        kind = ""
-    if kind != "ticks":
-        raise ClassRefused(
-            f"{text!r} is not a clock policy.",
-            "Expected record, or ticks:ORIGIN,STEP with two numbers of seconds.",
-            "For example: --clock ticks:0,0.01",
-        )
-    return TickClock(origin, step)
 
 
 Tick = Callable[[], int]

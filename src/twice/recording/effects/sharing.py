@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from twice.recording.launch import NESTED
+from twice.worker.process import NESTED
 
 _NUMBERS = count()
 

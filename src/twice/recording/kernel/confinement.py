@@ -26,7 +26,7 @@ from twice.recording.kernel.package_paths import PackagePaths
 from twice.recording.kernel.process_tree import read_parent
 from twice.recording.kernel.thread_marks import ThreadMarks
 from twice.recording.kernel.tree_listing import ListedRoots
-from twice.recording.wire import Channel
+from twice.worker.channel import Channel
 
 _getpid = os.getpid  # the real one: bound before anything is patched
 _GENERATIONS_MAX = 64

@@ -31,6 +31,9 @@ _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 _NO_ACCESS_TIME = getattr(os, "O_NOATIME", 0)
 
 
+UNSETTLED = "changed while it was compared"
+
+
 class FileUnsettled(OSError):
     """A file changed each time that it was read."""
 

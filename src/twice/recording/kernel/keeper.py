@@ -27,7 +27,7 @@ from twice.recording.kernel.package_paths import PackagePaths
 from twice.recording.kernel.preimages import PreimageStore
 from twice.recording.kernel.supervisor import StopServing, Supervisor, serve_until
 from twice.recording.kernel.thread_marks import ThreadMarks
-from twice.recording.wire import Channel
+from twice.worker.channel import Channel
 
 _PASSED_ON = (
     signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGQUIT,

@@ -29,9 +29,8 @@ from twice.recording.kernel.system_call_filter import (
     is_supported,
     refusing_filter,
 )
-from twice.recording.kernel.tiers import KEPT
 from twice.recording.kernel.write_refusal import RefusingSupervisor
-from twice.recording.wire import Channel
+from twice.worker.channel import KEPT, Channel
 
 
 def run_refusing(

@@ -20,6 +20,7 @@ from typing import Literal
 from twice.foundation.digests import DEFAULT, Algorithm
 from twice.recording.kernel.file_history import FileHistory, FileState
 from twice.recording.kernel.file_observation import (
+    UNSETTLED,
     FileUnsettled,
     locate_difference,
     observe_state,
@@ -36,7 +37,6 @@ _OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
 _REDIRECT = ("trusted.overlay.redirect", "user.overlay.redirect")
 ONLY_IN_REPLAY = "written only in the replay"
 REMOVED_ONLY_IN_REPLAY = "removed only in the replay"
-UNSETTLED = "changed while it was compared"
 
 
 @dataclass(frozen=True, slots=True)

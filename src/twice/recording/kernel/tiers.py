@@ -19,8 +19,6 @@ NUMBER: Final = "number"
 NETWORK: Final = "network"
 REFUSAL: Final = "refusal"
 TIERS: Final = (SUPERVISOR, WORLD, NUMBER, NETWORK, REFUSAL)
-KEPT: Final = "kept"
-"""Kind of the last message of a process in a world: what its keeper found when the program had ended."""
 VARIABLE: Final = "TWICE_WITHOUT"
 
 

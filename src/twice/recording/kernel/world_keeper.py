@@ -42,10 +42,10 @@ from twice.recording.kernel.replay_differences import copy_differing
 from twice.recording.kernel.stalls import LOOK_MS, StallGuard
 from twice.recording.kernel.system_call_filter import refuse_unseen_calls
 from twice.recording.kernel.thread_marks import ThreadMarks
-from twice.recording.kernel.tiers import KEPT, NETWORK, NUMBER, REFUSAL, VARIABLE, tiers_left_out
+from twice.recording.kernel.tiers import NETWORK, NUMBER, REFUSAL, VARIABLE, tiers_left_out
 from twice.recording.kernel.tiers import WORLD as WORLD_TIER
 from twice.recording.kernel.world import World
-from twice.recording.wire import Channel
+from twice.worker.channel import KEPT, Channel
 
 _HIDDEN_MAX = 1000
 _COPIED_MAX = 3

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from twice.errors import RedactionRefused
-from twice.recording.output import ERRORS, OUTPUT
+from twice.recording.frame_kinds import ERRORS, OUTPUT
 from twice.recording.record import RecordReader
 from twice.recording.record.blockfile import BlockFile
 from twice.recording.record.layout import Kind

@@ -61,8 +61,3 @@ def covered_sources(*, is_recording: bool, was_supervised: bool) -> Mapping[str,
 def is_own_process(pid: int) -> bool:
     """Return whether a process descends from this one, and runs again in a replay."""
     return current().is_own_process(pid)
-
-
-def is_repeated(row: Mapping[str, object]) -> bool:
-    """Return whether a row of an inventory stands for processes that run again in a replay."""
-    return row.get("class") == "repeated"

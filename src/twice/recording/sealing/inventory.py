@@ -172,6 +172,11 @@ def rows_of(inventory: object) -> list[Mapping[str, object]]:
     return [row for row in rows if isinstance(row, Mapping) and isinstance(row.get("source"), str)]
 
 
+def is_repeated(row: Mapping[str, object]) -> bool:
+    """Return whether a row of an inventory stands for processes that run again in a replay."""
+    return row.get("class") == "repeated"
+
+
 def unsupported_rows(inventory: object) -> list[Mapping[str, object]]:
     """Those that are unsupported and were not allowed."""
     return [

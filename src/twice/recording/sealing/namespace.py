@@ -23,12 +23,6 @@ from twice.recording.kernel.tiers import NETWORK, tiers_left_out
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 _SELF = Path("/proc/self")
 
-HELD = "the replay ran in a network namespace of its own, without a network"
-NOT_HELD = (
-    "this system gives no network namespace, so C code that connects by itself is found by its socket "
-    "alone"
-)
-
 
 def cut_off() -> bool:
     """Leave the network for good, if that is possible; whether it was done.

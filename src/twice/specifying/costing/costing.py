@@ -18,7 +18,8 @@ from twice.foundation.fingerprint import Fingerprint
 from twice.recording.environment import measure
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
-from twice.replaying.starting import require_rerunnable, require_same_code, surroundings_of
+from twice.replayer.preconditions import require_rerunnable, require_same_code
+from twice.replayer.replay_job import surroundings_of
 from twice.specifying.costing.budget import By, Culprit, judge
 from twice.specifying.costing.cost import Cost, OtherCost, RuleCost
 from twice.specifying.costing.figures import added

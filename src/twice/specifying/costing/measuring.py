@@ -33,17 +33,17 @@ from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing import watching
 from twice.recording.session import Session
-from twice.recording.sink import NoSink, RecordingSink
+from twice.recording.sink import RecordingSink, Sink
 from twice.recording.streams.global_streams import shared_position
-from twice.recording.wire import Channel
 from twice.recording.writing import recording_session
 from twice.specifying.costing.making import Making
+from twice.worker.channel import Channel
 
 _wall = cast("Callable[[], float]", REAL[ops.PERF_COUNTER])
 _cpu = cast("Callable[[], float]", REAL[ops.PROCESS_TIME])
 
 
-class _Dropping(NoSink):
+class _Dropping(Sink):
     """Lets everything pass, snapshots included: they are captured as for a record."""
 
     def __init__(self, *, wanted: bool) -> None:

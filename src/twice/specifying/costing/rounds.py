@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.errors import ConfigKeyUnused, ProgramFailed, TwiceError
-from twice.recording.launch import ChildProcess
 from twice.recording.surroundings import environ_for_child
 from twice.specifying.costing.figures import Took, orders
 from twice.specifying.costing.making import Making
 from twice.specifying.costing.rules import RULES, Rule
+from twice.worker.process import FreshWorker
 
 _CHILD: Final = "twice.specifying.costing"
 EVERYTHING, BARE = "everything", "bare"
@@ -179,7 +179,7 @@ def made(making: Making, out: Path) -> Made:
     """
     out.unlink(missing_ok=True)
     environ = environ_for_child(os.environ, making.surroundings)
-    with ChildProcess(_CHILD, environ) as child:
+    with FreshWorker(_CHILD, environ) as child:
         message = child.ask({"making": making.to_json(), "out": str(out)})
         child.wait()
         if message["how"] not in {"completed", "exit"} or message["exit_code"]:

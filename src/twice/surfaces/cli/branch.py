@@ -19,7 +19,7 @@ from typing import Any
 from twice.errors import UsageError
 from twice.recording.config import parse_value
 from twice.recording.runrecord import RunRecord
-from twice.replaying.branching import branch, prefix_proof
+from twice.replayer.branch_session import branch, prefix_proof
 from twice.surfaces.cli.deriving import add_output, refuse_own_source
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.trusting import add_trust, trust_records

@@ -13,8 +13,8 @@ from twice.errors import UsageError
 from twice.foundation.digests import Algorithm
 from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
 from twice.recording.compared_output import parse_ignored_output
-from twice.recording.effects.clock import parse_clock
 from twice.recording.effects.files.policies import parse_files
+from twice.recording.effects.tick_clock import parse_clock
 from twice.recording.kernel.file_policies import parse_file_policy
 from twice.recording.redaction.policy import RULES, Policy
 from twice.recording.sealing.inventory import parse_allowed

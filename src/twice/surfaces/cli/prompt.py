@@ -16,8 +16,8 @@ from pathlib import Path
 
 from twice.errors import TwiceError, UsageError
 from twice.foundation.printable import printable
-from twice.replaying.branching import prefix_proof
-from twice.replaying.reading import ReplaySession
+from twice.replayer.branch_session import prefix_proof
+from twice.replayer.replay_session import ReplaySession
 from twice.surfaces.cli.deriving import refuse_own_source
 from twice.surfaces.values import inline, lines
 

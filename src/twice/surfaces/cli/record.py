@@ -30,15 +30,15 @@ from twice.foundation.classes import (
     Summary,
     parse_test,
 )
-from twice.recording.launch import GO_ON
 from twice.recording.naming import runs_in
 from twice.recording.program import Program
 from twice.recording.recorder import master_seed, record_program, refuse_existing
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
+from twice.recording.session_job import GO_ON
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
-from twice.replaying.verifying import require_known
+from twice.replayer.verify import require_known
 from twice.surfaces.cli.policies import add_policies, policies_of, variables_of
 from twice.surfaces.cli.showing import Progress, add_json, print_json
 from twice.surfaces.cli.starting import add_program, add_starting, config_of, program_of, seed_of

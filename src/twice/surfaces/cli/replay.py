@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import UsageError
-from twice.replaying.reading import ReplaySession, replay
+from twice.replayer.replay_session import ReplaySession, replay
 from twice.surfaces.cli.prompt import Prompt, state_lines
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.trusting import add_trust, trust_records

@@ -12,7 +12,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from twice.replaying.rerunning import rerun
+from twice.replayer.rerun import rerun
 from twice.surfaces.cli.deriving import add_output, refuse_own_source
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.trusting import add_trust, trust_records

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from twice.errors import UsageError
 from twice.recording.sealing.inventory import parse_allowed
-from twice.replaying.trusting import trusting
+from twice.replayer.preconditions import trusting
 
 
 def add_trust(parser: argparse.ArgumentParser, *, allows: bool = True) -> None:

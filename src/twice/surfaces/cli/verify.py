@@ -18,9 +18,10 @@ import sys
 from pathlib import Path
 
 from twice.errors import OutputUnwritable, UsageError
-from twice.foundation.classes import Predicate
-from twice.replaying.statement import SEAL, Verification
-from twice.replaying.verifying import verify
+from twice.recording.runrecord import RunRecord
+from twice.replayer.verdict import SEAL
+from twice.replayer.verification import Verification
+from twice.replayer.verify import verify
 from twice.surfaces.cli.showing import Doing, Progress, add_json, print_json
 from twice.surfaces.cli.trusting import add_trust, trust_records
 
@@ -106,7 +107,8 @@ def _run(options: argparse.Namespace) -> int:
 def _verified(options: argparse.Namespace) -> Verification:
     predicate = None
     if options.classes or options.scope:
-        predicate = Predicate.parse(options.classes, options.scope or "host")
+        with RunRecord.open(options.record) as record:
+            predicate = record.setup.predicate.amend(options.classes, options.scope)
     with Progress("verifying") as progress:
         return verify(
             options.record,

@@ -18,8 +18,8 @@ from twice.diagnosing.diagnosing import diagnose
 from twice.diagnosing.divergence import Divergence
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record
-from twice.replaying.statement import Verification
-from twice.replaying.verifying import verify
+from twice.replayer.verification import Verification
+from twice.replayer.verify import verify
 
 SEED: Final = 7
 HASH_SEEDS: Final = ("1", "2")

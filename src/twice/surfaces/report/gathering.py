@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from twice.recording.effects.events import LENIENT, STRICT
-from twice.recording.inputs import INPUT
-from twice.recording.output import ERRORS, OUTPUT
+from twice.recording.frame_kinds import ERRORS, INPUT, OUTPUT
 from twice.recording.record import columns
 from twice.recording.runrecord import RunRecord
 

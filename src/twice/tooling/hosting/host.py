@@ -37,10 +37,10 @@ from twice.recording.naming import parse_program
 from twice.recording.recorder import record_program, refuse_existing
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
-from twice.recording.wire import pair
 from twice.tooling import envelope
 from twice.tooling.hosting.program import PROGRAM
 from twice.tooling.seeding import read_seed
+from twice.worker.channel import pair
 
 _START_S: Final = 120.0
 

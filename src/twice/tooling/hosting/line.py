@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.recording.run import Run
-from twice.recording.wire import Channel, inherited
+from twice.worker.channel import Channel, inherited
 
 
 class Line:

@@ -12,18 +12,18 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from twice.diagnosing import zygote
 from twice.errors import CallRefused
 from twice.recording.environment import measure
 from twice.recording.interrupts import ignore
-from twice.recording.serving import serve
+from twice.recording.serving import serve, serve_forks
 from twice.recording.settings import settings_at_start
-from twice.recording.wire import Channel
 from twice.tooling.finding import find_registry
 from twice.tooling.registry import Registry
 from twice.tooling.verifying.attempts import Attempt
 from twice.tooling.verifying.describing import described
 from twice.tooling.verifying.trial import refused, try_once
+from twice.worker.channel import Channel
+from twice.worker.fork_server import ACTION
 
 
 def handle(job: Mapping[str, Any], channel: Channel) -> None:
@@ -32,8 +32,8 @@ def handle(job: Mapping[str, Any], channel: Channel) -> None:
     if job["folder"] not in sys.path:
         sys.path.insert(0, job["folder"])
     registry = find_registry(job["registry"])
-    if job["action"] == zygote.ACTION:
-        zygote.serve_forks(channel, lambda one, line: _do(registry, settings, one, line))
+    if job["action"] == ACTION:
+        serve_forks(channel, lambda one, line: _do(registry, settings, one, line))
     else:
         _do(registry, settings, job, channel)
 

@@ -21,14 +21,15 @@ from typing import Any, Final
 
 from twice.diagnosing.varying.factor import Here, varied
 from twice.diagnosing.varying.readback import took_effect, why_not
-from twice.diagnosing.zygote import Zygote
 from twice.errors import ProgramFailed, SurroundingsRefused
 from twice.foundation.closing import Closing
-from twice.recording.launch import ChildProcess, revived
 from twice.recording.surroundings import environ_for_child, for_recording
 from twice.tooling.limiting import now_s
 from twice.tooling.verifying.attempts import Attempt, Outcome, outcome_of
 from twice.tooling.verifying.factors import AROUND
+from twice.worker.channel import revive_error
+from twice.worker.fork_server import ForkServer
+from twice.worker.process import FreshWorker
 
 MODULE: Final = "twice.tooling.verifying"
 _KEPT: Final = 6
@@ -66,7 +67,7 @@ class Laboratory(Closing):
         here = Here(self._base, self._folder)
         self._tried = {name: factor.choose(here) for name, factor in AROUND.items()}
         self.skipped = {name: each.skipped for name, each in self._tried.items() if each.skipped}
-        self._processes: dict[tuple[tuple[str, ...], int], Zygote] = {}
+        self._processes: dict[tuple[tuple[str, ...], int], ForkServer] = {}
         self._settings: dict[tuple[str, ...], Mapping[str, str]] = {}
 
     def describe(self) -> dict[str, Any]:
@@ -129,9 +130,9 @@ class Laboratory(Closing):
     ) -> Mapping[str, Any]:
         key = (around, process)
         job = {**job, "registry": self._registry, "folder": str(Path.cwd())}
-        zygote = self._process(key, job)
-        if zygote.fit:
-            with zygote.fork() as fork:
+        server = self._process(key, job)
+        if server.fit:
+            with server.fork() as fork:
                 fork.channel.send(job)
                 try:
                     message = fork.channel.receive(self._limit_s)
@@ -142,9 +143,9 @@ class Laboratory(Closing):
                     tail = fork.errors_tail(300).splitlines()
                     raise ProgramFailed("A trial's process died.", tail[-1] if tail else "", "")
             if message.get("kind") == "error":
-                raise revived(message)
+                raise revive_error(message)
             return message
-        child = ChildProcess(
+        child = FreshWorker(
             MODULE, self._environ(around), cwd=str(self._stand[0]), python=self._python
         )
         try:
@@ -153,7 +154,7 @@ class Laboratory(Closing):
             child.kill()
             child.close()
 
-    def _process(self, key: tuple[tuple[str, ...], int], job: Mapping[str, Any]) -> Zygote:
+    def _process(self, key: tuple[tuple[str, ...], int], job: Mapping[str, Any]) -> ForkServer:
         found = self._processes.pop(key, None)
         if found is None:
             around = " + ".join(key[0]) if len(key[0]) < len(AROUND) // 2 else "everything varied"
@@ -161,7 +162,7 @@ class Laboratory(Closing):
             while len(self._processes) >= _KEPT:
                 self._processes.pop(next(iter(self._processes))).close()
             began_s = now_s()
-            found = Zygote(
+            found = ForkServer(
                 MODULE,
                 self._environ(key[0]),
                 cwd=str(self._stand[0]),

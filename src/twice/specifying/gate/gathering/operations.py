@@ -15,10 +15,10 @@ from typing import Final
 from twice.errors import SessionMisuse, TwiceError
 from twice.foundation.encoding import encode
 from twice.recording.runrecord import RunRecord
-from twice.replaying.branching import BranchingSession, prefix_proof
-from twice.replaying.reading import ReplaySession
-from twice.replaying.rerunning import rerun
-from twice.replaying.verifying import verify
+from twice.replayer.branch_session import BranchingSession, prefix_proof
+from twice.replayer.replay_session import ReplaySession
+from twice.replayer.rerun import rerun
+from twice.replayer.verify import verify
 from twice.specifying.gate.evidence import Tried
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gathering.bench import Bench, because

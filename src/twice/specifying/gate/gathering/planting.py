@@ -22,7 +22,7 @@ from twice.diagnosing.divergence import Divergence
 from twice.errors import TwiceError
 from twice.recording.program import Program
 from twice.recording.runrecord import RunRecord
-from twice.replaying.branching import branch
+from twice.replayer.branch_session import branch
 from twice.specifying.gate.evidence import Planted
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.fields import steps

@@ -10,7 +10,7 @@ from pathlib import Path
 from twice.diagnosing.restores.missing import explained_restores
 from twice.errors import TwiceError
 from twice.recording.runrecord import RunRecord
-from twice.replaying.restoring import chosen
+from twice.replayer.restore_test import chosen
 from twice.specifying.gate.evidence import Restored
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gathering.bench import Bench, because
@@ -29,6 +29,7 @@ def gather_restored(bench: Bench) -> Restored | Unavailable:
         told = because(error).replace(f"{bench.scratch}/", "")
         return Restored(0, (told,), ())
     failed = tuple(f"{each['component']}: {each['reason']}" for each in result["failed"])
+    failed += tuple(result.get("unjudged", ()))
     missing = tuple(result["failed"][0].get("missing", ())) if result["failed"] else ()
     return Restored(int(result["tested"]), failed, missing, _on_the_way(path))
 

@@ -17,8 +17,8 @@ from twice.recording.effects.ops import FILE_READ
 from twice.recording.placing import Placing
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, unsupported_rows
-from twice.replaying.statement import SEAL
-from twice.replaying.verifying import verify
+from twice.replayer.verdict import SEAL
+from twice.replayer.verify import verify
 from twice.specifying.gate.evidence import Sealed, Stream, Taken, Trial
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gathering.bench import Bench, because

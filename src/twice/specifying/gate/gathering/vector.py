@@ -14,10 +14,9 @@ from twice.errors import TwiceError
 from twice.recording.config import in_settings
 from twice.recording.program import source_digests
 from twice.recording.runrecord import RunRecord
-from twice.replaying.starting import source_changes
-from twice.replaying.statement import Verification
-from twice.replaying.trusting import trusting
-from twice.replaying.verifying import verify
+from twice.replayer.preconditions import source_changes, trusting
+from twice.replayer.verification import Verification
+from twice.replayer.verify import verify
 from twice.specifying.gate.evidence import Vector
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gathering.bench import Bench, because

@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 
 from twice.errors import SceneArgumentRefused
 from twice.recording.effects.actors import outside
-from twice.recording.launch import NESTED
 from twice.tooling.enforcing import unwatched
+from twice.worker.process import NESTED
 from twice.writing import write
 
 Function = TypeVar("Function", bound=Callable[..., Any])

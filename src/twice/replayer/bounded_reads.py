@@ -1,0 +1,115 @@
+"""Serves a record to a verification, each read within the compare-point that it was made before.
+
+One clock call more would be served the value of the next one, and be noticed ticks later, if at all. So a read that
+the record does not have before the next compare-point is refused at that call. Which of several equal calls is the
+one too many, the lines tell that made as many reads earlier in this execution.
+
+Not for: reads of other actors than the main program, whose order against compare-points is a schedule's.
+
+Invariant: an execution that asks what was recorded is served as by the plain source.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from twice.errors import EffectMismatch
+from twice.recording.effects.events import Event
+from twice.recording.effects.sources import RecordedSource, describe
+from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.places import user_line
+from twice.recording.session import Session
+
+_NEVER = sys.maxsize
+
+
+class CheckpointBoundedReads(RecordedSource):
+    """The reads of a record, for one verification.
+
+    Args:
+        record: what is served.
+        differs: told of a mismatch before it is raised.
+        lines_from: compare-point from which on the lines of reads are kept; None for none: to ask for a
+            line costs more than to serve a read.
+
+    Attributes:
+        session: what is executed, once there is one.
+        is_extra: whether a read was refused as one too many.
+        extra_at: its line, where lines were kept.
+    """
+
+    def __init__(
+        self,
+        record: RunRecord,
+        differs: Callable[[EffectMismatch], None],
+        *,
+        lines_from: int | None = None,
+    ) -> None:
+        super().__init__(record, differs)
+        self.session: Session | None = None
+        self.is_extra, self.extra_at = False, ""
+        self._lines_from = _NEVER if lines_from is None else lines_from
+        self._record = record
+        self._frames = record.strict_frames()
+        self._events: Sequence[Event] = ()
+        self._written_at = self._used = 0
+        self._compared = _comparing_effects(record)
+        self._until = -1
+        self._lines: list[str] = []
+        self._known: dict[int, list[str]] = {}
+
+    def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
+        """Continue after that many strict reads, and that many lenient ones of each operation."""
+        super().seek(position, lenient)
+        self._frames = self._record.strict_frames(position)
+        self._events, self._used = (), 0
+
+    def left(self, point: int) -> str:
+        """The first read that the record holds before a compare-point and that was not made; or empty."""
+        there = self._has_more() and self._written_at <= point
+        return describe(*self._events[self._used]) if there else ""
+
+    def _next(self) -> Event | None:
+        session = self.session
+        bounded = session is not None and not session.muted
+        if bounded and session is not None and session.point_count > self._until:
+            self._enter(session.point_count)
+        if self._until >= self._lines_from:
+            self._lines.append(user_line())
+        if not self._has_more():
+            return None
+        if bounded and self._written_at > self._until:
+            self.is_extra, self.extra_at = True, self._odd_one()
+            return None
+        self._used += 1
+        return self._events[self._used - 1]
+
+    def _has_more(self) -> bool:
+        while self._used >= len(self._events):
+            frame = next(self._frames, None)
+            if frame is None:
+                return False
+            self._written_at, self._events = frame
+            self._used = 0
+        return True
+
+    def _enter(self, point: int) -> None:
+        """Reads from here on are made before this compare-point, or the next one that compares effects."""
+        self._until = next((at for at in self._compared if at >= point), _NEVER)
+        self._known[len(self._lines)] = self._lines
+        self._lines = []
+
+    def _odd_one(self) -> str:
+        """The line among those of this compare-point that as many reads before it do not know."""
+        for line, was in zip(self._lines, self._known.get(len(self._lines) - 1, ()), strict=False):
+            if line != was:
+                return line
+        return self._lines[-1] if self._lines else ""
+
+
+def _comparing_effects(record: RunRecord) -> Iterator[int]:
+    """Compare-points before which the reads so far are written down and compared."""
+    for index, (_, shape, _) in enumerate(record.reader.points.rows(0)):
+        if "effects" in shape.components:
+            yield index

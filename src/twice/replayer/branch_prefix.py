@@ -1,0 +1,153 @@
+"""Copy the beginning of one record into another: what a branch and its parent have in common.
+
+Points, journal frames and snapshots are written again in their order; the chain of points comes out
+the same, which is the proof that the prefix is identical. The beginning ends at a snapshot, between
+two points: of what stands there, only what came before the snapshot is copied.
+
+While the branch runs, what it does again before the fork is held against the parent.
+
+Invariant: copying does not interpret what it copies, except to count it and to name its pages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from twice.recording.comparepoints import Taken
+from twice.recording.effects.events import ACTOR, LENIENT, STRICT, unpack
+from twice.recording.effects.ops import OPS
+from twice.recording.effects.tallies import count, select_cursor_numbers
+from twice.recording.frame_kinds import ERRORS, INPUT, LOOP, OUTPUT
+from twice.recording.record.frames import Frame
+from twice.recording.runrecord import RunRecord
+from twice.recording.sink import RecordingSink, Sink
+from twice.recording.snapshots import Cursors, load
+
+Reads = dict[str, Counter[str]]
+
+
+def copy_prefix(record: RunRecord, sink: RecordingSink, cursors: Cursors) -> Reads:
+    """Copy everything before a snapshot into a fresh record, that snapshot included.
+
+    Args:
+        record: the parent.
+        sink: writes into the branch.
+        cursors: of the snapshot.
+
+    Returns:
+        How often each operation was read in what was copied, by ``strict`` and ``lenient``.
+    """
+    reader, points = record.reader, cursors.points
+    snapshots = iter([entry for entry in reader.snapshots if entry.point <= points])
+    snapshot = next(snapshots, None)
+    copied = _Copied(sink)
+    for named in reader.frames(kinds=[ACTOR]):  # all of them: the branch goes on with their numbers
+        sink.writer.frame(named.kind, named.actor, bytes(named.payload), tick=-1)
+    frames = reader.frames(last_point=points)
+    frame = next(frames, None)
+    for index in range(points):
+        while snapshot is not None and snapshot.point <= index:
+            sink.snapshot(load(reader, snapshot.number))
+            snapshot = next(snapshots, None)
+        while frame is not None and frame.point <= index:
+            copied.add(frame)
+            frame = next(frames, None)
+        point = reader.points.point(index)
+        columns = tuple(point.digests)
+        digests = b"".join(point.digests.values())
+        sink.point(Taken(point.tick, point.name, columns, point.root, point.chain, digests))
+    while frame is not None and not copied.reaches(cursors):
+        copied.add(frame)
+        frame = next(frames, None)
+    while snapshot is not None:
+        sink.snapshot(load(reader, snapshot.number))
+        snapshot = next(snapshots, None)
+    return copied.reads
+
+
+class _Copied:
+    """Writes frames into the branch and counts what it wrote."""
+
+    def __init__(self, sink: RecordingSink) -> None:
+        self.reads: Reads = {"strict": Counter(), "lenient": Counter()}
+        self._sink = sink
+        self._frames: Counter[str] = Counter()
+        self._main_reads = 0
+        self._printed: Counter[str] = Counter()
+        self._lenient: dict[int, int] = {}
+
+    def add(self, frame: Frame) -> None:
+        if frame.kind == ACTOR:
+            return
+        payload = bytes(frame.payload)
+        self._sink.writer.frame(frame.kind, frame.actor, payload, tick=frame.tick)
+        self._frames[frame.kind] += 1
+        if frame.kind in {OUTPUT, ERRORS}:
+            self._printed[frame.kind] += len(payload)
+        if frame.kind in {STRICT, LENIENT}:
+            counts = self.reads["strict" if frame.kind == STRICT else "lenient"]
+            numbers = [number for number, _ in unpack(payload)]
+            counts.update(OPS[number].name for number in numbers if number in OPS)
+            if frame.kind == LENIENT:
+                count(select_cursor_numbers(numbers, is_main=frame.actor == 0), self._lenient)
+            elif frame.actor == 0:
+                self._main_reads += len(numbers)
+
+    def reaches(self, cursors: Cursors) -> bool:
+        """Whether everything that the cursors count has been copied."""
+        reads: Any = cursors.effects["reads"]
+        lenient: Any = cursors.effects.get("lenient", {})
+        return (
+            self._frames[INPUT] >= cursors.inputs
+            and self._frames[LOOP] >= cursors.loop
+            and self._main_reads >= reads
+            and all(self._lenient.get(number, 0) >= read for number, read in lenient.items())
+            and all(
+                self._printed[kind] >= size
+                for kind, size in zip((OUTPUT, ERRORS), cursors.printed or (), strict=False)
+            )
+        )
+
+
+def whole_manifest(
+    copied: Reads, silent: Mapping[str, Any], executed: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The closed-world manifest of a branch: what was copied, and what it read itself.
+
+    Args:
+        copied: reads in the copied prefix.
+        silent: manifest when the session resumed; those reads were served in silence.
+        executed: manifest at the end.
+    """
+    whole = dict(executed)
+    for how, counts in copied.items():
+        both = Counter(executed[how])
+        both.subtract(silent[how])
+        both.update(counts)
+        whole[how] = {name: count for name, count in sorted(both.items()) if count}
+    return whole
+
+
+class BranchPrefixSink(Sink):
+    """Hands points on to a checking sink while they lie before the fork.
+
+    Args:
+        checking: compares with the parent.
+        fork: first tick that may differ.
+    """
+
+    def __init__(self, checking: Sink, fork: int) -> None:
+        self._checking = checking
+        self._fork = fork
+
+    def point(self, taken: Taken) -> None:
+        """Compare a point of the prefix."""
+        if taken.tick < self._fork and taken.name != "end":
+            self._checking.point(taken)
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Compare a value of the prefix."""
+        if tick < self._fork:
+            self._checking.value(column, payload, tick)

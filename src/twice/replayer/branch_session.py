@@ -1,0 +1,300 @@
+"""The branching session: leave a record at a tick, with other inputs, into a record of its own.
+
+The new record holds the parent's prefix, names its parent and the point at which it left, and its
+chain up to there equals the parent's: that is the proof that everything before the fork is
+identical. The parent is opened for reading only. Each branch executes in a process of its own, with
+generators of its own.
+
+Invariant: a branch that does not come to its end leaves no file behind.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from twice.errors import BranchLimit, RecordOutOfRange, SessionMisuse, UsageError
+from twice.foundation.closing import Closing
+from twice.foundation.encoding import decode, encode
+from twice.recording.recorder import refuse_existing
+from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.inventory import may_talk
+from twice.replayer.branch_folder import BranchFolder, require_folder
+from twice.replayer.preconditions import require_rerunnable, require_same_code
+from twice.replayer.replay_job import (
+    Start,
+    job_for,
+    restorable_snapshot,
+    start_child,
+    surroundings_of,
+)
+from twice.worker.process import Worker
+
+BRANCHES_OPEN_MAX = 8
+
+
+class BranchingSession(Closing):
+    """A run that has left its record; a context manager.
+
+    Attributes:
+        fork: the first tick that may differ.
+        tick: the session stands before the body of this tick.
+        out: path of the branch's record, there once the session has finished.
+    """
+
+    open_count: ClassVar[int] = 0
+
+    def __init__(
+        self,
+        record: RunRecord,
+        fork: int,
+        out: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        sealed: bool = False,
+        start: Start = start_child,
+    ) -> None:
+        self.fork = self.tick = fork
+        self.out = Path(out)
+        self._child: Worker | None = None
+        self._outcome: Mapping[str, Any] | None = None
+        if BranchingSession.open_count >= BRANCHES_OPEN_MAX:
+            raise BranchLimit(
+                f"{BranchingSession.open_count} branches are open.",
+                f"Expected at most {BRANCHES_OPEN_MAX} at once: each is a process of its own.",
+                "Finish or close one first.",
+            )
+        require_branch(record, fork, self.out, force=force)
+        self._folder = BranchFolder(self.out, force=force)
+        try:
+            job = branch_job(record, fork, self._folder, {}, onwards=False, sealed=sealed)
+            self._child = start(record)
+            BranchingSession.open_count += 1
+            message = self._child.ask({**job, "until": fork})
+        except BaseException:
+            self.close()
+            raise
+        assert message["tick"] == fork, "a branch first waits at its fork"
+
+    def step_with(self, inputs: Mapping[str, Any] | None = None, *, onwards: bool = False) -> int:
+        """Execute one tick with these inputs; the tick it then stands before.
+
+        Args:
+            inputs: name -> value with a canonical form; other inputs are the thunks' own.
+            onwards: whether they hold at every later tick too.
+
+        Raises:
+            SessionMisuse: E-REPLAY-002, after the end.
+        """
+        message = self._command(self.tick + 1, inputs, onwards=onwards)
+        if message["kind"] == "at":
+            self.tick = int(message["tick"])
+        return self.tick
+
+    def state(self, component: str | None = None) -> Any:
+        """Plain values of all components, or of one, before the current tick's body."""
+        return decode_states(self._live().ask({"do": "state"})["state"], component)
+
+    def finish(
+        self, inputs: Mapping[str, Any] | None = None, *, onwards: bool = False
+    ) -> RunRecord:
+        """Run to the end and open the branch's record."""
+        if self._outcome is None:
+            message = self._command(None, inputs, onwards=onwards)
+            assert message["kind"] == "ended", "a branch that is told to finish ends"
+        if self._child is not None:
+            self._child.read_keeper_report()  # its files are copied when its process has ended
+            self._folder.publish()
+        self.close()
+        return RunRecord.open(self.out)
+
+    def close(self) -> None:
+        """Stop; without ``finish`` the branch is given up and leaves no file."""
+        if self._child is not None:
+            self._child.close()
+            self._child = None
+            BranchingSession.open_count -= 1
+        self._folder.discard()
+
+    def _command(
+        self, until: int | None, inputs: Mapping[str, Any] | None, *, onwards: bool
+    ) -> Mapping[str, Any]:
+        command = {
+            "do": "go",
+            "until": until,
+            "inputs": encode(dict(inputs)) if inputs else b"",
+            "onwards": onwards,
+        }
+        message = self._live().ask(command)
+        if message["kind"] == "ended":
+            self._outcome = message
+        return message
+
+    def _live(self) -> Worker:
+        if self._child is None or self._outcome is not None:
+            raise SessionMisuse(
+                "This branch has ended.",
+                "Expected calls before finish or close.",
+                f"Open its record: twice.open({str(self.out)!r})",
+            )
+        return self._child
+
+
+def decode_states(encoded: Mapping[str, bytes], component: str | None) -> Any:
+    """Return plain values of all components, or of one.
+
+    Raises:
+        SessionMisuse: E-REPLAY-002, when there is no component of that name.
+    """
+    if component is None:
+        return {name: decode(encoded[name]) for name in sorted(encoded)}
+    if component not in encoded:
+        raise SessionMisuse(
+            f"There is no component {component!r}.",
+            f"Components: {', '.join(sorted(encoded)) or 'none'}.",
+            "Name one of them.",
+        )
+    return decode(encoded[component])
+
+
+def branch(
+    path: str | os.PathLike[str],
+    *,
+    at: int,
+    inputs: Mapping[str, Any] | None = None,
+    onwards: bool = False,
+    out: str | os.PathLike[str],
+    force: bool = False,
+    sealed: bool = False,
+    informational: bool = False,
+    show: bool = False,
+) -> RunRecord:
+    """Leave a record before a tick and run to the end.
+
+    Args:
+        path: the parent.
+        at: first tick that may differ, 0 to its last.
+        inputs: name -> value that replaces the input of that name at tick ``at``; none at all
+            resumes the run from its snapshot.
+        onwards: replace it at every later tick too.
+        out: path of the branch's record.
+        force: replace an existing output.
+        sealed: refuse reads of the world that the record cannot answer, instead of going live.
+        informational: go on although the code differs.
+        show: pass the program's output on.
+
+    Raises:
+        UsageError: E-USE-001, when no input of a given name is ever asked for from ``at`` on.
+        ReplayRefused: E-REPLAY-001, when the run does not replay up to the fork.
+    """
+    given = dict(inputs or {})
+    with RunRecord.open(path) as record:
+        record.reader.check()
+        require_same_code(record, informational=informational)
+        require_branch(record, at, Path(out), force=force)
+        folder = BranchFolder(Path(out), force=force)
+        try:
+            job = branch_job(record, at, folder, given, onwards=onwards, sealed=sealed)
+            with start_child(record, show=show) as child:
+                ended = child.ask({**job, "until": None})
+                child.read_keeper_report()  # its files are copied when its process has ended
+            # An input that nobody asked for is refused: what stood at the path before then stays.
+            if not ended["branch"]["unused"]:
+                folder.publish()
+        finally:
+            folder.discard()
+    if ended["branch"]["unused"]:
+        names = ", ".join(ended["branch"]["unused"])
+        raise UsageError(
+            f"The run never asked for the input {names} at tick {at}.",
+            "Expected the name of an input that the program asks for there.",
+            f"See which there are: twice show {path} --tick {at}",
+        )
+    return RunRecord.open(out)
+
+
+def require_branch(record: RunRecord, fork: int, out: Path, *, force: bool) -> None:
+    """Refuse what no branch can be made of, before anything starts.
+
+    Raises:
+        OutputExists: E-OUTPUT-001. RecordOutOfRange: E-RECORD-006. OutputUnwritable: E-OUTPUT-002.
+    """
+    require_rerunnable(record)
+    refuse_existing(out, force=force, is_record=True)
+    require_folder(out)
+    if not 0 <= fork < max(record.ticks, 1):
+        raise RecordOutOfRange(
+            f"Tick {fork} lies outside of {record.path}.",
+            f"It holds {record.ticks_held}.",
+            f"See: twice show {record.path}",
+            tick=fork,
+        )
+    if any(back.to <= fork <= back.tick for back in record.rollbacks()):
+        raise SessionMisuse(
+            f"Tick {fork} of {record.path} was rolled back: it happened more than once.",
+            "Expected a tick that happened once, so that it is clear where the branch leaves.",
+            f"Choose another tick: twice show {record.path}",
+            tick=fork,
+        )
+
+
+def branch_job(
+    record: RunRecord,
+    fork: int,
+    folder: BranchFolder,
+    inputs: Mapping[str, Any],
+    *,
+    onwards: bool,
+    sealed: bool,
+) -> dict[str, Any]:
+    """Return the job for a branching process."""
+    return dict(
+        job_for(
+            record,
+            "branch",
+            snapshot=restorable_snapshot(record, fork),
+            fork=fork,
+            out=str(folder.record),
+            inputs=encode(dict(inputs)),
+            onwards=onwards,
+            sealed=sealed,
+            cut_off=sealed and not may_talk(record.setup.allow),
+            surroundings=surroundings_of(record).to_json(),
+            parent=parent_of(record, fork),
+            shared=[str(folder.path)],
+            keep=str(folder.files),
+        )
+    )
+
+
+def parent_of(record: RunRecord, fork: int) -> dict[str, object]:
+    """What a branch says about its parent: who it is, where it left, the chain up to there."""
+    index = record.point_before(fork)
+    points = record.reader.points
+    return {
+        "run_id": record.run_id,
+        "record": record.path.name,
+        "fork": {
+            "tick": fork,
+            "point": index,
+            "chain": points.point(index).chain.hex() if index >= 0 else bytes(16).hex(),
+        },
+    }
+
+
+def prefix_proof(branch_record: RunRecord, parent: RunRecord) -> bool:
+    """Whether a branch's chain up to its fork equals its parent's."""
+    named = branch_record.parent
+    if named is None or named["run_id"] != parent.run_id:
+        return False
+    index = named["fork"]["point"]
+    chain = bytes.fromhex(named["fork"]["chain"])
+    return bool(
+        index < 0
+        or (
+            branch_record.reader.points.point(index).chain == chain
+            and parent.reader.points.point(index).chain == chain
+        )
+    )

@@ -1,0 +1,393 @@
+"""What a verification says of files below Python: which were seen, which were copies, which differ, and where.
+
+The recording knows what its processes did to files; the replay's keeper says what could not be shown as it
+was, and what the replay left behind. This holds both together. Where a file differs inside is told only
+while the recorded one still lies where it was; of one that was changed since, the record knows digests.
+
+``mkstemp`` and ``mkdtemp`` fill the last six letters of a name from entropy that no record can serve to C
+code. Such a file lies in a folder for temporary files, and another run's file stands there under a name
+that differs in those letters alone. Two files are taken for one only where they hold the same.
+
+Invariant: what nobody saw is never counted as equal.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from twice.foundation.digests import Algorithm
+from twice.foundation.printable import printable
+from twice.recording.effects.filenames import told
+from twice.recording.kernel.file_history import ABSENT, FileHistory, FileState
+from twice.recording.kernel.file_observation import UNSETTLED, FileUnsettled, observe_state
+from twice.recording.kernel.file_policies import find_policy
+from twice.recording.native_files import roots_of
+from twice.recording.redaction.redaction import Redaction
+from twice.recording.runrecord import RunRecord
+from twice.worker.process import run_apart
+
+DifferingFile = tuple[str, FileState, FileState, str]
+_NAMED_MAX = 5
+_FORMATS = "twice.replayer.file_formats"
+_FORMATS_S = 20.0
+_DRAWN = re.compile(r"(?P<before>.+/[^/]+?)[A-Za-z0-9]{6}")
+_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108  (where they are looked for, not made)
+
+
+@dataclass(frozen=True)
+class FileJudgement:
+    """What is known of the files of one verification.
+
+    Attributes:
+        recorded: tier of the recording: ``supervisor``, ``listing`` or ``none``.
+        replayed: tier of the replay: ``world``, ``refusal`` or ``none``.
+        refused: why the replay's tier is no higher; empty where it is the highest.
+        read: how many files the recorded run read.
+        written: how many it changed.
+        changed_inputs: files that cannot be shown as they were: path, recorded, now.
+        differing: files that the replay left otherwise: path, recorded, replayed and where.
+        unknown: reasons for which the files cannot be judged.
+        refused_writes: writes of other code that were refused, so that the program ran otherwise.
+        notes: what else a reader of a failure should know.
+        passed_over: files that differ and are not judged, by policy.
+        processes: ``number`` where the recorded process id was given again, ``world`` where processes ran
+            in a numbering of their own, else ``none``.
+        connections: ``namespace`` where no network was to be reached, else ``descriptors``.
+        is_compared: whether files are part of the record at all.
+        is_whole: whether the replay ran from the start of the program to its end, so that what it left counts.
+    """
+
+    recorded: str = "none"
+    replayed: str = "none"
+    refused: str = ""
+    read: int = 0
+    written: int = 0
+    changed_inputs: Sequence[tuple[str, str, str]] = ()
+    differing: Sequence[tuple[str, str, str, str]] = ()
+    unknown: Sequence[str] = ()
+    refused_writes: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    passed_over: Sequence[str] = ()
+    processes: str = "none"
+    connections: str = "descriptors"
+    is_compared: bool = True
+    is_whole: bool = True
+
+    @property
+    def needs_copy(self) -> bool:
+        """Return whether the run was recorded as one that a replay repeats in a copy of the files, and had none."""
+        return self.recorded == "supervisor" and self.replayed != "world"
+
+    def list_governed(self) -> dict[str, str]:
+        """Return by which tier files, processes and connections were governed, for scripts."""
+        files = self.replayed if self.recorded == "supervisor" else self.recorded
+        return {"files": files, "processes": self.processes, "connections": self.connections}
+
+    def to_json(self) -> dict[str, object]:
+        """Return counts, and the files that differ, for scripts."""
+        differing = [row[0] for row in (*self.changed_inputs, *self.differing)]
+        return {"read": self.read, "written": self.written, "differing": differing}
+
+    def describe_tiers(self) -> str:
+        """Return what held of files and processes in this replay, in words."""
+        if self.replayed != "world":
+            why = f" ({self.refused})" if self.refused else ""
+            kept_away = (
+                "files that Python opens are held against the record, and its writes kept away"
+            )
+            if self.replayed == "refusal":
+                return f"{kept_away}; writes of other code are refused{why}"
+            return f"{kept_away}; files that other code reads and writes are not{why}"
+        if self.recorded != "supervisor":
+            text = (
+                "the replay ran in a copy of the files as they are now; what other code than Python did to "
+                "files was not seen while recording"
+            )
+        elif not self.is_compared:
+            text = "the replay ran in a copy of the files; what files hold is not compared (--files none)"
+        else:
+            text = f"the replay ran in a copy of the files as they were; {self.read:,} files that were read "
+            if self.is_whole:
+                text += f"and {self.written:,} that were written were compared"
+            else:
+                text += "were compared, files that were written were not: the program did not run from its "
+                text += "start to its end"
+        if self.processes == "number":
+            text += "; the process id was given again"
+        elif self.processes == "world":
+            text += "; code in C saw another process id than the recorded one"
+        return text
+
+    def describe_differences(self) -> list[str]:
+        """Return a line for each file that differs."""
+        lines = [
+            f"{path}, an input: it held {recorded}, now {now}"
+            for path, recorded, now in self.changed_inputs
+        ]
+        return lines + [
+            f"{path}: recorded {recorded}; replayed {replayed}; {where}"
+            for path, recorded, replayed, where in self.differing
+        ]
+
+    def suggest_policy(self) -> str:
+        """Return which option of ``record`` helps where an input changed, or a library fills a file by itself."""
+        if self.changed_inputs:
+            return (
+                f"if {self.changed_inputs[0][0]} may change between runs, record with --files contents, which keeps what "
+                "Python reads in the record, or with --files none, which compares no files"
+            )
+        if not self.differing:
+            return ""
+        path = self.differing[0][0]
+        return (
+            f"if a library fills {path} from its own clock or entropy, record with "
+            f"--file-policy {path}=existence"
+        )
+
+    def first_difference(self) -> tuple[str, str] | None:
+        """Return what was recorded and what is there instead, of the first file that differs."""
+        if self.changed_inputs:
+            path, recorded, now = self.changed_inputs[0]
+            return f"{path} held {recorded} when the run read it", f"{path} holds {now} now"
+        if self.differing:
+            path, recorded, replayed, where = self.differing[0]
+            if replayed == ABSENT.describe():
+                return f"{path}: {recorded}", f"{path}: no file is there"
+            return f"{path}: {recorded}", f"{path}: {replayed}{f' ({where})' if where else ''}"
+        return None
+
+
+def judge_files(
+    record: RunRecord, kept: Mapping[str, Any], inside: Mapping[str, str], *, whole: bool
+) -> FileJudgement:
+    """Return what is known of the files of a replay.
+
+    Args:
+        record: what was replayed.
+        kept: what the replay's keeper reported; empty where there was none.
+        inside: where files differ in the terms of their formats, by path, as far as that is known.
+        whole: whether the program ran from its start to its end, so that what it left counts.
+    """
+    files = record.native_files()
+    names = PathDisplay(roots_of(record.setup.program))
+    histories = [history for history in files.histories if history.problem]
+    unknown = [f"{names.show(history.path)}: {history.problem}" for history in histories]
+    if stalled := told(str(kept.get("stalled", ""))):
+        unknown.append(
+            f"the program waits for {names.show(stalled)}, a FIFO whose other end no replay opens"
+        )
+    unknown += [f"{count} times: {problem}" for problem, count in files.problems]
+    changed, notes = [], []
+    for plain_path, recorded, now in kept.get("changed_inputs", ()):
+        path = names.show(told(plain_path))
+        was, is_now = FileState.from_plain(recorded), FileState.from_plain(now)
+        if was.kind == "folder":
+            gone = sorted({*(was.names or ())} - {*(is_now.names or ())})
+            notes.append(f"{path} was listed and has lost {_some(gone)} since")
+        elif not any(history.path == told(plain_path) for history in histories):
+            changed.append((path, was.describe(), is_now.describe()))
+    is_judged = whole and files.tier == "supervisor" and record.setup.files != "none"
+    rows = [
+        (told(path), FileState.from_plain(was), FileState.from_plain(is_now), str(where))
+        for path, was, is_now, where in (kept.get("differences", ()) if is_judged else ())
+    ]
+    served = {history.path for history in files.histories if history.is_served}
+    # No replay starts the process that wrote a served file.
+    rows = [row for row in rows if row[0] not in served]
+    differing, passed_over, unsettled = compare_written_files(record, rows, inside, names)
+    unknown += unsettled
+    refused_writes = [
+        f"not judged: code other than Python wants to write {names.show(told(plain_path))} ({call}), and "
+        f"was refused, because there is no copy of the files here ({kept.get('refused')})"
+        for plain_path, call in kept.get("refused_writes", ())
+    ]
+    # Python lists the program's own folder with every import: what is new there says nothing.
+    hidden = [
+        told(path)
+        for path, is_looked_for in kept.get("hidden", ())
+        if is_looked_for or not names.is_own_folder(told(path))
+    ]
+    if hidden:
+        passed_over.append(
+            f"hidden from the replay, because it was not there when the run looked for it: "
+            f"{_some(list(map(names.show, hidden)))}"
+        )
+    uncovered = [names.show(told(path)) for path in kept.get("uncovered", ())]
+    if uncovered:
+        unknown.append(f"no copy could be made of {_some(uncovered)}")
+    stated = (record.ending or {}).get("native_files") or {}
+    return FileJudgement(
+        recorded=files.tier,
+        replayed=str(kept.get("tier", "none")),
+        refused=str(kept.get("refused", "")),
+        read=int(stated.get("read", 0)),
+        written=int(stated.get("written", 0)),
+        changed_inputs=changed,
+        differing=differing,
+        unknown=unknown,
+        refused_writes=refused_writes,
+        notes=notes,
+        passed_over=passed_over,
+        processes=_processes(kept),
+        is_compared=record.setup.files != "none",
+        is_whole=whole,
+        connections="namespace" if kept.get("is_cut_off") else "descriptors",
+    )
+
+
+def compare_written_files(
+    record: RunRecord,
+    rows: Sequence[DifferingFile],
+    inside: Mapping[str, str],
+    names: PathDisplay,
+) -> tuple[list[tuple[str, str, str, str]], list[str], list[str]]:
+    """Return which files count as left otherwise, those that policies pass over, and the unsettled.
+
+    Args:
+        record: of the policies.
+        rows: files that differ.
+        inside: where they differ in the terms of their formats, by path, as far as that is known.
+        names: shows their paths.
+    """
+    rows, pairs = match_drawn_names(rows)
+    differing, unsettled = [], []
+    passed_over = [
+        f"{path} is named {other} in the replay: the C library drew the name"
+        for path, other in pairs
+    ]
+    for full_path, was, is_now, where in rows:
+        path = names.show(full_path)
+        if where == UNSETTLED:
+            unsettled.append(f"{path} {where}")
+            continue
+        policy, why = find_policy(path, record.setup.file_policies)
+        if policy == "ignore" or (policy == "existence" and was.kind == is_now.kind):
+            passed_over.append(f"{path} differs and is not judged: {why}")
+            continue
+        detail = inside.get(full_path)
+        text = f"{where}; {detail}" if where and detail else detail or where
+        differing.append((path, was.describe(), is_now.describe(), text))
+    return differing, passed_over, unsettled
+
+
+def _processes(kept: Mapping[str, Any]) -> str:
+    number = kept.get("number") or {}
+    if not number or number.get("problem"):
+        return "world" if kept.get("tier") == "world" else "none"
+    return "number" if number.get("given") == number.get("wanted") else "world"
+
+
+class PathDisplay:
+    """Shows paths as people know them: from the program's folder, where they lie in it."""
+
+    def __init__(self, roots: Sequence[str]) -> None:
+        self._roots = sorted(roots, key=len, reverse=True)
+
+    def is_own_folder(self, path: str) -> bool:
+        """Return whether a path lies directly in one of the folders."""
+        return path.rpartition("/")[0] in self._roots
+
+    def show(self, path: str) -> str:
+        """Return a path as a verdict shows it."""
+        for root in self._roots:
+            if path.startswith(f"{root}/"):
+                return str(Path(path).relative_to(root))
+        return path
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMED_MAX])
+    more = len(names) - _NAMED_MAX
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def match_drawn_names(
+    differing: Sequence[DifferingFile],
+) -> tuple[list[DifferingFile], list[tuple[str, str]]]:
+    """Return which files differ in more than a drawn name, and pairs that do not.
+
+    A pair is a path that only the recording left and one that only the replay did.
+
+    Args:
+        differing: path, state in the recording, state in the replay, and where they differ.
+    """
+    parents = {*_FOLDERS, tempfile.gettempdir()}
+    replayed: dict[str, list[str]] = {}
+    for path, was, _, _ in differing:
+        if was.kind == "absent" and (stem := _stem(path, parents)):
+            replayed.setdefault(stem, []).append(path)
+    rest = list(differing)
+    pairs = []
+    for path, _, is_now, _ in differing:
+        if is_now.kind != "absent":
+            continue
+        for other in replayed.get(_stem(path, parents), ()):
+            left, right = _below(rest, path), _below(rest, other)
+            if _hold_the_same(left, right, path, other):
+                rest = [row for row in rest if row not in left and row not in right]
+                replayed[_stem(path, parents)].remove(other)
+                pairs.append((path, other))
+                break
+    return rest, pairs
+
+
+def _stem(path: str, parents: set[str]) -> str:
+    """Return a path without its drawn letters; empty where none were drawn."""
+    found = _DRAWN.fullmatch(path)
+    return found["before"] if found and path.rpartition("/")[0] in parents else ""
+
+
+def _below(differing: Sequence[DifferingFile], path: str) -> list[DifferingFile]:
+    return [row for row in differing if row[0] == path or row[0].startswith(f"{path}/")]
+
+
+def _hold_the_same(
+    recorded: Sequence[DifferingFile], replayed: Sequence[DifferingFile], path: str, other: str
+) -> bool:
+    left = {row[0].removeprefix(path): row[1] for row in recorded}
+    right = {row[0].removeprefix(other): row[2] for row in replayed}
+    return left.keys() == right.keys() and all(
+        state.has_same_content(right[name]) for name, state in left.items()
+    )
+
+
+def locate_inside(record: RunRecord, kept: Mapping[str, Any], folder: Path) -> dict[str, str]:
+    """Return where files differ, in words, by path; only of those whose recorded content is still there.
+
+    Args:
+        record: what was replayed.
+        kept: what the replay's keeper reported.
+        folder: where it copied files to.
+    """
+    copied = {told(path): folder / name for path, name in kept.get("copied", ())}
+    if not copied:
+        return {}
+    redaction = Redaction(record.setup.redaction, os.environ)
+    found = {}
+    for history in record.native_files().histories:
+        if history.path in copied and _is_still_there(history):
+            arguments = [history.path, os.fspath(copied[history.path])]
+            printed = run_apart(_FORMATS, arguments, _FORMATS_S)
+            if printed:
+                where = printed.decode("utf-8", "replace")
+                found[history.path] = printable(redaction.value(where, "message"))
+    return found
+
+
+def _is_still_there(history: FileHistory) -> bool:
+    if not history.after.digest:
+        return False
+    algorithm = Algorithm(history.after.digest.partition(":")[0])
+    try:
+        now = observe_state(
+            history.path, algorithm, with_content=True, appended_from=history.appended_from
+        )
+    except (OSError, FileUnsettled):
+        return False
+    return history.after.has_same_content(now) and history.after.size == now.size

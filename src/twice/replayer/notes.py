@@ -1,0 +1,226 @@
+"""What stands beside the word of a verdict, in sentences: facts to know first, and what it does not say.
+
+Some are read off the record (a torn end, threads that read the clock), some follow from what it
+lacks: a run that had nothing to compare agrees with itself, and whoever reads PASS should know.
+
+Invariant: nothing is executed for a sentence, and none of them changes a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from twice.foundation.classes import DeterminismClass, Predicate
+from twice.recording.effects.ops import FILE_CHANGED
+from twice.recording.ordering import ORDERS
+from twice.recording.results import RESULTS
+from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.inventory import allows, in_words, may_talk, rows_of
+from twice.replayer.file_report import FileJudgement
+from twice.replayer.outcome import describe_ending
+
+SERVED = "clock, entropy, environment, network, processes, standard input and declared effects come from the record"
+_HELD = "the replay ran in a network namespace of its own, without a network"
+_NOT_HELD = (
+    "this system gives no network namespace, so C code that connects by itself is found by its socket "
+    "alone"
+)
+_TICKS_TO_CHANGE = 3
+_WIDTH = 16
+_COMPARED_EFFECTS = ("call", "process.", "network.", "files.written", "files.left")
+
+
+def list_facts(record: RunRecord) -> list[str]:
+    """Return what a reader must know first, whatever the result: what is not compared, and which code ran."""
+    setup, lines = record.setup, []
+    if (other := record.other_checkout()) is not None:
+        lines.append(
+            f"the code in {setup.program.folder()} was executed, because it is the current folder; the run was "
+            f"recorded in {other}, where a program of that name still is"
+        )
+    if not setup.compare_errors:
+        lines.append("standard error was not compared (--ignore-errors)")
+    lines += [
+        f"lines of output that match {pattern!r} were not compared (--ignore-output)"
+        for pattern in setup.ignored_output
+    ]
+    if setup.files == "none":
+        lines.append(
+            "contents of files were not recorded (--files none): the replay read them as they are"
+        )
+    return lines
+
+
+def list_facts_of_equal_runs(record: RunRecord, orders: Mapping[str, str] | None) -> list[str]:
+    """Return what a reader must know first of runs that do not differ: a crash, state that never changed, orders.
+
+    Args:
+        record: what was verified.
+        orders: digests of the insertion orders of dicts at the end of the replay, by component; None where it was
+            not executed to the end.
+    """
+    ending, lines = record.ending or {}, []
+    if ending.get("exception") and ending["how"] == "exception":
+        lines.append(f"the program crashed, as it did while recording: {describe_ending(ending)}")
+    if still := _find_unchanging_components(record):
+        lines.append(
+            f"{', '.join(still)} never changed: if the program binds the name to a new object, track that one "
+            "or read it in state()"
+        )
+    if names := _find_reordered(ending, orders):
+        lines.append(
+            f"the dicts of {', '.join(names)} hold the same items in another insertion order than recorded; what the "
+            "program makes of that order is compared only where it shows. Return lists, or sort the keys before use"
+        )
+    return lines
+
+
+def _find_unchanging_components(record: RunRecord) -> list[str]:
+    """Return the tracked components whose state was the same at every compare-point, sorted."""
+    if not record.complete or record.setup.program.whole or record.ticks < _TICKS_TO_CHANGE:
+        return []
+    components = (record.ending or {}).get("components", {})
+    first: dict[str, bytes] = {}
+    unchanged = set(components)
+    for _, shape, digests in record.reader.points.rows():
+        if not unchanged:
+            break
+        if len(shape.components) == 1:
+            continue  # an explicit compare
+        for at, name in enumerate(shape.components):
+            if name in unchanged:
+                digest = digests[at * _WIDTH : (at + 1) * _WIDTH]
+                if first.setdefault(name, digest) != digest:
+                    unchanged.remove(name)
+    return sorted(unchanged & first.keys())
+
+
+def _find_reordered(ending: Mapping[str, Any], orders: Mapping[str, str] | None) -> list[str]:
+    """Return the components whose dicts ended in another order; a record of an earlier version does not say."""
+    recorded = ending.get(ORDERS)
+    if recorded is None or orders is None:
+        return []
+    return sorted(name for name in {*recorded, *orders} if recorded.get(name) != orders.get(name))
+
+
+def compares_nothing(record: RunRecord) -> bool:
+    """Return whether a run leaves nothing that a replay could be held against, besides its reads."""
+    if not record.complete:
+        return False  # what it would have handed over is not known
+    ending = record.ending or {}
+    printed = ending.get("printed", {})
+    streams = ("output", "errors") if record.setup.compare_errors else ("output",)
+    if ending.get("components") or any(printed.get(name, {}).get("bytes") for name in streams):
+        return False
+    if ending.get(RESULTS) or ending.get("exception") or ending.get("exit_code"):
+        return False
+    effects = ending.get("effects", {})
+    names = [*effects.get("strict", {}), *effects.get("lenient", {})]
+    if any(name.startswith(_COMPARED_EFFECTS) for name in names) or record.native_writes():
+        return False
+    if FILE_CHANGED.name in names and not _sets_times_alone(record):
+        return False
+    return next(record.input_frames(0), None) is None and not _compares_values(record)
+
+
+def _sets_times_alone(record: RunRecord) -> bool:
+    """Return whether no change of the tree is compared: the times of a file are the clock's."""
+    changes = chain(record.strict_reads(), record.lenient_reads())
+    answers: Iterator[Any] = (answer for op, answer in changes if op == FILE_CHANGED.number)
+    return all(request[0] == "utime" for request, _ in answers)
+
+
+def _compares_values(record: RunRecord) -> bool:
+    """Return whether the program hands over a value by name, at whatever point."""
+    return any(len(shape.components) == 1 for _, shape, _ in record.reader.points.rows())
+
+
+def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
+    """Return what the record alone tells that a result does not say, in a fixed order."""
+    ending, program = record.ending or {}, record.setup.program
+    notes = [_describe_whole_program(record)] if program.whole else []
+    if not record.complete:
+        tear = record.reader.tear
+        reason = f": {tear.reason}" if tear is not None else ""
+        notes.append(f"the record is torn{reason}; only its intact prefix was judged")
+    if "interrupted_at_point" in ending:
+        notes.append(
+            "a signal came at a moment that no replay can repeat (from outside, or from a timer); "
+            "only what came before it was judged"
+        )
+    notes += [str(caveat) for caveat in ending.get("caveats", [])]
+    if used := ending.get("globals_used"):
+        notes.append(
+            f"global generators were drawn from ({', '.join(used)}): they replay, and any other "
+            "user of them shifts their numbers"
+        )
+    if ungoverned := (ending.get("effects") or {}).get("ungoverned"):
+        reads = ", ".join(f"{name} {count} times" for name, count in ungoverned.items())
+        notes.append(f"read on threads without an actor, and not recorded: {reads}")
+    notes += [
+        f"allowed by name, and not recorded: {in_words(row)}"
+        for row in rows_of(ending.get("inventory"))
+        if row.get("allowed")
+    ]
+    if record.complete and not program.whole:
+        notes += _list_unjudged_state(record, predicate)
+    return notes
+
+
+def _describe_whole_program(record: RunRecord) -> str:
+    components = (record.ending or {}).get("components", {})
+    if not components:
+        return "a plain script: its reads, files, output and exit code were compared; its state was not"
+    return (
+        f"a plain script: its reads, files, output, exit code and {record.ticks:,} steps of "
+        f"{', '.join(sorted(components))} were compared; the rest of its state was not"
+    )
+
+
+def _list_unjudged_state(record: RunRecord, predicate: Predicate) -> list[str]:
+    """Return what agrees because there was nothing to disagree: no state, no tick, no decision."""
+    ending, notes = record.ending or {}, []
+    if not ending.get("components"):
+        notes.append("no component is tracked: only streams, inputs, effects and output compare")
+    if not record.ticks:
+        notes.append("no tick was run: state was compared at the end alone")
+    is_logical = predicate.class_of("output") is DeterminismClass.LOGICAL
+    printed = ending.get("printed", {}).get("output", {}).get("bytes")
+    has_inputs = next(record.input_frames(0), None) is not None
+    if is_logical and not printed and not has_inputs and not _compares_values(record):
+        notes.append(
+            "the logical class compares inputs, output and explicit compares, and there are none: "
+            "no state was judged"
+        )
+    return notes
+
+
+def merge_inventories(record: RunRecord, replayed: object) -> list[Mapping[str, object]]:
+    """Return the recorded sources, and those that only the replay met; what is allowed is the setup's to say."""
+    rows = rows_of((record.ending or {}).get("inventory"))
+    known = {row["source"] for row in rows}
+    rows += [row for row in rows_of(replayed) if row["source"] not in known]
+    allowed = record.setup.allow
+    return [{**row, "allowed": allows(allowed, str(row["source"]))} for row in rows]
+
+
+def describe_seal(record: RunRecord, files: FileJudgement, *, held: bool) -> str:
+    """Return what held in this replay: what came from the record, and what could be reached.
+
+    Args:
+        record: what was replayed.
+        files: what is known of the files.
+        held: whether the process was cut off from the network.
+    """
+    allowed = record.setup.allow
+    refused = (
+        "connections, name look-ups, signals to other processes and C libraries loaded by hand"
+    )
+    told = [SERVED, files.describe_tiers(), f"{refused} are refused by name and line"]
+    if allowed:
+        told.append(f"allowed by name: {', '.join(allowed)}")
+    if may_talk(allowed):
+        return "; ".join((*told, "the network is within reach, as was allowed"))
+    return "; ".join((*told, _HELD if held else _NOT_HELD))

@@ -1,0 +1,181 @@
+"""How two outputs differ: the first line, whether in the order of lines alone, what was raised, what would leave it out.
+
+``print`` writes a text and its line end one after the other, so threads that print at once leave lines such as
+``job 0: 0job 1: 175`` and an empty one behind. Such a line counts as the lines that it is made of.
+
+Not for: lines that were torn in the middle of a text, or that stand joined in both outputs and nowhere alone.
+
+Invariant: two outputs with the same lines have the same bytes, in another order; a proposed pattern matches both
+lines, and a proposal is made for numbers alone.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from itertools import zip_longest
+from typing import Final
+
+from twice.recording.compared_output import select_compared
+from twice.replayer.outcome import Failure
+
+_LINE_CHARACTERS: Final = 160
+_TRACEBACK: Final = b"Traceback (most recent call last):"
+_TRACEBACK_CHARACTERS: Final = 4000
+_DISTINCT_MAX: Final = 4096
+"""Different lines that are looked for inside of others."""
+_LENGTH_MAX: Final = 4096
+_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*(?:e[+-]?\d+)?")
+_LINE: Final = re.compile(r"(?:standard error, )?line \d+: (.*)", re.DOTALL)
+_AROUND: Final = 16
+"""Characters of a line that a pattern quotes on each side of a number."""
+
+
+def locate_in_output(
+    recorded: tuple[bytes, bytes],
+    replayed: tuple[bytes, bytes],
+    ignored: Sequence[str],
+    folders: Sequence[str],
+) -> tuple[str, str] | None:
+    """Return the first line in which two outputs differ, as both have it, with its number from 1.
+
+    Args:
+        recorded: standard output and error.
+        replayed: the same of the replay.
+        ignored: regular expressions for lines that are not compared.
+        folders: of the program; standard error is compared without them.
+    """
+    pairs = _select_streams(recorded, replayed, ignored, folders)
+    for stream, (one, other) in zip(("", "standard error, "), pairs, strict=True):
+        if one != other:
+            return _locate_line(one, other, stream)
+    return None
+
+
+def are_reordered(
+    recorded: tuple[bytes, bytes],
+    replayed: tuple[bytes, bytes],
+    ignored: Sequence[str],
+    folders: Sequence[str],
+) -> bool:
+    """Return whether both streams of two outputs have the same lines, in another order."""
+    pairs = _select_streams(recorded, replayed, ignored, folders)
+    return all(have_same_lines(one, other) for one, other in pairs)
+
+
+def _select_streams(
+    recorded: tuple[bytes, bytes],
+    replayed: tuple[bytes, bytes],
+    ignored: Sequence[str],
+    folders: Sequence[str],
+) -> Iterator[tuple[bytes, bytes]]:
+    """What is compared of standard output in both, and of standard error."""
+    for is_errors, streams in enumerate(zip(recorded, replayed, strict=True)):
+        one, other = (
+            select_compared(stream, ignored, folders, is_errors=bool(is_errors))
+            for stream in streams
+        )
+        yield one, other
+
+
+def have_same_lines(one: bytes, other: bytes) -> bool:
+    """Return whether two texts hold the same lines, each as often, in any order."""
+    first, second = one.split(b"\n"), other.split(b"\n")
+    if len(first) != len(second):
+        return False
+    missing, added = Counter(first), Counter(second)
+    missing, added = missing - added, added - missing
+    if not missing:
+        return True
+    words = sorted({line for line in (*first, *second) if line})
+    if len(words) > _DISTINCT_MAX or max(map(len, words)) > _LENGTH_MAX:
+        return False
+    return _count_parts(missing, words) == _count_parts(added, words)
+
+
+def _count_parts(lines: Counter[bytes], words: Collection[bytes]) -> Counter[bytes]:
+    """Return how often each line occurs, joined lines by their parts; empty lines are ends of joined ones."""
+    found: Counter[bytes] = Counter()
+    for line, count in lines.items():
+        for part in _split(line, words):
+            found[part] += count
+    return found
+
+
+def _split(line: bytes, words: Collection[bytes]) -> list[bytes]:
+    """Return a line as the most words that it is made of, itself apart; the line itself where it is not made of others."""
+    if not line:
+        return []
+    inside = [word for word in words if word != line and word in line]
+    best: list[list[bytes] | None] = [[], *([None] * len(line))]
+    for end in range(1, len(line) + 1):
+        for word in inside:
+            before = best[end - len(word)] if len(word) <= end else None
+            if before is None or not line.endswith(word, 0, end):
+                continue
+            known = best[end]
+            if known is None or len(before) + 1 > len(known):
+                best[end] = [*before, word]
+    return best[-1] or [line]
+
+
+def find_new_traceback(recorded: bytes, replayed: bytes) -> str:
+    """Return the last traceback that a replay printed and the recorded run did not; empty without one."""
+    at = replayed.rfind(_TRACEBACK)
+    if at < 0 or replayed[at:] in recorded:
+        return ""
+    lines = [
+        line[:_LINE_CHARACTERS] for line in replayed[at:].decode("utf-8", "replace").splitlines()
+    ]
+    while len(lines) > 2 and sum(map(len, lines)) > _TRACEBACK_CHARACTERS:
+        del lines[1]  # what was raised, and by whom, stands at its end
+    return "\n".join(lines)
+
+
+def _locate_line(recorded: bytes, replayed: bytes, stream: str) -> tuple[str, str]:
+    one, other = (data.decode("utf-8", "replace").splitlines() for data in (recorded, replayed))
+    for number, pair in enumerate(zip_longest(one, other), 1):
+        if pair[0] != pair[1]:
+            was, now = (
+                "nothing more" if text is None else f"line {number}: {text[:_LINE_CHARACTERS]}"
+                for text in pair
+            )
+            return f"{stream}{was}", f"{stream}{now}"
+    lengths = len(recorded), len(replayed)
+    return f"{stream}{lengths[0]} bytes, with another end of line", f"{stream}{lengths[1]} bytes"
+
+
+def suggest_ignored_output(failure: Failure | None) -> str:
+    """Return how to leave a volatile line of output out; empty where the lines differ in more than a number."""
+    if failure is None or tuple(failure.columns) != ("output",):
+        return ""
+    recorded, replayed = _LINE.fullmatch(failure.recorded), _LINE.fullmatch(failure.replayed)
+    if recorded is None or replayed is None:
+        return ""
+    pattern = find_pattern(recorded[1], replayed[1])
+    if not pattern:
+        return ""
+    return (
+        "if this line holds a time or a measurement that no run repeats, record with "
+        f"--ignore-output {shlex.quote(pattern)}"
+    )
+
+
+def find_pattern(one: str, other: str) -> str:
+    """Return a regular expression for two lines that differ in numbers alone; empty for any others."""
+    if one == other or _NUMBER.sub("0", one) != _NUMBER.sub("0", other):
+        return ""
+    for first, second in zip(_NUMBER.finditer(one), _NUMBER.finditer(other), strict=True):
+        if first[0] != second[0]:
+            before = _quote(one[max(0, first.start() - _AROUND) : first.start()])
+            after = _quote(one[first.end() : first.end() + _AROUND])
+            pattern = f"{before}[0-9][0-9.,:e+-]*{after}"
+            is_right = all(re.search(pattern, line) for line in (one, other))
+            return pattern if is_right and (before or after) else ""
+    return ""
+
+
+def _quote(text: str) -> str:
+    return _NUMBER.sub("[0-9.,:]+", re.sub(r"[\\^$.|?*+()\[\]{}]", r"\\\g<0>", text))

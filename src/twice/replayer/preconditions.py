@@ -1,0 +1,127 @@
+"""What must hold before a recorded program is executed again.
+
+The code must be the recorded one, the behaviour numbers known, the configuration unchanged, the
+program findable, the record trusted. Where something does not hold, the start is refused, or goes on
+clearly marked as informational. A difference of environment is never refused here: it is reported.
+
+Invariant: an execution that is not informational runs the recorded source, byte for byte; trust that a
+block gives ends with it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from twice.errors import ProgramChanged, ProgramNotRerunnable
+from twice.recording.program import Program, source_digests
+from twice.recording.runrecord import RunRecord
+from twice.recording.trust import grant_for_block, require_trusted
+
+
+@dataclass(frozen=True)
+class SourceChange:
+    """A source file that is not what it was.
+
+    Attributes:
+        path: relative to the program's root.
+        recorded: labelled digest.
+        now: labelled digest, or None when the file is gone.
+    """
+
+    path: str
+    recorded: str
+    now: str | None
+
+
+def source_changes(record: RunRecord) -> list[SourceChange]:
+    """Files of the recorded program that differ from their recorded digests, sorted by path."""
+    recorded: dict[str, str] = dict(record.identity["code"]["files"])
+    if record.ending is not None:
+        recorded.update(record.ending.get("files", {}))
+    named = record.identity["setup"]["program"]["target"]
+    if named in recorded:  # a record that travelled finds its program beside it, by its bare name
+        recorded[record.setup.program.target] = recorded.pop(named)
+    root = record.setup.program.folder()
+    now = source_digests([root / name for name in recorded], root)
+    return [
+        SourceChange(name, recorded[name], now.get(name))
+        for name in sorted(recorded)
+        if now.get(name) != recorded[name]
+    ]
+
+
+def require_executable(record: RunRecord) -> None:
+    """Refuse a record from elsewhere that the caller did not trust.
+
+    Raises:
+        RecordUntrusted: E-TRUST-001.
+    """
+    require_trusted(record.path, record.digest, record.setup.program)
+
+
+def require_rerunnable(record: RunRecord) -> Program:
+    """The record's program, when it can be started again.
+
+    Raises:
+        ProgramNotRerunnable: E-PROGRAM-002, for inline code. RecordUntrusted: E-TRUST-001.
+    """
+    program = record.setup.program
+    if not program.rerunnable:
+        raise ProgramNotRerunnable(
+            f"{record.path} was recorded from {program.target}, which has no name to start it by.",
+            "Expected file.py:function, module:function or a script.",
+            "Move the code into a function of a run, and record it: twice record FILE.py:main",
+        )
+    require_executable(record)
+    return program
+
+
+def require_same_code(record: RunRecord, *, informational: bool) -> list[SourceChange]:
+    """Refuse to execute other code than was recorded, unless it is only for information.
+
+    Raises:
+        RecordUntrusted: E-TRUST-001. ProgramChanged: E-PROGRAM-004. ProgramNotFound: E-PROGRAM-001, when it
+            is gone.
+    """
+    require_executable(record)
+    changes = source_changes(record)
+    if changes and not informational:
+        first = changes[0]
+        also = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+        now = "is gone" if first.now is None else f"is now {first.now}"
+        commit = record.identity["code"]["commit"]
+        where = f"git checkout {commit}" if commit else "bring the recorded source back"
+        other = record.other_checkout()
+        place = "" if other is None else f" in the current folder, which counts before {other}"
+        if other is not None:
+            where = f"verify from {other}"
+        raise ProgramChanged(
+            f"{first.path}{also} differs from the recorded program{place}: it {now}.",
+            f"Expected {first.recorded}.",
+            f"Either {where}, or go on for information only: --informational",
+            path=first.path,
+        )
+    if record.setup.program.kind in {"function", "script"}:
+        record.setup.program.path()
+    return changes
+
+
+@contextmanager
+def trusting(path: str | os.PathLike[str], *, allow: Sequence[str] = ()) -> Iterator[None]:
+    """Trust a record for as long as the block runs, whoever made it: it may be executed.
+
+    Args:
+        path: of the record.
+        allow: sources of the world that it may use although they are not recorded, as ``record`` takes them;
+            those that it was recorded with count only for a record that this account made.
+
+    Raises:
+        RecordForeign, RecordVersion, RecordUnreadable, RecordCorrupt: E-RECORD-001 to 005.
+    """
+    with RunRecord.open(path) as record:
+        digest = record.digest
+    with grant_for_block([digest], allow):
+        yield

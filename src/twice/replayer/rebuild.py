@@ -1,0 +1,131 @@
+"""Build a session that executes a recorded program again.
+
+The same parts as recording has, filled from the record: seed, configuration and policies from its
+setup, effects and inputs from its journal, the start from one of its snapshots.
+
+Invariant: nothing of the caller's surroundings enters; those were set before this process began.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from twice.recording.effects.answers import Source
+from twice.recording.effects.layer import EffectLayer
+from twice.recording.frame_kinds import ROLLBACK
+from twice.recording.inputs import Inputs, RecordedInputs
+from twice.recording.output import OutputCapture
+from twice.recording.redaction.redaction import Redaction
+from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.watching import Refuse
+from twice.recording.session import Session
+from twice.recording.setup import Setup
+from twice.recording.sink import Sink
+from twice.recording.snapshots import load
+from twice.recording.streams import Streams
+from twice.recording.wiring import Control, NoControl, Resume, Wiring
+
+
+def rebuilt_session(
+    record: RunRecord,
+    *,
+    sink: Sink,
+    source: Source,
+    inputs: Inputs,
+    control: Control | None = None,
+    resume: Resume | None = None,
+    setup: Setup | None = None,
+    journal_all: bool = False,
+    refuse: Refuse | None = None,
+) -> Session:
+    """A session of a record's program.
+
+    Args:
+        record: what it is rebuilt from.
+        sink: where observations go.
+        source: where reads of the world are answered.
+        inputs: where inputs are decided.
+        control: who may pause it.
+        resume: where it starts, or None for the top.
+        setup: instead of the record's own (another class, for one).
+        refuse: told of what a sealed execution refuses; None where it is not sealed.
+        journal_all: whether reads and output go to the sink's journal too (a branch writes them).
+    """
+    setup = setup or record.setup
+    holder: list[Session] = []
+
+    def journal(kind: str, payload: bytes, actor: int = 0) -> None:
+        holder[0].frame(kind, payload, actor)
+
+    written = journal if journal_all else None
+    redaction = Redaction(setup.redaction, os.environ)
+    output = OutputCapture(
+        setup.algorithm,
+        written,
+        compare_errors=setup.compare_errors,
+        ignored=setup.ignored_output,
+        folders=record.program_folders(),
+        redaction=redaction,
+    )
+    session = Session(
+        setup,
+        Wiring(
+            streams=Streams(setup.seed, rule=setup.rule),
+            layer=EffectLayer(
+                source,
+                written,
+                opted_in=setup.strict_packages,
+                algorithm=setup.algorithm,
+                actors=record.actors() if resume is not None else None,  # copied with the prefix
+                redaction=redaction,
+            ),
+            inputs=inputs,
+            sink=sink,
+            output=output.position,
+            printed=output.printed,
+            leave_errors_out=output.leave_errors_out,
+            restart_output=output.restart,
+            summarise_output=output.summary,
+            control=control or NoControl(),
+            resume=resume,
+            may_roll_back=journal_all or rolls_back(record),
+            refuse=refuse,
+            contents=record.contents,
+            was_supervised=record.was_supervised,
+        ),
+    )
+    holder.append(session)
+    return session
+
+
+def recorded_inputs(
+    record: RunRecord, differs: Callable[[int, str, Any, Any], None]
+) -> RecordedInputs:
+    """The record's inputs, compared with what the thunks give."""
+    return RecordedInputs(record.input_frames, differs)
+
+
+def resume_at(record: RunRecord, number: int) -> Resume:
+    """Everything that is needed to start at a stored snapshot."""
+    captured, entries = load(record.reader, number), record.reader.snapshots
+    points, sizes = captured.cursors.points, captured.cursors.printed
+    if sizes is None:
+        output, errors = record.printed(before_point=points)
+    else:  # what was printed after the compare-point, and before the snapshot was taken, counts as well
+        output, errors = record.printed(before_point=points + 1)
+        output, errors = output[: sizes[0]], errors[: sizes[1]]
+    kept = []
+    if rolls_back(
+        record
+    ):  # earlier snapshots that the run could still be rolled back to here, by tick
+        latest = {entry.tick: entry.number for entry in entries[:number]}
+        now = entries[number].tick
+        kept = [load(record.reader, latest[tick]) for tick in sorted(latest) if tick < now]
+    return Resume(captured=captured, spans=record.loops(), output=(output, errors), kept=kept)
+
+
+def rolls_back(record: RunRecord) -> bool:
+    """Whether the recorded program ever rolled back."""
+    return next(iter(record.reader.frames(kinds=[ROLLBACK])), None) is not None

@@ -1,0 +1,83 @@
+"""What redaction means for a result: what was kept out of the record, and when that decides.
+
+A replay gives the program stars where the record holds none of a secret. A program that passes the
+value on does the same with stars; one that computes with it does not, and nobody can tell then what
+it would have done. Such a difference is no failure of the program.
+
+Invariant: what is said here names rules and places, never a value.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+
+from twice.errors import RedactionNeeded
+from twice.recording.frame_kinds import ERRORS, OUTPUT
+from twice.recording.redaction.redaction import ASKED, SENT
+from twice.recording.runrecord import Redacted, RunRecord
+from twice.replayer.replay_job import stand_ins_of
+
+_NOT_GIVEN = frozenset({ASKED, SENT, OUTPUT, ERRORS, "ending", "surroundings"})
+"""Places whose blanked values a replay does not give to the program."""
+
+
+def find_redaction_cause(
+    record: RunRecord, until: int, absent: Collection[str]
+) -> RedactionNeeded | None:
+    """Return why a difference may come from redaction alone; None when it cannot.
+
+    Args:
+        record: what was replayed.
+        until: index of the compare-point that differs; later ones do not count.
+        absent: variables that the program was given stars for.
+    """
+    missing = {*absent, *(name for name in stand_ins_of(record) if name not in os.environ)}
+    found = [one for one in record.redactions() if one.point <= until]
+    given = _by_rule([one for one in found if one.where not in _NOT_GIVEN])
+    named = {one.rule for one in found}
+    gone = sorted(name for name in missing if name in absent or f"variable {name}" in named)
+    gone_rules = {f"variable {name}" for name in gone}
+    parts = [f"{rule} ({what})" for rule, what in given.items() if rule not in gone_rules]
+    parts += [f"variable {name} (not there with the recorded value)" for name in gone]
+    if not parts:
+        return None
+    rules = sorted({rule.partition(" ")[0] for rule in given} - {"variable", "pattern"})
+    remedies = [f"set {name} as it was" for name in gone]
+    remedies += [f"record again with --no-redact {rule}" for rule in rules]
+    remedies = remedies or ["record again without that pattern or name"]
+    return RedactionNeeded(
+        f"The run parted after the program was given stars in place of secrets: {', '.join(parts)}.",
+        "Expected a program that passes such values on and does not compute with them; whether it"
+        " would replay with the values cannot be told.",
+        f"{remedies[0][0].upper()}{', or '.join(remedies)[1:]}, where the record may be as private as"
+        " the secret.",
+        rules=", ".join([*given, *sorted(gone_rules)]),
+    )
+
+
+def list_redaction_notes(record: RunRecord, absent: Collection[str] = ()) -> list[str]:
+    """Return what whoever reads a result should know about blanked values."""
+    notes = []
+    blanked = _by_rule(record.redactions())
+    if blanked:
+        notes.append(
+            f"blanked by redaction, and not compared: {', '.join(f'{rule} ({what})' for rule, what in blanked.items())}"
+        )
+    if absent:
+        notes.append(
+            f"given as stars, because the recorded value is not there: {', '.join(sorted(absent))}"
+        )
+    return notes
+
+
+def _by_rule(found: list[Redacted]) -> dict[str, str]:
+    """How often and where, by rule."""
+    counts: dict[str, dict[str, int]] = {}
+    for one in found:
+        places = counts.setdefault(one.rule, {})
+        places[one.where] = places.get(one.where, 0) + one.count
+    return {
+        rule: ", ".join(f"{where} {count} times" for where, count in sorted(places.items()))
+        for rule, places in sorted(counts.items())
+    }

@@ -1,0 +1,116 @@
+"""The job of a process that executes a recorded program again, and the process itself.
+
+It runs in the surroundings that the record holds, in a copy of the files as they were, from the top or
+from a snapshot.
+
+Invariant: nothing of the caller's surroundings enters, but secrets that the record has stars for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from twice.recording.redaction.documents import recorded_placeholders
+from twice.recording.runrecord import RunRecord
+from twice.recording.sealing.inventory import may_talk
+from twice.recording.session_job import WORLD
+from twice.recording.surroundings import Surroundings, environ_for_child
+from twice.recording.trust import GRANT, grant, is_made_here, remember_message
+from twice.recording.world_request import describe_world
+from twice.worker.process import FreshWorker, Worker, refuse_nesting
+
+_CHILD = "twice.replayer"
+
+
+Start = Callable[[RunRecord], Worker]
+
+
+def start_child(
+    record: RunRecord,
+    *,
+    surroundings: Surroundings | None = None,
+    show: bool = False,
+) -> FreshWorker:
+    """Start a process in the record's own surroundings, not the caller's."""
+    refuse_nesting()
+    pinned = surroundings or surroundings_of(record)
+    environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(record))
+    return FreshWorker(_CHILD, environ, show=show, cwd=folder_of(record), heard=remember_message)
+
+
+def surroundings_of(record: RunRecord) -> Surroundings:
+    """Variables for a process that executes a record; of another account's record, harmless ones alone."""
+    found = Surroundings.from_json(record.identity["surroundings"])
+    return found if is_made_here(record.digest) else found.from_elsewhere()
+
+
+def stand_ins_of(record: RunRecord) -> dict[str, str]:
+    """Stars for the secret variables that the run had, for a replay without them."""
+    return recorded_placeholders(record.identity) if is_made_here(record.digest) else {}
+
+
+def folder_of(record: RunRecord) -> str | None:
+    """The folder the program was started in, or the one that it was moved to."""
+    root = record.setup.program.folder()
+    return str(root) if root.is_dir() else None
+
+
+def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
+    """A job for a replaying process, which runs in a copy of the files as they were."""
+    cut_off = fields.pop("cut_off", not may_talk(record.setup.allow))
+    world = describe_world(
+        record,
+        has_network=not cut_off,
+        compares=action == "verify",
+        keep=fields.pop("keep", None),
+        differing=fields.pop("differing", None),
+        is_recorded=action == "branch",
+        shared=fields.pop("shared", ()),
+    )
+    return {
+        "action": action,
+        "record": str(record.path.absolute()),
+        GRANT: [record.digest, list(record.setup.allow)],
+        "cut_off": cut_off,
+        WORLD: world,
+        **fields,
+    }
+
+
+def find_files_read_back(record: RunRecord) -> list[str]:
+    """Return the files that a run read after code other than Python had changed them.
+
+    A snapshot holds no files, and such code would not be refused one that is missing.
+    """
+    written = set(record.native_writes())
+    return [
+        history.path
+        for history in record.native_files().histories
+        if history.is_read_back and history.path in written
+    ]
+
+
+def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
+    """The latest snapshot from which a tick can be reached, or None for the top.
+
+    None when a component cannot be put back, or the run reads back what C code wrote. Where the run was
+    rolled back, only snapshots before the first rollback count: what decided on it (a governor's memory,
+    say) cannot itself be rolled back, so it stands in no snapshot.
+    """
+    forms = (record.ending or {}).get("components", {})
+    if "state only" in forms.values() or find_files_read_back(record):
+        return None
+    backs = record.rollbacks()
+    last = backs[0].point if backs else len(record.reader.points)
+    before = [entry for entry in record.reader.snapshots if entry.point <= last]
+    usable = [entry for entry in before if entry.tick <= tick]
+    return usable[-1].number if usable else None
+
+
+def open_job_record(job: Mapping[str, Any]) -> RunRecord:
+    """Open the record of a job, in a process that was started to execute it."""
+    digest, allow = job[GRANT]
+    grant(digest, allow)
+    return RunRecord.open(job["record"])

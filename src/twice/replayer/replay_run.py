@@ -1,0 +1,231 @@
+"""Execute a record's program again, once, as planned.
+
+What must hold before is asked first: where the execution starts, and which compare-points count.
+
+Invariant: a process that dies gives no outcome, and says how it died.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from twice.errors import ProgramFailed, RecordOutOfRange
+from twice.foundation.classes import Predicate
+from twice.foundation.fingerprint import Fingerprint
+from twice.recording.runrecord import RunRecord
+from twice.replayer.file_report import locate_inside
+from twice.replayer.outcome import Outcome
+from twice.replayer.preconditions import require_rerunnable
+from twice.replayer.replay_job import Start, job_for, restorable_snapshot, start_child
+
+Progress = Callable[[int, int], None]
+_LINES_POINTS = 64
+"""Compare-points before a failure whose reads show how this program usually makes them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What one replay of a record executes.
+
+    Attributes:
+        predicate: the class that judges.
+        snapshot: number of the snapshot to start from; None for the top.
+        first: index of the first compare-point that is judged.
+        last: index of the last one; None for the end.
+        is_segment: whether the user asked for a part of the run.
+        changed_code: paths of source files that are not the recorded ones.
+        keep: folder into which the files that the replay writes are copied.
+        capture: index of a compare-point at which the states of components are wanted.
+    """
+
+    predicate: Predicate
+    snapshot: int | None = None
+    first: int = 0
+    last: int | None = None
+    is_segment: bool = False
+    changed_code: tuple[str, ...] = ()
+    keep: Path | None = None
+    capture: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replay:
+    """What one replay gave.
+
+    Attributes:
+        outcome: what the process told.
+        death: how it died without an answer; empty where it did not.
+        environment: measured there; None where it died before.
+        held: whether it was cut off from the network.
+        kept: what its keeper reported of files and processes.
+        inside: where files differ in the terms of their formats, by path.
+        state: canonical form of every component at the point that was captured.
+        is_extra: whether it made a read too many.
+    """
+
+    outcome: Outcome = field(default_factory=Outcome)
+    death: str = ""
+    environment: Fingerprint | None = None
+    held: bool = False
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    inside: Mapping[str, str] = field(default_factory=dict)
+    state: Mapping[str, bytes] = field(default_factory=dict)
+    is_extra: bool = False
+
+
+def check_preconditions(
+    record: RunRecord,
+    predicate: Predicate,
+    first: int | None = None,
+    last: int | None = None,
+    *,
+    keep: Path | None = None,
+    changed: tuple[str, ...] = (),
+) -> Plan | str:
+    """Return what is to be executed, or why nothing of the record can be judged.
+
+    Args:
+        record: what is verified.
+        predicate: the class that judges.
+        first: tick to start at; None for the top.
+        last: last tick to judge; None for the end.
+        keep: folder for the files that the replay writes.
+        changed: paths of source files that are not the recorded ones.
+
+    Raises:
+        RecordOutOfRange: E-RECORD-006. ProgramNotRerunnable: E-PROGRAM-002. RecordUntrusted: E-TRUST-001.
+    """
+    require_rerunnable(record)
+    points = record.reader.points
+    for tick in (first, last):
+        if tick is not None and not 0 <= tick < max(record.ticks, 1):
+            raise RecordOutOfRange(
+                f"Tick {tick} lies outside of {record.path}.",
+                f"It holds {record.ticks_held}.",
+                f"See: twice show {record.path}",
+                tick=tick,
+            )
+    snapshot = None if first is None else restorable_snapshot(record, first)
+    last_index = None if last is None else points.index_of_tick(last)
+    if last is not None and last_index is None:
+        raise RecordOutOfRange(
+            f"Tick {last} of {record.path} has no compare-point of its own.",
+            f"Points are taken by {record.setup.granularity}.",
+            "Leave --to out, or record with --compare tick.",
+            tick=last,
+        )
+    judgeable = count_judgeable(record)
+    if judgeable < len(points) or not record.complete:
+        last_index = judgeable - 1 if last_index is None else min(last_index, judgeable - 1)
+    if last_index is not None and last_index < 0:
+        return "a signal came before its first compare-point"
+    return Plan(
+        predicate=predicate,
+        snapshot=snapshot,
+        first=0 if snapshot is None else record.reader.snapshots[snapshot].point,
+        last=last_index,
+        is_segment=first is not None or last is not None,
+        changed_code=changed,
+        keep=keep,
+    )
+
+
+def run_replay(
+    record: RunRecord,
+    plan: Plan,
+    progress: Progress | None = None,
+    start: Start = start_child,
+) -> Replay:
+    """Execute as planned, and look where files and reads differ."""
+    with tempfile.TemporaryDirectory(prefix="twice-differing-") as differing:
+        replay = execute_once(record, plan, progress, start, differing=differing)
+        replay = replace(replay, inside=locate_inside(record, replay.kept, Path(differing)))
+        failure = replay.outcome.failure
+        if failure is not None and replay.is_extra:
+            # Of several equal reads only the lines tell which is the one too many, and to keep the lines of
+            # reads costs more than the reads. So it is executed once more, with lines near the end alone.
+            near = max(0, failure.index - _LINES_POINTS)
+            again = execute_once(record, plan, None, start, differing=differing, lines_from=near)
+            found = again.outcome.failure
+            if found is not None and again.is_extra and found.index == failure.index:
+                replay = replace(replay, outcome=again.outcome)
+    return replay
+
+
+def execute_once(
+    record: RunRecord,
+    plan: Plan,
+    progress: Progress | None = None,
+    start: Start = start_child,
+    *,
+    differing: str | None = None,
+    lines_from: int | None = None,
+) -> Replay:
+    """Execute a record's program again in one process.
+
+    Args:
+        record: what is executed.
+        plan: from where, and up to where.
+        progress: called with (points judged, points in the record).
+        start: gives the process.
+        differing: folder into which files that differ are copied.
+        lines_from: compare-point from which on the lines of reads are kept; None for none.
+
+    Raises:
+        TwiceError: what the process refused, a restore among it.
+    """
+    job = job_for(
+        record,
+        "verify",
+        predicate=plan.predicate.to_json(),
+        snapshot=plan.snapshot,
+        last=plan.last,
+        capture=plan.capture,
+        lines_from=lines_from,
+        keep=None if plan.keep is None else os.fspath(plan.keep),
+        differing=differing,
+    )
+    environment, held, reached, state = None, False, -1, {}
+    message: Mapping[str, Any] = {}
+    death = ""
+    with closing(start(record)) as child:
+        try:
+            message = child.ask(job)
+            while message["kind"] not in {"failure", "ended"}:
+                if message["kind"] == "environment":
+                    environment = Fingerprint.from_json(message["now"])
+                    held = bool(message["held"])
+                elif message["kind"] == "state":
+                    state = message["state"]
+                else:
+                    reached = message["index"]
+                    if progress is not None:
+                        progress(reached + 1, len(record.reader.points))
+                message = child.answer()
+        except ProgramFailed as error:
+            # Whatever ended it, a kill from outside among it, may say nothing about the program.
+            where = f"after compare-point {reached}" if reached >= 0 else "before it told any"
+            death = f"{error.happened.rstrip('.')}, {where}. {error.expected}"
+        kept = child.read_keeper_report()
+    return Replay(
+        outcome=Outcome() if death else Outcome.from_message(message),
+        death=death,
+        environment=environment,
+        held=held,
+        kept=kept,
+        state=message.get("state", state),
+        is_extra=bool(message.get("extra")),
+    )
+
+
+def count_judgeable(record: RunRecord) -> int:
+    """How many points a replay can repeat: those before an interrupt from outside."""
+    interrupted_at = (record.ending or {}).get("interrupted_at_point")
+    total = len(record.reader.points)
+    return total if interrupted_at is None else min(total, int(interrupted_at))

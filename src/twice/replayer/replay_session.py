@@ -1,0 +1,220 @@
+"""The read-only session: look around in a run, forwards and back, without changing anything.
+
+``start`` validates, ``step`` and ``seek`` move, ``state`` observes, ``end`` stops. Going forwards
+executes the program in a process of its own, every point held against the record; going back starts
+again from the nearest snapshot. States that were looked at are remembered, so looking at one again
+executes nothing.
+
+Invariant: a read-only session never substitutes an input and never writes a record.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from twice.errors import RecordOutOfRange, ReplayRefused, SessionMisuse
+from twice.recording.inputs import InputEvent
+from twice.recording.runrecord import RunRecord
+from twice.replayer.branch_session import BranchingSession, decode_states
+from twice.replayer.preconditions import require_rerunnable, require_same_code
+from twice.replayer.replay_job import Start, job_for, restorable_snapshot, start_child
+from twice.worker.process import Worker
+
+_REMEMBERED_BYTES_MAX = 256 << 20
+
+
+class ReplaySession:
+    """A run to look around in; a context manager.
+
+    Attributes:
+        record: what is replayed.
+        tick: the session stands before the body of this tick; ``record.ticks`` is the end.
+        informational: the code differs from the recorded one, and the user wanted to go on.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        at: int = 0,
+        informational: bool = False,
+        start: Start = start_child,
+    ) -> None:
+        self._start = start
+        self.record = RunRecord.open(path)
+        self._child: Worker | None = None
+        self._child_tick = -1
+        self._ended = False
+        self._states: OrderedDict[int, dict[str, bytes]] = OrderedDict()
+        try:
+            self.record.reader.check()
+            require_rerunnable(self.record)
+            self.informational = bool(require_same_code(self.record, informational=informational))
+            self._require(at)
+        except BaseException:
+            self.record.close()
+            raise
+        self.tick = at
+
+    # -- moving ---------------------------------------------------------------------------------
+
+    def step(self, count: int = 1) -> int:
+        """Go that many ticks on; the tick it then stands before.
+
+        Raises:
+            RecordOutOfRange: E-RECORD-006, beyond the end. ReplayRefused: E-REPLAY-001, when the
+            program leaves its record.
+        """
+        return self.seek(self.tick + count)
+
+    def back(self, count: int = 1) -> int:
+        """Go that many ticks back; as ``step`` otherwise."""
+        return self.seek(self.tick - count)
+
+    def seek(self, tick: int) -> int:
+        """Stand before a tick, 0 to ``record.ticks``; nothing is executed until a state is asked."""
+        self._require_open()
+        self._require(tick)
+        self.tick = tick
+        return tick
+
+    # -- observing ------------------------------------------------------------------------------
+
+    def state(self, component: str | None = None) -> Any:
+        """Plain values of all components, or of one, before the current tick's body.
+
+        Raises:
+            ReplayRefused: E-REPLAY-001, when the program leaves its record on the way.
+        """
+        return decode_states(self._encoded(), component)
+
+    def inputs(self) -> list[InputEvent]:
+        """Inputs of the current tick, from the record."""
+        return self.record.inputs(tick=self.tick)
+
+    def branch(
+        self, out: str | os.PathLike[str], *, force: bool = False, sealed: bool = False
+    ) -> BranchingSession:
+        """Leave the record here: a session of another kind, with a record of its own."""
+        self._require_open()
+        return BranchingSession(
+            self.record, self.tick, out, force=force, sealed=sealed, start=self._start
+        )
+
+    def end(self) -> None:
+        """Stop; a session that ended cannot be used again."""
+        self._hang_up()
+        if not self._ended:
+            self._ended = True
+            self.record.close()
+
+    # -- underneath -----------------------------------------------------------------------------
+
+    def _encoded(self) -> dict[str, bytes]:
+        self._require_open()
+        known = self._states.get(self.tick)
+        if known is None:
+            self._go()
+            assert self._child is not None, "after going somewhere there is a process there"
+            known = self._child.ask({"do": "state"})["state"]
+            self._remember(self.tick, known)
+        return known
+
+    def _remember(self, tick: int, encoded: dict[str, bytes]) -> None:
+        self._states[tick] = encoded
+        total = sum(len(part) for state in self._states.values() for part in state.values())
+        while total > _REMEMBERED_BYTES_MAX and len(self._states) > 1:
+            _, dropped = self._states.popitem(last=False)
+            total -= sum(map(len, dropped.values()))
+
+    def _go(self) -> None:
+        """Bring a process to the current tick."""
+        if self._child is not None and self._child_tick == self.tick:
+            return
+        if self._child is not None and self._child_tick < self.tick:
+            after = self.record.begins_after(self.tick)
+            message = self._child.ask({"do": "go", "until": self.tick, "after": after})
+        else:
+            message = self._restart()
+        if message["kind"] != "at" or message["tick"] != self.tick:
+            self._refuse(message)
+        self._child_tick = self.tick
+
+    def _restart(self) -> dict[str, Any]:
+        self._hang_up()
+        self._child = self._start(self.record)
+        number = restorable_snapshot(self.record, self.tick)
+        after = self.record.begins_after(self.tick)
+        job = job_for(self.record, "replay", snapshot=number, until=self.tick, after=after)
+        return self._child.ask(job)
+
+    def _refuse(self, message: Mapping[str, Any]) -> NoReturn:
+        self._hang_up()  # the process has ended: the next state is another one's to give
+        if message["kind"] == "failure":
+            raise ReplayRefused(
+                f"The program leaves its record at {message['name']} of tick {message['tick']}: "
+                f"{', '.join(message['columns'])} differ.",
+                "Expected every compare-point on the way to agree.",
+                f"See where and why: twice verify {self.record.path} --diagnose",
+                tick=message["tick"],
+            )
+        raise ReplayRefused(
+            f"The program ended before tick {self.tick}.",
+            f"The record holds {self.record.ticks} ticks.",
+            f"See: twice show {self.record.path}",
+            tick=self.tick,
+        )
+
+    def _hang_up(self) -> None:
+        if self._child is not None:
+            self._child.close()
+            self._child = None
+
+    def _require(self, tick: int) -> None:
+        if not 0 <= tick <= self.record.ticks:
+            raise RecordOutOfRange(
+                f"Tick {tick} lies outside of {self.record.path}.",
+                f"It holds {self.record.ticks_held}; {self.record.ticks} is its end.",
+                f"See: twice show {self.record.path}",
+                tick=tick,
+            )
+
+    def _require_open(self) -> None:
+        if self._ended:
+            raise SessionMisuse(
+                "This session has ended.",
+                "Expected calls between start and end.",
+                "Open a new one: twice.replay(path, at=...)",
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+
+def replay(
+    path: str | os.PathLike[str], *, at: int = 0, informational: bool = False
+) -> ReplaySession:
+    """Open a read-only session on a record.
+
+    Args:
+        path: the record.
+        at: stand before this tick.
+        informational: go on although the code differs from the recorded one.
+
+    Raises:
+        ProgramChanged: E-PROGRAM-004. ProgramNotRerunnable: E-PROGRAM-002.
+        RecordOutOfRange: E-RECORD-006.
+    """
+    return ReplaySession(path, at=at, informational=informational)

@@ -1,0 +1,211 @@
+"""The snapshot test: restore at each kept snapshot in a fresh process, run on, compare with the record.
+
+This is what finds state that influences the future and is not in ``state()``: a run that is put
+back from a snapshot and goes another way left something out, or restoring did something besides.
+
+Invariant: every restore starts in a process of its own, so nothing that one pollutes helps another.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from twice.errors import RestoreRefused, SnapshotMissing, StreamStateRefused
+from twice.foundation.difference import FieldDifference, differences
+from twice.foundation.encoding import decode
+from twice.recording.runrecord import RunRecord
+from twice.replayer.preconditions import require_rerunnable, require_same_code
+from twice.replayer.replay_job import find_files_read_back, restorable_snapshot, start_child
+from twice.replayer.replay_run import Plan, Progress, execute_once
+from twice.worker.concurrency import run_concurrently
+from twice.worker.process import FreshWorker
+
+RESTORES_MAX = 16
+_FIELDS_MAX = 16
+_Start = Callable[[RunRecord], FreshWorker]
+
+
+@dataclass(frozen=True)
+class RestoredRun:
+    """A run that was put back at a snapshot, and does not go on as the recorded one did.
+
+    Attributes:
+        snapshot: its number.
+        tick: the tick before which it stands.
+        point: index of the compare-point that differs, or -1 when restoring itself was refused.
+        at_tick: tick of that point.
+        columns: what differs there; a component that was not put back.
+        reason: what happened, in a sentence.
+        is_judged: whether it was executed: a process that died tells nothing.
+        fields: typed differences of the first component that differs, smallest first.
+    """
+
+    snapshot: int
+    tick: int
+    point: int
+    at_tick: int
+    columns: tuple[str, ...]
+    reason: str
+    is_judged: bool = True
+    fields: tuple[FieldDifference, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """As an entry of ``restores.failed``."""
+        return {
+            "tick": self.tick,
+            "component": self.columns[0] if self.columns else "",
+            "fields": [difference.path for difference in self.fields],
+            "differences": [difference.to_json() for difference in self.fields],
+            "at_tick": self.at_tick,
+            "point": self.point,
+            "reason": self.reason,
+        }
+
+
+def restores(
+    path: str | os.PathLike[str],
+    *,
+    every: bool = False,
+    informational: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Restore at kept snapshots, each in a fresh process, run on and compare with the record.
+
+    Args:
+        path: the record.
+        every: at every snapshot instead of at most 16, first and last among them.
+        informational: go on although the code differs.
+        progress: called with (restores done, restores in all).
+
+    Returns:
+        ``{"tested": n, "failed": [...], "ticks": [...]}`` as in a verification; the ticks are those before which
+        the snapshots stand. Of the first that failed the fields are told. Where a process died, ``unjudged``
+        says how.
+
+    Raises:
+        SnapshotMissing: E-SNAPSHOT-002, when the record keeps none, or a component cannot be put
+            back.
+    """
+    with RunRecord.open(path) as record:
+        require_rerunnable(record)
+        require_same_code(record, informational=informational)
+        _require_restorable(record)
+        numbers = chosen(len(record.reader.snapshots), every=every)
+        workers: list[FreshWorker] = []
+        done = 0
+
+        def start(given: RunRecord) -> FreshWorker:
+            workers.append(start_child(given))
+            return workers[-1]
+
+        def restore(number: int) -> RestoredRun | None:
+            nonlocal done
+            found = _restore(record.path, number, start)
+            done += 1
+            if progress is not None:
+                progress(done, len(numbers))
+            return found
+
+        try:
+            found = run_concurrently([partial(restore, number) for number in numbers])
+        except KeyboardInterrupt:
+            for worker in workers:  # threads that wait for them would hold this process
+                worker.kill()
+            raise
+        differing = [each for each in found if each is not None]
+        failed = [each for each in differing if each.is_judged]
+        if failed and failed[0].point >= 0:
+            failed[0] = _explain(record, failed[0], start)
+        ticks = [record.reader.snapshots[number].tick for number in numbers]
+    result = {"tested": len(numbers), "failed": [each.to_json() for each in failed], "ticks": ticks}
+    if unjudged := [each.reason for each in differing if not each.is_judged]:
+        result["unjudged"] = unjudged
+    return result
+
+
+def chosen(count: int, *, every: bool) -> list[int]:
+    """Which of the snapshots are restored: all, or 16 spread evenly with first and last."""
+    if every or count <= RESTORES_MAX:
+        return list(range(count))
+    step = (count - 1) / (RESTORES_MAX - 1)
+    return sorted({round(place * step) for place in range(RESTORES_MAX)})
+
+
+def _require_restorable(record: RunRecord) -> None:
+    if record.setup.program.whole:
+        raise SnapshotMissing(
+            f"{record.path} is a run of a whole program, whose state is in no snapshot.",
+            "Expected a function of a run, with components that can be put back.",
+            "Without restores: twice verify RECORD; or write def main(run): ... and record that.",
+        )
+    if not record.reader.snapshots:
+        raise SnapshotMissing(
+            f"{record.path} keeps no snapshot.",
+            "Expected snapshots to restore from.",
+            "Record with --snapshots every=N, and not with --strategy event-sourced.",
+        )
+    if read_back := find_files_read_back(record):
+        raise SnapshotMissing(
+            f"The run reads {read_back[0]} after code other than Python has written it, and a snapshot holds "
+            "no files.",
+            "Expected a run whose components hold everything that it goes on from.",
+            f"Verify it from the top: twice verify {record.path}",
+        )
+    if restorable_snapshot(record, record.ticks) is None:
+        forms = (record.ending or {}).get("components", {})
+        names = ", ".join(name for name, form in forms.items() if form == "state only")
+        raise SnapshotMissing(
+            f"{names} cannot be put back: it has state() and no restore().",
+            "Expected every component to have both.",
+            "Add restore(state); until then seeking and branching execute from the start.",
+        )
+
+
+def _restore(path: os.PathLike[str], number: int, start: _Start) -> RestoredRun | None:
+    """Put the run back at one snapshot; return how it goes on otherwise, or None where it does not."""
+    with RunRecord.open(path) as record:  # each thread reads a file of its own
+        entry, count = record.reader.snapshots[number], len(record.reader.points)
+        differs = partial(RestoredRun, number, entry.tick)
+        last = None if record.complete else count - 1
+        try:
+            replay = execute_once(
+                record,
+                Plan(predicate=record.setup.predicate, snapshot=number, last=last),
+                start=start,
+            )
+        except (RestoreRefused, StreamStateRefused) as error:
+            name = str(error.fields.get("name", ""))
+            return differs(-1, entry.tick, (name,), error.happened)
+        before = f"restored before tick {entry.tick}, the run"
+        if replay.death:
+            return differs(-1, entry.tick, (), f"{before} was not judged: {replay.death}", False)
+        failure = replay.outcome.failure
+        if failure is not None:
+            columns = ", ".join(failure.columns)
+            reason = f"{before} differs at {failure.name} of tick {failure.tick}: {columns}"
+            return differs(failure.index, failure.tick, failure.columns, reason)
+        missing = count - entry.point - replay.outcome.evaluated
+        if (
+            missing and record.complete
+        ):  # one that agreed to its end must have reached the record's end
+            return differs(
+                -1, record.ticks - 1, (), f"{before} ended {missing} compare-points early"
+            )
+        return None
+
+
+def _explain(record: RunRecord, failed: RestoredRun, start: _Start) -> RestoredRun:
+    """Return a failed restore with the differences between the run from its top and the restored one."""
+    plan = Plan(predicate=record.setup.predicate, last=failed.point, capture=failed.point)
+    one = execute_once(record, plan, start=start).state
+    other = execute_once(record, replace(plan, snapshot=failed.snapshot), start=start).state
+    for name in failed.columns:
+        if name in one and name in other and one[name] != other[name]:
+            fields = differences(decode(one[name]), decode(other[name]), component=name)
+            rest = tuple(each for each in failed.columns if each != name)
+            return replace(failed, columns=(name, *rest), fields=tuple(fields[:_FIELDS_MAX]))
+    return failed

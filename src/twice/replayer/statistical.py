@@ -1,0 +1,120 @@
+"""Judge the sample of a statistical record: run its seeds afresh and hold the two samples against each other.
+
+The runs read the world afresh, in the record's surroundings; nothing of the recorded run is served.
+Subsystems that have a class of their own are judged by compare-points besides, and the whole is as
+good as its worst part.
+
+What a PASS does not say: that single runs repeat; the statistical class compares summaries alone.
+
+Invariant: a sample that cannot tell makes UNKNOWN, never PASS, and says how many seeds would tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from twice.foundation.agreement import Agreement, agreement
+from twice.foundation.classes import DeterminismClass, Predicate, Summary
+from twice.foundation.fingerprint import Fingerprint, differences
+from twice.recording.runrecord import RunRecord
+from twice.recording.sampling import Progress, Sample, draw, read_sample
+from twice.replayer.outcome import Failure
+from twice.replayer.preconditions import require_rerunnable
+from twice.replayer.replay_job import folder_of, surroundings_of
+from twice.replayer.verdict import NOT_EXECUTED
+from twice.replayer.verification import Verification
+
+_SEAL = "nothing is sealed: every run of the sample read the world afresh"
+
+
+def samples_alone(predicate: Predicate) -> bool:
+    """Whether nothing but samples is compared: statistical, with no subsystem of another class."""
+    statistical = DeterminismClass.STATISTICAL
+    return predicate.determinism_class is statistical and all(
+        kind is statistical for kind in predicate.subsystems.values()
+    )
+
+
+def judge_sample(found: Verification, record: RunRecord, progress: Progress | None) -> Verification:
+    """Return a verification with what the sample of its record shows besides.
+
+    Args:
+        found: what compare-points showed, or nothing where samples alone are judged.
+        record: what is verified.
+        progress: called with (runs done, runs).
+    """
+    recorded = read_sample(record)
+    summary = found.predicate.sample or record.setup.predicate.sample
+    if summary is None or not recorded.members:
+        why = "the record holds no sample: it was not recorded as statistical with a summary"
+        return replace(found, not_judged=[*found.not_judged, why])
+    if len(recorded.members) < summary.n:
+        why = f"the record holds {len(recorded.members)} of the {summary.n} runs of its sample"
+        return replace(found, not_judged=[*found.not_judged, why])
+    require_rerunnable(record)
+    fresh = draw(
+        record.setup,
+        surroundings_of(record),
+        summary,
+        cwd=folder_of(record),
+        measured=True,
+        progress=progress,
+    )
+    assert fresh.environment is not None, "the first run of a fresh sample measures"
+    then = Fingerprint.from_json(record.identity["environment"])
+    agreed = agreement(summary, recorded.values, fresh.values)
+    failure = found.failure
+    if failure is None and agreed.agrees is False:
+        was, now = described(recorded.values), described(fresh.values)
+        failure = Failure(0, -1, f"summary:{summary.name}", ("(sample)",), was, now)
+    alone = "no single run was compared: the statistical class compares a summary over many seeds"
+    is_executed = found.seal != NOT_EXECUTED
+    return replace(
+        found,
+        failure=failure,
+        environment=found.environment
+        if is_executed
+        else list(differences(then, fresh.environment)),
+        seal=found.seal if is_executed else _SEAL,
+        notes=[*found.notes, alone] if is_executed else [alone, *found.notes],
+        samples=samples_json(summary, recorded, fresh, agreed),
+    )
+
+
+def samples_json(
+    summary: Summary, recorded: Sample, replayed: Sample, found: Agreement
+) -> dict[str, Any]:
+    """As the ``samples`` of a verification: the test, both samples seed by seed, what it found."""
+    return {
+        "summary": summary.name,
+        "test": summary.test.value,
+        "epsilon": summary.epsilon,
+        "alpha": summary.alpha,
+        "power": summary.power,
+        "n": summary.n,
+        "seeds": [str(member.seed.value) for member in recorded.members],
+        "recorded": [_json(value) for value in recorded.values],
+        "replayed": [_json(value) for value in replayed.values],
+        "agrees": found.agrees,
+        "identical": found.identical,
+        "statistic": _json(found.statistic),
+        "seeds_needed": found.needed,
+        "reason": found.reason,
+    }
+
+
+def described(values: Sequence[float | None]) -> str:
+    """A sample in a few words."""
+    given = [value for value in values if value is not None]
+    if not given or not all(map(math.isfinite, given)):
+        return f"{len(given)} of {len(values)} values"
+    mean = math.fsum(given) / len(given)
+    return f"{len(given)} values from {min(given):.6g} to {max(given):.6g}, mean {mean:.6g}"
+
+
+def _json(value: float | None) -> float | str | None:
+    """JSON has no numbers that are not finite."""
+    return value if value is None or math.isfinite(value) else repr(value)

@@ -1,0 +1,362 @@
+"""From what a verification found to one word: a table of rules, read from the top.
+
+The first rule that applies decides. Every rule with the same result that applies as well adds its
+reasons, so that a reader who mends one thing does not meet the next one in another run.
+
+Three kinds of rules follow each other. What a restore or a sample shows counts first. Then come
+reasons for which a difference may not be the program's: it is UNKNOWN, and never FAIL. Last come
+reasons for which equal points do not show that the run replays: it is UNKNOWN, and never PASS.
+
+What a PASS does not say: that other seeds, inputs or machines behave; that state outside the
+tracked components is the same; that sources which the effects layer does not cover stay quiet.
+
+Invariant: the word is a function of the evidence; nothing sets or changes it elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from twice.errors import RedactionNeeded
+from twice.foundation.classes import Predicate
+from twice.foundation.fingerprint import EnvironmentDifference
+from twice.recording.sealing.inventory import in_words, is_repeated, unsupported_rows
+from twice.replayer.file_report import FileJudgement
+from twice.replayer.outcome import Failure
+
+Result = Literal["PASS", "PARTIAL", "FAIL", "UNKNOWN"]
+SEAL = "seal"
+"""Name of the failure of a replay that tried to reach the world."""
+NOT_EXECUTED = "nothing was executed"
+_NATIVE = frozenset({"files.native", "network.native"})
+
+
+def _no_counts() -> dict[str, int]:
+    return {"evaluated": 0, "passed": 0, "failed": 0, "within_tolerance": 0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What one verification found.
+
+    Attributes:
+        path: the record.
+        run_id: whose record it is.
+        predicate: the class that judges.
+        subsystems: names that were judged, each with a class of its own.
+        first: index of the first compare-point that was judged.
+        counts: points that were evaluated, passed, failed, and passed ``within_tolerance``.
+        failure: the first difference, or None.
+        manifest_matches: whether the recorded reads of the world were made, all of them and no more; None where
+            that was not judged.
+        environment: how the environment differs from the recorded one.
+        inventory: every source that the run touched, as ``recording.sealing`` classes them.
+        escapes: sources that the recorded run reached, and that no replay reaches.
+        files: what is known of the files.
+        seal: what the replay kept away from the world, and what not.
+        executed: path of the program that was executed, or its module.
+        is_segment: whether the user asked for a part of the run.
+        is_torn: whether the record is a prefix of a run that was cut off.
+        is_interrupted: whether a signal ended the run at a moment that no replay repeats.
+        compares_nothing: whether the run leaves nothing that a replay could be held against.
+        not_judged: why the run was not executed or its sample not drawn, in sentences.
+        death: how the process that executed the program died, without an answer; empty where it did not.
+        changed_code: paths of source files that are not the recorded ones.
+        withheld: why the difference may come from redaction alone, or None.
+        open_order: why the order of threads or tasks may be all that differs; empty where it is not.
+        facts: what a reader must know first.
+        facts_of_equal_runs: the same, unless the runs differ.
+        notes: what the result does not say.
+        restores: result of the restore test, where it was asked for.
+        samples: both samples and what their test found, for the statistical class.
+        divergence: the report on where the two runs part, where it was asked for.
+    """
+
+    path: Path
+    run_id: str
+    predicate: Predicate
+    subsystems: Sequence[str]
+    first: int = 0
+    counts: Mapping[str, int] = field(default_factory=_no_counts)
+    failure: Failure | None = None
+    manifest_matches: bool | None = None
+    environment: Sequence[EnvironmentDifference] = ()
+    inventory: Sequence[Mapping[str, object]] = ()
+    escapes: Sequence[str] = ()
+    files: FileJudgement = field(default_factory=FileJudgement)
+    seal: str = NOT_EXECUTED
+    executed: str = ""
+    is_segment: bool = False
+    is_torn: bool = False
+    is_interrupted: bool = False
+    compares_nothing: bool = False
+    not_judged: Sequence[str] = ()
+    death: str = ""
+    changed_code: Sequence[str] = ()
+    withheld: RedactionNeeded | None = None
+    open_order: str = ""
+    facts: Sequence[str] = ()
+    facts_of_equal_runs: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    restores: Mapping[str, Any] | None = None
+    samples: Mapping[str, Any] | None = None
+    divergence: Mapping[str, Any] | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Return whether the runs differ."""
+        return self.failure is not None
+
+    @property
+    def refused(self) -> str:
+        """What the replay refused the program, so that it differs there; empty for nothing."""
+        return self.failure.replayed if self.failure and self.failure.name == SEAL else ""
+
+    @property
+    def may_blame_files(self) -> bool:
+        """Whether a difference may come from files that are not known to be others than they were."""
+        return not self.files.changed_inputs
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of the table.
+
+    Attributes:
+        id: its name.
+        result: what it decides.
+        when: of what it speaks, as the guide says it.
+        applies: whether it applies to evidence.
+        reasons: sentences for the reader; none where the facts and notes of the evidence say it.
+        is_headline: whether its reasons stand in the first lines.
+    """
+
+    id: str
+    result: Result
+    when: str
+    applies: Callable[[Evidence], bool]
+    reasons: Callable[[Evidence], Sequence[str]] = lambda _: ()
+    is_headline: bool = False
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the table says of evidence.
+
+    Attributes:
+        result: the word.
+        rule: id of the rule that decided.
+        headline: sentences for the first lines.
+        reasons: sentences for the caveats.
+    """
+
+    result: Result
+    rule: str
+    headline: Sequence[str]
+    reasons: Sequence[str]
+
+
+def decide(evidence: Evidence) -> Decision:
+    """Return what the table of rules says of evidence."""
+    applying = [rule for rule in RULES if rule.applies(evidence)]
+    first = applying[0]
+    headline: list[str] = []
+    reasons: list[str] = []
+    for rule in applying:
+        if rule.result == first.result:
+            (headline if rule.is_headline else reasons).extend(rule.reasons(evidence))
+    return Decision(first.result, first.id, headline, reasons)
+
+
+def explain_unrecorded(row: Mapping[str, object]) -> str:
+    """Return why an unsupported source keeps a run from passing, and what to do."""
+    return (
+        f"no pass, because a source of the world is not recorded: {in_words(row)}; "
+        f"{row.get('remedy')}, or record with --allow {row.get('source')}"
+    )
+
+
+def _explain_withheld(evidence: Evidence) -> list[str]:
+    why = evidence.withheld
+    return [] if why is None else [f"{why.id} {why.happened} {why.expected} {why.remedy}"]
+
+
+def _explain_no_copy(evidence: Evidence) -> list[str]:
+    why = evidence.files.refused
+    text = f"there is no copy of the files here ({why}), and without one a replay refuses what this run does"
+    return [f"not judged: {text}: {evidence.refused}"]
+
+
+def _find_repeated(evidence: Evidence) -> list[Mapping[str, object]]:
+    return [row for row in evidence.inventory if is_repeated(row)]
+
+
+def _explain_repeated(evidence: Evidence) -> list[str]:
+    rows = _find_repeated(evidence)
+    where = f" at {rows[0].get('first')}" if rows[0].get("first") else ""
+    sources = ", ".join(str(row.get("source")) for row in rows)
+    text = (
+        f"the runs differ, and it cannot be told whether the program is to blame: it starts processes "
+        f"({sources}{where}), and what they read of clocks and entropy, and the order in which they run, is "
+        "not recorded"
+    )
+    return [text]
+
+
+def _find_native(evidence: Evidence) -> list[Mapping[str, object]]:
+    return [row for row in unsupported_rows(evidence.inventory) if row.get("source") in _NATIVE]
+
+
+def _explain_undecided_sample(evidence: Evidence) -> list[str]:
+    samples = evidence.samples or {}
+    needed = samples["seeds_needed"]
+    needs = f"; it takes {needed} seeds, not {samples['n']}" if needed else ""
+    return [f"the samples cannot tell: {samples['reason'].rstrip('.')}{needs}"]
+
+
+NOTHING_COMPARED = (
+    "nothing was compared: the run tracks no component, prints nothing, returns nothing and writes no file; "
+    "track its state with run.track(...), or print what matters"
+)
+
+RULES: Sequence[Rule] = (
+    Rule(
+        "restore-differs", "FAIL",
+        "a run that was put back at a snapshot went another way than the recorded one",
+        # Where redaction keeps back what the run needs, a restore cannot tell either.
+        lambda found: bool(found.restores and found.restores["failed"]) and found.withheld is None,
+    ),
+    Rule(
+        "sample-differs", "FAIL",
+        "the sample of a statistical record and a fresh one do not agree",
+        lambda found: found.samples is not None and found.samples["agrees"] is False,
+    ),
+    Rule(
+        "process-died", "UNKNOWN",
+        "the process that executed the program died without an answer: killed, out of memory, or by a fault of "
+        "twice or of a library",
+        lambda found: bool(found.death),
+        lambda found: [f"not judged: {found.death}"],
+    ),
+    Rule(
+        "redacted", "UNKNOWN",
+        "they differ, after the program was given stars in place of a secret",
+        lambda found: found.withheld is not None,
+        _explain_withheld,
+    ),
+    Rule(
+        "order", "UNKNOWN",
+        "they differ, and it may be in the order of threads or tasks alone",
+        lambda found: bool(found.differs and found.open_order),
+        lambda found: [f"order: {found.open_order}; their order among themselves is not recorded"],
+        is_headline=True,
+    ),
+    Rule(
+        "no-copy", "UNKNOWN",
+        "they differ where a replay refuses what a copy of the files would have allowed, and none can be made here",
+        lambda found: bool(found.refused) and found.files.needs_copy,
+        _explain_no_copy,
+    ),
+    Rule(
+        "escaped", "UNKNOWN",
+        "they differ where a replay refuses what the recorded run did",
+        lambda found: any(f"--allow {source}" in found.refused for source in found.escapes),
+        lambda found: [f"not judged: a replay refuses what the recorded run did: {found.refused}"],
+    ),
+    Rule(
+        "write-refused", "UNKNOWN",
+        "code other than Python wanted to write a file, and was refused, because there is no copy of the files",
+        lambda found: bool(found.files.refused_writes) and found.may_blame_files,
+        lambda found: found.files.refused_writes,
+    ),
+    Rule(
+        "processes-differ", "UNKNOWN",
+        "they differ, and the program starts processes that run again, with clocks and an order of their own",
+        lambda found: found.differs and found.may_blame_files and bool(_find_repeated(found)),
+        _explain_repeated,
+    ),
+    Rule(
+        "files-differ", "UNKNOWN",
+        "they differ, and it may be because of a file that is not known to be as it was",
+        lambda found: found.differs and found.may_blame_files and bool(found.files.unknown),
+        lambda found: [
+            f"the runs differ, and it may be because of a file: {why}" for why in found.files.unknown
+        ],
+    ),
+    Rule(
+        "native-differs", "UNKNOWN",
+        "they differ, and code other than Python read files or the network unseen",
+        lambda found: found.differs and bool(_find_native(found)),
+        lambda found: [explain_unrecorded(row) for row in _find_native(found)],
+    ),
+    Rule("different", "FAIL", "they differ", lambda found: found.differs),
+    Rule(
+        "restore-died", "UNKNOWN",
+        "a process in which the run was put back at a snapshot died without an answer",
+        lambda found: bool(found.restores and found.restores.get("unjudged")),
+        lambda found: (found.restores or {})["unjudged"],
+    ),
+    Rule(
+        "not-judged", "UNKNOWN",
+        "the program cannot be started again, or the record holds nothing to judge",
+        lambda found: bool(found.not_judged),
+        lambda found: found.not_judged,
+    ),
+    Rule(
+        "nothing-judged", "UNKNOWN",
+        "no compare-point was reached",
+        lambda found: not found.counts["evaluated"] and found.samples is None,
+    ),
+    Rule(
+        "other-code", "UNKNOWN",
+        "other code than the recorded was executed, with `--informational`",
+        lambda found: bool(found.changed_code),
+    ),
+    Rule(
+        "sample-open", "UNKNOWN",
+        "the samples of a statistical record are too small to tell",
+        lambda found: found.samples is not None and found.samples["agrees"] is None,
+        _explain_undecided_sample,
+    ),
+    Rule(
+        "file-unknown", "UNKNOWN",
+        "a file could not be held against the record",
+        lambda found: bool(found.files.unknown),
+        lambda found: [f"no pass, because of a file: {why}" for why in found.files.unknown],
+    ),
+    Rule(
+        "unrecorded", "UNKNOWN",
+        "the run reached the world beside what is recorded, and not by a name that `--allow` gives",
+        lambda found: bool(unsupported_rows(found.inventory)),
+        lambda found: [explain_unrecorded(row) for row in unsupported_rows(found.inventory)],
+    ),
+    Rule(
+        "nothing-compared", "UNKNOWN",
+        "the run tracks no component, prints nothing, returns nothing and writes no file",
+        lambda found: found.compares_nothing,
+        lambda _: [NOTHING_COMPARED],
+        is_headline=True,
+    ),
+    Rule("torn", "PARTIAL", "the record is torn: its intact prefix is equal", lambda found: found.is_torn),
+    Rule(
+        "interrupted", "PARTIAL",
+        "a signal ended the recorded run: what came before it is equal",
+        lambda found: found.is_interrupted,
+    ),
+    Rule(
+        "segment", "PARTIAL",
+        "the part that `--from` and `--to` ask for is equal",
+        lambda found: found.is_segment,
+    ),
+    Rule("equal", "PASS", "every compare-point, and all that is compared besides, is equal", lambda _: True),
+)  # fmt: skip
+"""All rules, in their order; the guide to verdicts is generated from them."""
+
+
+def write_rules() -> str:
+    """Return the table of rules as Markdown, as the guide to verdicts shows it."""
+    rows = [f"| `{rule.id}` | {rule.result} | {rule.when} |" for rule in RULES]
+    return "\n".join(["| rule | verdict | the runs are judged, and |", "|---|---|---|", *rows])

@@ -1,0 +1,250 @@
+"""The report of a verification: what was compared, by which predicate, and what came out.
+
+One value with two faces: JSON as scripts rely on it, and Markdown for people. Written next to the
+record under a number that is free; a report is never overwritten.
+
+Invariant: the exit code is a function of the result and of what the user asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from twice.errors import OutputUnwritable
+from twice.foundation.printable import printable
+from twice.recording.sealing.inventory import in_words, unsupported_rows
+from twice.replayer.output_difference import suggest_ignored_output
+from twice.replayer.verdict import SEAL, Decision, Evidence, Result, decide
+
+FORMAT = "twice.verification/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification(Evidence):
+    """What a verification found, and what the table of rules says of it."""
+
+    @cached_property
+    def decision(self) -> Decision:
+        """What the rules say of the evidence."""
+        return decide(self)
+
+    @property
+    def result(self) -> Result:
+        """PASS, PARTIAL, FAIL or UNKNOWN."""
+        return self.decision.result
+
+    @property
+    def axis(self) -> Literal["determinism", "reproducibility"]:
+        """``determinism`` in the recorded environment, ``reproducibility`` in another."""
+        matters = any(difference.affects != "note" for difference in self.environment)
+        return "reproducibility" if matters else "determinism"
+
+    @property
+    def last(self) -> int:
+        """Index of the last compare-point that was judged."""
+        return self.first + max(0, self.counts["evaluated"] - 1)
+
+    @property
+    def headline(self) -> list[str]:
+        """What a reader must know first: how little was compared, how the program ended."""
+        quiet = () if self.result == "FAIL" else self.facts_of_equal_runs
+        return [*self.decision.headline, *quiet, *self.facts]
+
+    @property
+    def caveats(self) -> list[str]:
+        """Why the result is what it is, and what it does not say."""
+        changed = ", ".join(self.changed_code)
+        informational = f"informational: the code differs from the recorded one: {changed}"
+        return [
+            *([informational] if changed else []),
+            *self.decision.reasons,
+            *self.notes,
+            *self.files.passed_over,
+            *(self.files.notes if self.differs else ()),
+        ]
+
+    @property
+    def exit_code(self) -> int:
+        """0 it holds, 1 it does not, 2 could not tell."""
+        if self.result == "PASS":
+            return 0
+        if self.result == "FAIL":
+            return 1
+        return 0 if self.result == "PARTIAL" and self.is_segment and not self.is_torn else 2
+
+    def with_restores(self, restores: Mapping[str, Any]) -> Verification:
+        """The same with the result of the restore test."""
+        return replace(self, restores=restores)
+
+    def with_divergence(self, divergence: Mapping[str, Any]) -> Verification:
+        """The same with the report on where the two runs part."""
+        return replace(self, divergence=divergence)
+
+    def commands(self) -> list[str]:
+        """What to run next."""
+        show = f"twice show {self.path}"
+        if self.failure is not None and self.failure.name == SEAL:
+            return [show]
+        if self.result == "FAIL" and self.divergence is None and self.failure is not None:
+            informational = " --informational" if self.changed_code else ""
+            return [f"twice verify {self.path}{informational} --diagnose"]
+        if self.result == "PARTIAL" and self.is_torn:
+            whole = self.path.with_suffix(f".closed{self.path.suffix}")
+            return [f"twice migrate {self.path} -o {whole}", show]
+        if self.result == "PARTIAL" and self.is_segment:
+            return [f"twice verify {self.path}", show]
+        return [show]
+
+    def suggestions(self) -> list[str]:
+        """Options of ``twice record`` that leave out what may differ here."""
+        return [
+            text
+            for text in (suggest_ignored_output(self.failure), self.files.suggest_policy())
+            if text
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``twice verify --json`` prints it."""
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "record": str(self.path),
+            "run_id": self.run_id,
+            "result": self.result,
+            "classes": {
+                name: self.predicate.for_subsystem(name).summary() for name in self.subsystems
+            },
+            "axis": self.axis,
+            "scope": {"first": self.first, "last": self.last},
+            "compare_points": dict(self.counts),
+            "first_failure": None if self.failure is None else self.failure.to_json(),
+            "environment": {
+                "same": not self.environment,
+                "differences": [difference.to_json() for difference in self.environment],
+            },
+            "effects": {
+                "mode": "replay",
+                "manifest_matches": self.manifest_matches is True,
+                "manifest_judged": self.manifest_matches is not None,
+                "seal": self.seal,
+                "inventory": [dict(row) for row in self.inventory],
+                "governed": self.files.list_governed(),
+                "files": self.files.to_json(),
+            },
+            "executed": self.executed,
+            "headline": list(self.headline),
+            "caveats": list(self.caveats),
+            "suggestions": self.suggestions(),
+            "next": self.commands(),
+        }
+        if self.restores is not None:
+            document["restores"] = dict(self.restores)
+        if self.divergence is not None:
+            document["divergence"] = dict(self.divergence)
+        if self.samples is not None:
+            document["samples"] = dict(self.samples)
+        return document
+
+    def to_markdown(self) -> str:
+        """For people; the first line answers."""
+        counts = self.counts
+        lines = [
+            f"# {self.result}: {self.path.name}",
+            "",
+            *(f"- {sentence}" for sentence in self.headline),
+            *([f"- executed: {self.executed}"] if self.executed else []),
+            f"- predicate: {self.predicate.sentence()}",
+            f"- axis: {self.axis}",
+            (
+                f"- compare-points: {counts['evaluated']} judged ({self.first} to {self.last}), "
+                f"{counts['passed']} passed, {counts['within_tolerance']} within tolerance, "
+                f"{counts['failed']} failed"
+            ),
+        ]
+        if self.failure is not None:
+            failure = self.failure
+            lines += [
+                (
+                    f"- first difference: compare-point {failure.index}, tick {failure.tick}, "
+                    f"{failure.name}: {', '.join(failure.columns)}"
+                ),
+                *([f"    - at: {failure.at}"] if failure.at else []),
+                f"    - recorded: `{failure.recorded}`",
+                f"    - replayed: `{failure.replayed}`",
+            ]
+            if failure.traceback:
+                lines += [
+                    "    - the replay raised:",
+                    "",
+                    *(f"          {line}" for line in failure.traceback.splitlines()),
+                    "",
+                ]
+        if self.samples is not None:
+            samples = self.samples
+            lines.append(
+                f"- samples: {samples['summary']} over {samples['n']} seeds, {samples['test']}: "
+                f"{samples['reason']}"
+            )
+        if self.restores is not None:
+            failed = self.restores["failed"]
+            lines.append(f"- restores: {self.restores['tested']} tested, {len(failed)} failed")
+            if self.restores.get("ticks") == [0]:
+                lines.append(
+                    "    - only the snapshot before tick 0 was there to try: record with --snapshots every=N"
+                )
+            lines += [f"    - {entry['reason']}" for entry in failed]
+            missing = failed[0].get("missing", []) if failed else []
+            lines += [f"    - not put back: `{path}`" for path in missing]
+        lines += [f"- environment: {len(self.environment)} differences from the recorded one"]
+        lines += [f"    - {item.what}: {item.recorded} → {item.now}" for item in self.environment]
+        lines += [f"- seal: {self.seal}"]
+        lines += [f"- file differs: {text}" for text in self.files.describe_differences()]
+        lines += [f"- to do: {text}" for text in self.suggestions()]
+        lines += [f"- unsupported: {in_words(row)}" for row in unsupported_rows(self.inventory)]
+        lines += [f"- caveat: {caveat}" for caveat in self.caveats]
+        lines += ["", f"Run `{self.commands()[0]}` to see more.", ""]
+        return "\n".join(map(printable, lines))
+
+    def write_beside(self) -> Path:
+        """Write JSON and Markdown next to the record, under the first free number.
+
+        Returns:
+            Path of the JSON file.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the folder takes no files.
+        """
+        for number in range(1, 1_000_000):
+            target = self.path.with_name(f"{self.path.name}.verification-{number}.json")
+            try:
+                with open(target, "x", encoding="utf-8", opener=_private) as file:
+                    json.dump(self.to_json(), file, indent=2, ensure_ascii=False)
+                    file.write("\n")
+                page = target.with_suffix(".md")
+                with open(page, "w", encoding="utf-8", opener=_private) as file:
+                    file.write(self.to_markdown())
+            except FileExistsError:
+                continue
+            except OSError as error:
+                for half in (target, target.with_suffix(".md")):
+                    with suppress(OSError):
+                        half.unlink()
+                raise OutputUnwritable(
+                    f"The statement {target} cannot be written: {error.strerror}.",
+                    "Expected a folder that takes files.",
+                    "Copy the record to such a folder, or ask for --json and keep that.",
+                    path=str(target),
+                ) from error
+            return target
+        raise AssertionError("a million statements stand next to one record")
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file that only its owner reads, like the record that it is about."""
+    return os.open(path, flags, 0o600)

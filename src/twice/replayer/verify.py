@@ -1,0 +1,123 @@
+"""Verify a record: execute its program again in a fresh process and hold it against every point.
+
+``check_preconditions`` says whether and from where it can be executed, ``run_replay`` executes it,
+``gather_evidence`` holds what came of it against the record; the rules of ``verdict`` decide. The
+result is a ``Verification``, written next to the record and never overwritten.
+
+Invariant: nothing but compared points makes a PASS; a torn or damaged record never gives one.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from twice.errors import ClassRefused, OutputExists, UsageError
+from twice.foundation.classes import DeterminismClass, Predicate
+from twice.recording.runrecord import RunRecord
+from twice.replayer.evidence import gather_evidence, leave_open, list_subsystems
+from twice.replayer.preconditions import require_same_code
+from twice.replayer.replay_job import Start, start_child
+from twice.replayer.replay_run import Progress, check_preconditions, run_replay
+from twice.replayer.statistical import judge_sample, samples_alone
+from twice.replayer.verification import Verification
+from twice.writing import make_folder
+
+
+def verify(
+    path: str | os.PathLike[str],
+    *,
+    first: int | None = None,
+    last: int | None = None,
+    predicate: Predicate | None = None,
+    informational: bool = False,
+    progress: Progress | None = None,
+    start: Start = start_child,
+    keep: str | os.PathLike[str] | None = None,
+) -> Verification:
+    """Verify a record, whole or in part.
+
+    Args:
+        path: the record.
+        first: tick to start at (from the latest snapshot at or before it); None for the top.
+        last: last tick to judge; None for the end.
+        predicate: a class to judge by instead of the recorded one.
+        informational: go on although the code differs; the result is then never PASS.
+        progress: called with (points judged, points in the record).
+        start: gives a process to execute in; a fresh one of the record's surroundings by default.
+        keep: folder into which the files that the replay writes are copied; it is made, or is empty.
+
+    Raises:
+        ProgramChanged: E-PROGRAM-004. RecordCorrupt: E-RECORD-004. RecordOutOfRange: E-RECORD-006.
+        ClassRefused: E-CLASS-001. UsageError: E-USE-001, when the segment ends before it begins.
+    """
+    with RunRecord.open(path) as record:
+        if record.complete:
+            record.reader.check()
+        judge = predicate or record.setup.predicate
+        if predicate is not None:
+            require_known(predicate, record)
+        if first is not None and last is not None and last < first:
+            raise UsageError(
+                f"The segment from tick {first} to tick {last} holds nothing.",
+                "Expected a last tick at or after the first.",
+                f"For example: twice verify {path} --from {last} --to {first}",
+            )
+        program = record.setup.program
+        if not program.rerunnable:
+            missing = "it is not a function that a fresh process can find"
+            remedy = (
+                "move the code into a function of a run and record that: twice record FILE.py:main"
+            )
+            return leave_open(
+                record, judge, f"{program.target} cannot be started again: {missing}", remedy
+            )
+        if not len(record.reader.points):
+            return leave_open(record, judge, "the record holds no compare-point to judge")
+        kept_in = None if keep is None else _make_empty(Path(keep))
+        changes = require_same_code(record, informational=informational)
+        changed_code = tuple(change.path for change in changes)
+        is_statistical = judge.determinism_class is DeterminismClass.STATISTICAL
+        if is_statistical and samples_alone(judge):
+            blank = replace(leave_open(record, judge), changed_code=changed_code)
+            return judge_sample(blank, record, progress)
+        plan = check_preconditions(record, judge, first, last, keep=kept_in, changed=changed_code)
+        if isinstance(plan, str):
+            found = replace(leave_open(record, judge, plan), changed_code=changed_code)
+        else:
+            found = gather_evidence(record, plan, run_replay(record, plan, progress, start))
+        return judge_sample(found, record, progress) if is_statistical else found
+
+
+def require_known(predicate: Predicate, record: RunRecord) -> None:
+    """Refuse a class for a component that the run does not have.
+
+    Raises:
+        ClassRefused: E-CLASS-001; a class for nobody would be no class at all.
+    """
+    known = sorted({*list_subsystems(record), *record.reader.points.columns()})
+    for name in predicate.subsystems:
+        if not any(one == name or one.startswith(f"{name}/") for one in known):
+            raise ClassRefused(
+                f"A class was given for {name!r}, which {record.path} does not have.",
+                f"Expected one of {', '.join(known)}, or the beginning of its path.",
+                "Correct the name: --class NAME=CLASS.",
+                component=name,
+            )
+
+
+def _make_empty(folder: Path) -> Path:
+    """Make a folder, or take one that is empty; return its absolute path.
+
+    Raises:
+        OutputExists: E-OUTPUT-001, when something is in it. OutputUnwritable: E-OUTPUT-002.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise OutputExists(
+            f"{folder} is there already, and is not an empty folder.",
+            "Expected a path that is free, or an empty folder.",
+            "Choose another folder to keep the replay's files in.",
+            path=str(folder),
+        )
+    return make_folder(folder).absolute()

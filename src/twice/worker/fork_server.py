@@ -1,0 +1,161 @@
+"""A process for each set of surroundings that has everything loaded, and is forked for every execution.
+
+Starting an interpreter and loading twice and numpy takes four fifths of a short execution. A fork server does
+it once, before the user's program is loaded; each execution is a fork of it, with standard output,
+error and line to the parent of its own. Forks happen before filters and namespaces.
+
+A fork has the addresses of its server. So what depends on addresses repeats itself from fork to fork,
+and two forks of one server are no evidence that a run reproduces itself: whoever looks for noise, or
+asks whether a side reproduces its record, executes in a fresh process.
+
+Not for: processes with more than one thread (a library that starts threads when loaded is left for
+the forks to load), and not for other systems than Linux: there every execution is a fresh process.
+
+Invariant: a server that is not asked to never loads the user's program, and it ends with its parent, its
+forks before it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from twice.errors import ProgramFailed
+from twice.foundation.closing import Closing
+from twice.worker.channel import Channel
+from twice.worker.process import ForkedWorker, FreshWorker
+
+ACTION: Final = "fork"
+"""The action of a job that makes its process a server."""
+HANDED_OVER: Final = 3  # the line to the parent, standard output, standard error
+
+
+class ForkServer(Closing):
+    """The parent's side; a context manager.
+
+    Args:
+        module: what executes jobs, with ``python -m``; it answers ``ACTION`` with ``serve_forks``.
+        environ: its whole environment.
+        cwd: its working folder.
+        python: the interpreter that executes it; empty for this one.
+        job: what it is told besides, before it may fork.
+
+    Attributes:
+        fit: whether it may fork; if not, every execution needs a fresh process.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        environ: Mapping[str, str],
+        *,
+        cwd: str | None,
+        python: str = "",
+        job: Mapping[str, object] | None = None,
+    ) -> None:
+        self.fit = False
+        self._process: FreshWorker | None = None
+        self._lock = threading.Lock()
+        if not sys.platform.startswith("linux"):
+            return
+        self._process = FreshWorker(module, environ, cwd=cwd, python=python)
+        self._control = self._process.channel.copy()
+        try:
+            self.fit = bool(self._process.ask({**(job or {}), "action": ACTION})["fit"])
+        except ProgramFailed:
+            pass  # It died; a fresh process will say of what.
+        except BaseException:
+            self.close()
+            raise
+
+    def fork(self) -> ForkedWorker:
+        """A fork of its own for one job.
+
+        Raises:
+            BrokenPipeError, ConnectionResetError: when the server is gone.
+        """
+        with self._lock:
+            return ForkedWorker(self._control)
+
+    def ask(self, job: Mapping[str, object]) -> dict[str, Any] | None:
+        """The answer of a fork, or None when it gave none and a fresh process should be asked.
+
+        Raises:
+            TwiceError: the error that the fork reports.
+        """
+        try:
+            with self.fork() as fork:
+                fork.channel.send(job)
+                return fork.receive()
+        except (BrokenPipeError, ConnectionResetError):
+            return None
+
+    def close(self) -> None:
+        """End it and what it forked."""
+        self.fit = False
+        if self._process is not None:
+            self._control.close()
+            self._process.close()
+            self._process = None
+
+
+def serve_forks(channel: Channel, load: Callable[[], None], run: Callable[[], NoReturn]) -> None:
+    """The server's side: load what every execution loads, then fork whenever asked.
+
+    Args:
+        channel: to the parent.
+        load: loads it.
+        run: receives the job of a fork, does it, and ends its process.
+    """
+    load()
+    fit = count_threads() == 1
+    channel.send({"kind": ACTION, "fit": fit})
+    if not fit:
+        return
+    control = channel.copy()
+    forks: list[int] = []
+    try:
+        while True:
+            handed = control.receive_descriptors(HANDED_OVER)
+            if not handed:
+                return
+            fork = os.fork()
+            if fork == 0:
+                forks.clear()
+                control.close()
+                _become(handed)
+                run()
+            for descriptor in handed:
+                os.close(descriptor)
+            forks = [*_reap(forks), fork]
+    finally:
+        for fork in _reap(forks):
+            os.kill(fork, signal.SIGKILL)
+            os.waitpid(fork, 0)
+
+
+def _become(handed: list[int]) -> None:
+    """Give a fork its own line, as if it had been started with it, and output."""
+    line, *outputs = handed
+    sys.argv[1] = str(line)
+    for descriptor, number in zip(outputs, (1, 2), strict=True):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+
+
+def _reap(forks: list[int]) -> list[int]:
+    """Return the forks that have not ended; those that have are reaped."""
+    return [fork for fork in forks if os.waitpid(fork, os.WNOHANG) == (0, 0)]
+
+
+def count_threads() -> int:
+    """Return how many threads this process has, those of libraries too; 0 when that cannot be told."""
+    with suppress(OSError):
+        return len(list(Path("/proc/self/task").iterdir()))
+    return 0

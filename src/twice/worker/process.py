@@ -1,0 +1,396 @@
+"""A process that executes jobs, as its parent has it: a line to it, its output, its answers, its death.
+
+``FreshWorker`` is an interpreter of its own. ``ForkedWorker`` is a fork of a process that has everything
+loaded (``fork_server``), and has that process's addresses.
+
+A worker's standard output and error are files that only these two processes know; the parent shows them
+as they grow, when asked to, and the worker reads them back as compared columns.
+
+Invariant: when a ``FreshWorker`` is closed, no process is left running.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol
+
+from twice.errors import ProgramFailed, UsageError
+from twice.foundation.closing import Closing
+from twice.foundation.exit_by_signal import would_end
+from twice.worker.channel import KEPT, Channel, pair, revive_error
+
+NESTED = "TWICE_SESSION"
+"""Set for a worker: the folder that is its own, made when it is needed, removed with it."""
+_SHOW_EVERY_S = 0.05
+_ENDING_S = 10.0
+_PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+
+
+class Process(Protocol):
+    """What a worker asks of its process; ``subprocess.Popen`` has it."""
+
+    @property
+    def pid(self) -> int:
+        """The id that signals are sent to."""
+        ...
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None as long as it runs."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end and return the exit code; raises ``subprocess.TimeoutExpired``."""
+        ...
+
+    def kill(self) -> None:
+        """Kill it, unless it has ended."""
+        ...
+
+
+def start_interpreter(
+    module: str,
+    line: int,
+    environ: Mapping[str, str],
+    *,
+    stdin: int | None,
+    files: tuple[int, int],
+    cwd: str | None,
+    python: str,
+) -> Process:
+    """Start a fresh interpreter for a worker.
+
+    Args:
+        module: the module to run with ``python -m``.
+        line: descriptor of its end of the line to this process, which it is told as its argument.
+        environ: its whole environment.
+        stdin: as ``subprocess.Popen`` takes it.
+        files: descriptors of its standard output and standard error.
+        cwd: its working folder; None for this process's.
+        python: the interpreter; empty for this one.
+    """
+    return subprocess.Popen(
+        # -P: a file of the user's in the current folder must not stand in for a module of ours
+        # or of the standard library; the program's folders are searched once it is loaded.
+        [python or sys.executable, "-P", "-m", module, str(line)],
+        env=environ,
+        stdin=stdin,
+        stdout=files[0],
+        stderr=files[1],
+        pass_fds=[line],
+        cwd=cwd,
+    )
+
+
+starter = start_interpreter
+"""How the process of a fresh worker is started; tests put forks of a loaded process in its place."""
+
+
+class Worker(Closing):
+    """A line to a process that executes jobs, and the files of its output; a context manager."""
+
+    def __init__(self) -> None:
+        self.channel, self._theirs = pair()
+        self._kept: Mapping[str, Any] | None = None
+        self._files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]  # noqa: SIM115
+        for file in self._files:
+            _append_only(file.fileno())
+
+    def ask(self, message: Mapping[str, object], timeout_s: float | None = None) -> dict[str, Any]:
+        """Send a message and wait for the answer; raises as ``answer`` does."""
+        self.channel.send(message)
+        return self.answer(timeout_s)
+
+    def answer(self, timeout_s: float | None = None) -> dict[str, Any]:
+        """Wait for the next message of the worker.
+
+        Raises:
+            TwiceError: the error that the worker reports, as it was raised there.
+            ProgramFailed: E-PROGRAM-003, when it died without an answer.
+            TimeoutError: when nothing came within ``timeout_s`` seconds.
+        """
+        message = self.receive(timeout_s)
+        if message is None:
+            raise self._death()
+        return message
+
+    def receive(self, timeout_s: float | None = None) -> dict[str, Any] | None:
+        """Return the next message, or None when there is no more; raises the error that it reports."""
+        message = self.channel.receive(timeout_s)
+        if message is not None and message.get("kind") == KEPT:
+            self._kept = message  # the program ended without an answer
+            return None
+        if message is not None and message.get("kind") == "error":
+            raise revive_error(message)
+        return message
+
+    def read_keeper_report(self) -> Mapping[str, Any]:
+        """Return what the keeper found once the program had ended; empty without a keeper."""
+        while self._kept is None and (message := self.channel.receive()) is not None:
+            if message.get("kind") == KEPT:
+                self._kept = message
+        return self._kept or {}
+
+    def errors_tail(self, size: int = 2000) -> str:
+        """Return the end of what the worker wrote to standard error."""
+        descriptor = self._files[1].fileno()
+        end = os.fstat(descriptor).st_size
+        return os.pread(descriptor, size, max(0, end - size)).decode("utf-8", "replace").strip()
+
+    def close(self) -> None:
+        """Hang up."""
+        self.channel.close()
+        for file in self._files:
+            file.close()
+
+    def _death(self, how: str = "", code: int | None = None) -> ProgramFailed:
+        """Return how the worker died, as the error of whoever waited for its answer."""
+        tail = self.errors_tail()
+        return ProgramFailed(
+            f"The process that executed the program died{how}.",
+            f"Its last words: {tail}" if tail else "It printed nothing to standard error.",
+            "Run the program by itself, without twice, to see what ends it; what was recorded before "
+            "stands in the record: twice show RECORD",
+            **({} if code is None else {"exit_code": code}),
+        )
+
+
+class ForkedWorker(Worker):
+    """A fork of a process that has everything loaded.
+
+    When it is closed, a fork that still runs ends when it next speaks, or with the process that it is of.
+
+    Args:
+        control: the line on which forks are asked for.
+
+    Raises:
+        OSError: the process is gone.
+    """
+
+    def __init__(self, control: Channel) -> None:
+        super().__init__()
+        handed = [self._theirs.fileno(), *(file.fileno() for file in self._files)]
+        try:
+            control.send_descriptors(handed)
+        except OSError:
+            self.close()
+            raise
+        finally:
+            self._theirs.close()
+
+
+class FreshWorker(Worker):
+    """An interpreter of its own.
+
+    Args:
+        module: the module to run with ``python -m``.
+        environ: its whole environment.
+        show: whether what it prints is passed on to this process's output.
+        stdin: whether it reads this process's standard input, or a descriptor that it reads in its place;
+            otherwise it reads nothing.
+        cwd: its working folder.
+        passes_interrupts: whether an interrupt of this process is the worker's to handle, as it is
+            while recording; otherwise it is raised here, and the worker goes.
+        python: the interpreter that executes it; empty for this one.
+        heard: called with every message that is no error.
+
+    Attributes:
+        scratch: the folder that is its own.
+        program_pid: id of the process that executes the program, once it has said so.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        environ: Mapping[str, str],
+        *,
+        show: bool = False,
+        stdin: bool | int = False,
+        cwd: str | None = None,
+        passes_interrupts: bool = False,
+        python: str = "",
+        heard: Callable[[Mapping[str, Any]], object] = lambda _: None,
+    ) -> None:
+        super().__init__()
+        self._passes_interrupts, self._heard = passes_interrupts, heard
+        parent = os.path.realpath(tempfile.gettempdir())
+        self.scratch = f"{parent}/twice-session-{os.getpid()}-{os.urandom(8).hex()}"
+        given = (None if stdin else subprocess.DEVNULL) if isinstance(stdin, bool) else stdin
+        self._process = starter(
+            module,
+            self._theirs.fileno(),
+            {**environ, NESTED: self.scratch},
+            stdin=given,
+            files=(self._files[0].fileno(), self._files[1].fileno()),
+            cwd=cwd,
+            python=python,
+        )
+        self._theirs.close()
+        self._end = os.pidfd_open(self._process.pid) if hasattr(os, "pidfd_open") else None
+        self.program_pid = self._process.pid
+        self._passing: dict[signal.Signals, Any] = {}
+        if passes_interrupts and threading.current_thread() is threading.main_thread():
+            for (
+                number
+            ) in _PASSED_ON:  # those that would end this process are the program's to handle
+                if would_end(number):
+                    self._passing[number] = signal.signal(number, self._interrupt)
+        self._shown = [0, 0]
+        self._done = threading.Event()
+        self._shower = threading.Thread(target=self._show_forever, daemon=True) if show else None
+        if self._shower is not None:
+            self._shower.start()
+
+    @property
+    def pid(self) -> int:
+        """Process id of what was started: it passes signals on to the program."""
+        return self._process.pid
+
+    def receive(self, timeout_s: float | None = None) -> dict[str, Any] | None:
+        """Return the next message, or None when there is no more; raises the error that it reports."""
+        while True:
+            try:
+                message = None if self._is_gone(timeout_s) else super().receive(timeout_s)
+            except KeyboardInterrupt:
+                if not self._passes_interrupts:
+                    raise
+                # The worker got the same signal: let it close its record, then go on.
+                self._interrupt()
+                continue
+            if message is not None:
+                if message.get("kind") == "started":
+                    self.program_pid = int(message["pid"])
+                self._heard(message)
+            return message
+
+    def wait(self) -> int:
+        """Wait for the process to end; its exit code."""
+        try:
+            return self._process.wait(_ENDING_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+    def kill(self) -> None:
+        """End the worker at once, from any thread; whoever waits for its answer is told it died."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """Stop the worker if it still runs, show the rest of its output, release everything."""
+        while self._passing:
+            signal.signal(*self._passing.popitem())
+        self.channel.close()
+        if self._process.poll() is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(0.2)
+            if self._process.poll() is None:
+                self._process.kill()
+                self._process.wait()
+        self._done.set()
+        if self._shower is not None:
+            self._shower.join()
+        super().close()
+        if self._end is not None:
+            os.close(self._end)
+            self._end = None
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def _interrupt(self, number: int = signal.SIGINT, frame: FrameType | None = None) -> None:
+        del frame
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._process.pid, number)
+
+    def _is_gone(self, timeout_s: float | None) -> bool:
+        """Wait for a message or the end; return whether only the end came: a fork may hold the line open."""
+        if self._end is None:
+            return False
+        poll = select.poll()
+        poll.register(self.channel.fileno(), select.POLLIN)
+        poll.register(self._end, select.POLLIN)
+        found = poll.poll(None if timeout_s is None else timeout_s * 1000)
+        return [descriptor for descriptor, _ in found] == [self._end]
+
+    def _death(self, how: str = "", code: int | None = None) -> ProgramFailed:
+        code = self.wait()
+        if code < 0:
+            self._end_leftovers()
+        how = f": signal {signal.Signals(-code).name}" if code < 0 else f": exit code {code}"
+        return super()._death(how, code)
+
+    def _end_leftovers(self) -> None:
+        """End what the worker started and left, where it was killed and nobody answers these any more."""
+        mark = f"{NESTED}={self.scratch}".encode()
+        for folder in Path("/proc").glob("[0-9]*"):  # nothing where there is none
+            with contextlib.suppress(OSError):
+                if mark in (folder / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(folder.name), signal.SIGKILL)
+
+    def _show_forever(self) -> None:
+        while not self._done.wait(_SHOW_EVERY_S):
+            self._show()
+        self._show()
+
+    def _show(self) -> None:
+        for at, target in enumerate((sys.stdout, sys.stderr)):
+            descriptor = self._files[at].fileno()
+            while new := os.pread(descriptor, 1 << 20, self._shown[at]):
+                self._shown[at] += len(new)
+                with contextlib.suppress(BrokenPipeError, ValueError):
+                    if hasattr(target, "buffer"):
+                        target.buffer.write(new)
+                    else:
+                        target.write(new.decode("utf-8", "replace"))
+                    target.flush()
+
+
+def _append_only(descriptor: int) -> None:
+    """Let every write go to the end, whoever of the worker's descendants makes it."""
+    import fcntl
+
+    flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_APPEND)
+
+
+def refuse_nesting() -> None:
+    """A worker starts no worker of its own.
+
+    Raises:
+        UsageError: E-USE-001, inside a worker.
+    """
+    if NESTED in os.environ:
+        raise UsageError(
+            "A session was started by a program that is itself being executed by a session.",
+            "Expected the program to be a function, started from outside.",
+            "Guard the call: if __name__ == '__main__': ...",
+        )
+
+
+def run_apart(module: str, arguments: Sequence[str], timeout_s: float) -> bytes | None:
+    """Run a module of ours that may crash or never return; return what it printed, or None where it did.
+
+    Args:
+        module: run with ``python -m``.
+        arguments: its command line.
+        timeout_s: after so many seconds it is ended.
+    """
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", module, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None

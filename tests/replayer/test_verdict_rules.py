@@ -1,0 +1,117 @@
+"""The table of rules that decides a verdict: each rule by itself, which comes first, and what the guide says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twice.errors import RedactionNeeded
+from twice.foundation.classes import Predicate
+from twice.replayer.file_report import FileJudgement
+from twice.replayer.outcome import Failure
+from twice.replayer.verdict import RULES, Evidence, decide, write_rules
+from twice.replayer.verification import Verification
+
+GUIDE = Path(__file__).parents[2] / "docs/guides/verdicts.md"
+EQUAL = Verification(
+    path=Path("a.twice"),
+    run_id="1",
+    predicate=Predicate(),
+    subsystems=(),
+    counts={"evaluated": 3, "passed": 3, "failed": 0, "within_tolerance": 0},
+)
+FAILURE = Failure(2, 1, "tick", ("walk",), "1", "2")
+REFUSED = Failure(2, 1, "seal", ("effects",), "nothing", "E-SEAL-001, or --allow files.native")
+STARS = RedactionNeeded("Stars were given.", "Expected none.", "Set it.", rules="")
+UNRECORDED = {"source": "files.native", "class": "unsupported", "allowed": False, "remedy": "no"}
+PROCESS = {"source": "process.start", "class": "repeated", "allowed": False}
+SAMPLES = {"agrees": True, "seeds_needed": 90, "n": 30, "reason": "too few."}
+UNWRITTEN = FileJudgement(refused_writes=["not judged: a.db was refused"])
+
+ALONE: dict[str, dict[str, Any]] = {
+    "restore-differs": {"restores": {"failed": [{"reason": "another way"}]}},
+    "sample-differs": {"samples": {**SAMPLES, "agrees": False}},
+    "restore-died": {"restores": {"failed": [], "unjudged": ["not judged: it died"]}},
+    "process-died": {"death": "The process died: signal SIGKILL, after compare-point 2. "},
+    "redacted": {"failure": FAILURE, "withheld": STARS},
+    "order": {"failure": FAILURE, "open_order": "the same lines were printed in another order"},
+    "no-copy": {"failure": REFUSED, "files": FileJudgement("supervisor", "refusal", "no overlay")},
+    "escaped": {"failure": REFUSED, "escapes": ["files.native"]},
+    "write-refused": {"files": UNWRITTEN},
+    "processes-differ": {"failure": FAILURE, "inventory": [PROCESS]},
+    "files-differ": {"failure": FAILURE, "files": FileJudgement(unknown=["a.db: torn"])},
+    "native-differs": {"failure": FAILURE, "inventory": [UNRECORDED]},
+    "different": {"failure": FAILURE},
+    "not-judged": {"not_judged": ["the record holds no compare-point to judge"]},
+    "nothing-judged": {"counts": {**EQUAL.counts, "evaluated": 0}},
+    "other-code": {"changed_code": ["train.py"]},
+    "sample-open": {"samples": {**SAMPLES, "agrees": None}},
+    "file-unknown": {"files": FileJudgement(unknown=["a.db: torn"])},
+    "unrecorded": {"inventory": [UNRECORDED]},
+    "nothing-compared": {"compares_nothing": True},
+    "torn": {"is_torn": True},
+    "interrupted": {"is_interrupted": True},
+    "segment": {"is_segment": True},
+    "equal": {},
+}
+"""What makes each rule decide, by its id."""
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_each_rule_decides_by_itself(rule: Any) -> None:
+    decision = decide(replace(EQUAL, **ALONE[rule.id]))
+    assert (decision.rule, decision.result) == (rule.id, rule.result)
+
+
+@given(names=st.sets(st.sampled_from(sorted(ALONE)), max_size=5))
+def test_more_evidence_never_turns_doubt_into_a_pass(names: set[str]) -> None:
+    found: Evidence = EQUAL
+    for name in sorted(names):
+        found = replace(found, **ALONE[name])
+    result = decide(found).result
+    if result == "PASS":
+        assert not any(rule.applies(found) for rule in RULES[:-1])
+    if result == "FAIL":
+        restored, sampled = found.restores is not None, found.samples is not None
+        assert found.failure is not None or restored or sampled
+        assert not found.death or restored or sampled
+
+
+def test_a_verdict_that_is_open_for_two_reasons_says_both() -> None:
+    found = replace(EQUAL, inventory=[UNRECORDED], files=FileJudgement(unknown=["a.db: torn"]))
+    assert [text.split(":")[0] for text in found.caveats] == [
+        "no pass, because of a file",
+        "no pass, because a source of the world is not recorded",
+    ]
+
+
+def test_reasons_for_doubt_are_not_said_of_a_failure() -> None:
+    found = replace(EQUAL, **ALONE["order"], samples=ALONE["sample-differs"]["samples"])
+    assert (found.result, found.headline, found.caveats) == ("FAIL", [], [])
+
+
+def test_whether_a_record_is_torn_is_no_matter_of_words() -> None:
+    found = replace(EQUAL, is_segment=True, notes=["read on threads: tornado.ioloop 3 times"])
+    assert (found.result, found.exit_code) == ("PARTIAL", 0)
+    assert replace(found, is_torn=True).exit_code == 2
+
+
+def test_a_failed_restore_says_nothing_where_stars_were_given() -> None:
+    found = replace(EQUAL, **ALONE["redacted"]).with_restores({"tested": 1, "failed": [{}]})
+    assert found.result == "UNKNOWN"
+
+
+def test_other_code_never_passes_and_says_so_first() -> None:
+    assert replace(EQUAL, changed_code=["a.py", "b.py"]).caveats == [
+        "informational: the code differs from the recorded one: a.py, b.py"
+    ]
+    assert replace(EQUAL, changed_code=["a.py"], failure=FAILURE).result == "FAIL"
+
+
+def test_the_guide_holds_the_table_of_rules() -> None:
+    assert write_rules() in GUIDE.read_text("utf-8")
