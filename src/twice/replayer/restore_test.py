@@ -8,6 +8,7 @@ Invariant: every restore starts in a process of its own, so nothing that one pol
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -96,18 +97,16 @@ def restores(
         _require_restorable(record)
         numbers = chosen(len(record.reader.snapshots), every=every)
         workers: list[FreshWorker] = []
-        done = 0
+        done = itertools.count(1)
 
         def start(given: RunRecord) -> FreshWorker:
             workers.append(start_child(given))
             return workers[-1]
 
         def restore(number: int) -> RestoredRun | None:
-            nonlocal done
             found = _restore(record.path, number, start)
-            done += 1
             if progress is not None:
-                progress(done, len(numbers))
+                progress(next(done), len(numbers))
             return found
 
         try:

@@ -225,62 +225,62 @@ NOTHING_COMPARED = (
 RULES: Sequence[Rule] = (
     Rule(
         "restore-differs", "FAIL",
-        "a run that was put back at a snapshot went another way than the recorded one",
+        "a run that was restored at a snapshot continues differently from the recorded run",
         # Where redaction keeps back what the run needs, a restore cannot tell either.
         lambda found: bool(found.restores and found.restores["failed"]) and found.withheld is None,
     ),
     Rule(
         "sample-differs", "FAIL",
-        "the sample of a statistical record and a fresh one do not agree",
+        "the recorded sample of a statistical run and a fresh sample disagree",
         lambda found: found.samples is not None and found.samples["agrees"] is False,
     ),
     Rule(
         "process-died", "UNKNOWN",
-        "the process that executed the program died without an answer: killed, out of memory, or by a fault of "
-        "twice or of a library",
+        "the process that executed the program died without an answer: it was killed, ran out of memory, or "
+        "crashed",
         lambda found: bool(found.death),
         lambda found: [f"not judged: {found.death}"],
     ),
     Rule(
         "redacted", "UNKNOWN",
-        "they differ, after the program was given stars in place of a secret",
+        "the runs differ, and the program received placeholders instead of secrets",
         lambda found: found.withheld is not None,
         _explain_withheld,
     ),
     Rule(
         "order", "UNKNOWN",
-        "they differ, and it may be in the order of threads or tasks alone",
+        "the runs differ, possibly only in the order of threads or tasks",
         lambda found: bool(found.differs and found.open_order),
         lambda found: [f"order: {found.open_order}; their order among themselves is not recorded"],
         is_headline=True,
     ),
     Rule(
         "no-copy", "UNKNOWN",
-        "they differ where a replay refuses what a copy of the files would have allowed, and none can be made here",
+        "the runs differ where the replay refused an operation that needs a copy of the files, and this system allows no copy",
         lambda found: bool(found.refused) and found.files.needs_copy,
         _explain_no_copy,
     ),
     Rule(
         "escaped", "UNKNOWN",
-        "they differ where a replay refuses what the recorded run did",
+        "the runs differ where the replay refused an operation that the recorded run performed",
         lambda found: any(f"--allow {source}" in found.refused for source in found.escapes),
         lambda found: [f"not judged: a replay refuses what the recorded run did: {found.refused}"],
     ),
     Rule(
         "write-refused", "UNKNOWN",
-        "code other than Python wanted to write a file, and was refused, because there is no copy of the files",
+        "the replay refused a write by code other than Python, because this system allows no copy of the files",
         lambda found: bool(found.files.refused_writes) and found.may_blame_files,
         lambda found: found.files.refused_writes,
     ),
     Rule(
         "processes-differ", "UNKNOWN",
-        "they differ, and the program starts processes that run again, with clocks and an order of their own",
+        "the runs differ, and the program starts processes whose clocks, entropy and order are not recorded",
         lambda found: found.differs and found.may_blame_files and bool(_find_repeated(found)),
         _explain_repeated,
     ),
     Rule(
         "files-differ", "UNKNOWN",
-        "they differ, and it may be because of a file that is not known to be as it was",
+        "the runs differ, possibly because of a file whose recorded content is not known",
         lambda found: found.differs and found.may_blame_files and bool(found.files.unknown),
         lambda found: [
             f"the runs differ, and it may be because of a file: {why}" for why in found.files.unknown
@@ -288,48 +288,48 @@ RULES: Sequence[Rule] = (
     ),
     Rule(
         "native-differs", "UNKNOWN",
-        "they differ, and code other than Python read files or the network unseen",
+        "the runs differ, and code other than Python used files or the network without being recorded",
         lambda found: found.differs and bool(_find_native(found)),
         lambda found: [explain_unrecorded(row) for row in _find_native(found)],
     ),
-    Rule("different", "FAIL", "they differ", lambda found: found.differs),
+    Rule("different", "FAIL", "the runs differ", lambda found: found.differs),
     Rule(
         "restore-died", "UNKNOWN",
-        "a process in which the run was put back at a snapshot died without an answer",
+        "a process that was restored at a snapshot died without an answer",
         lambda found: bool(found.restores and found.restores.get("unjudged")),
         lambda found: (found.restores or {})["unjudged"],
     ),
     Rule(
         "not-judged", "UNKNOWN",
-        "the program cannot be started again, or the record holds nothing to judge",
+        "the program cannot be started again, or the record contains nothing to judge",
         lambda found: bool(found.not_judged),
         lambda found: found.not_judged,
     ),
     Rule(
         "nothing-judged", "UNKNOWN",
-        "no compare-point was reached",
+        "the replay reached no compare-point",
         lambda found: not found.counts["evaluated"] and found.samples is None,
     ),
     Rule(
         "other-code", "UNKNOWN",
-        "other code than the recorded was executed, with `--informational`",
+        "`--informational` executed code that differs from the recorded code",
         lambda found: bool(found.changed_code),
     ),
     Rule(
         "sample-open", "UNKNOWN",
-        "the samples of a statistical record are too small to tell",
+        "the samples of a statistical run are too small to decide",
         lambda found: found.samples is not None and found.samples["agrees"] is None,
         _explain_undecided_sample,
     ),
     Rule(
         "file-unknown", "UNKNOWN",
-        "a file could not be held against the record",
+        "a file could not be compared with the record",
         lambda found: bool(found.files.unknown),
         lambda found: [f"no pass, because of a file: {why}" for why in found.files.unknown],
     ),
     Rule(
         "unrecorded", "UNKNOWN",
-        "the run reached the world beside what is recorded, and not by a name that `--allow` gives",
+        "the run used a source that is not recorded and that `--allow` does not name",
         lambda found: bool(unsupported_rows(found.inventory)),
         lambda found: [explain_unrecorded(row) for row in unsupported_rows(found.inventory)],
     ),
@@ -340,18 +340,18 @@ RULES: Sequence[Rule] = (
         lambda _: [NOTHING_COMPARED],
         is_headline=True,
     ),
-    Rule("torn", "PARTIAL", "the record is torn: its intact prefix is equal", lambda found: found.is_torn),
+    Rule("torn", "PARTIAL", "the record is torn, and its intact prefix is equal", lambda found: found.is_torn),
     Rule(
         "interrupted", "PARTIAL",
-        "a signal ended the recorded run: what came before it is equal",
+        "a signal ended the recorded run, and everything before the signal is equal",
         lambda found: found.is_interrupted,
     ),
     Rule(
         "segment", "PARTIAL",
-        "the part that `--from` and `--to` ask for is equal",
+        "`--from` or `--to` selected a part of the run, and that part is equal",
         lambda found: found.is_segment,
     ),
-    Rule("equal", "PASS", "every compare-point, and all that is compared besides, is equal", lambda _: True),
+    Rule("equal", "PASS", "everything that is compared is equal", lambda _: True),
 )  # fmt: skip
 """All rules, in their order; the guide to verdicts is generated from them."""
 
@@ -359,4 +359,4 @@ RULES: Sequence[Rule] = (
 def write_rules() -> str:
     """Return the table of rules as Markdown, as the guide to verdicts shows it."""
     rows = [f"| `{rule.id}` | {rule.result} | {rule.when} |" for rule in RULES]
-    return "\n".join(["| rule | verdict | the runs are judged, and |", "|---|---|---|", *rows])
+    return "\n".join(["| rule | verdict | applies if |", "|---|---|---|", *rows])
