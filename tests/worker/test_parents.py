@@ -25,6 +25,8 @@ OF_THE_WORKER = (
     "module", ["twice.recording.runrecord", "twice.recording.recorder", "twice.replayer.verify"]
 )
 def test_a_parent_loads_nothing_that_executes_a_program(module: str) -> None:
-    code = f"import sys, {module}; print(*(name for name in {OF_THE_WORKER} if name in sys.modules))"
+    code = (
+        f"import sys, {module}; print(*(name for name in {OF_THE_WORKER} if name in sys.modules))"
+    )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.split() == []

@@ -157,22 +157,26 @@ class BranchInputs:
     Args:
         recorded: the parent's inputs.
         fork: first tick at which the branch may differ.
-        substitutions: name -> value.
-        onwards: whether substitutions hold at every later tick, or at the fork alone.
+        substitutions: name -> value, at the fork alone.
     """
 
     def __init__(
-        self, recorded: Inputs, fork: int, substitutions: Mapping[str, Any], *, onwards: bool
+        self, recorded: Inputs, fork: int, substitutions: Mapping[str, Any] | None = None
     ) -> None:
         self._recorded = recorded
-        self._fork = fork
-        self._substitutions = dict(substitutions)
-        self._onwards = onwards
-        self._at = fork
+        self._fork = self._at = fork
+        self._substitutions = dict(substitutions or {})
+        self._onwards = False
         self.used: set[str] = set()
 
     def substitute(self, values: Mapping[str, Any], tick: int, *, onwards: bool) -> None:
-        """Take other substitutions from a later tick on: a branching session's next step."""
+        """Take other substitutions from a tick on.
+
+        Args:
+            values: name -> value.
+            tick: the first, the fork or a later one.
+            onwards: whether they hold at every later tick, or at that one alone.
+        """
         self._substitutions = dict(values)
         self._onwards = onwards
         self._at = tick

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -57,7 +58,7 @@ class BranchingSession(Closing):
         start: Start = start_child,
     ) -> None:
         self.fork = self.tick = fork
-        self.out = Path(out)
+        self.out, self._parent = Path(out), record.path
         self._child: Worker | None = None
         self._outcome: Mapping[str, Any] | None = None
         if BranchingSession.open_count >= BRANCHES_OPEN_MAX:
@@ -69,10 +70,10 @@ class BranchingSession(Closing):
         require_branch(record, fork, self.out, force=force)
         self._folder = BranchFolder(self.out, force=force)
         try:
-            job = branch_job(record, fork, self._folder, {}, onwards=False, sealed=sealed)
+            job = branch_job(record, fork, self._folder, sealed=sealed)
             self._child = start(record)
             BranchingSession.open_count += 1
-            message = self._child.ask({**job, "until": fork})
+            message = self._child.ask(job)
         except BaseException:
             self.close()
             raise
@@ -98,12 +99,33 @@ class BranchingSession(Closing):
         return decode_states(self._live().ask({"do": "state"})["state"], component)
 
     def finish(
-        self, inputs: Mapping[str, Any] | None = None, *, onwards: bool = False
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        onwards: bool = False,
+        must_use: bool = False,
     ) -> RunRecord:
-        """Run to the end and open the branch's record."""
+        """Run to the end and open the branch's record.
+
+        Args:
+            inputs: as for ``step_with``.
+            onwards: whether they hold at every later tick too.
+            must_use: give the branch up when the program asks for none of an input's name.
+
+        Raises:
+            UsageError: E-USE-001, with ``must_use``.
+        """
         if self._outcome is None:
             message = self._command(None, inputs, onwards=onwards)
             assert message["kind"] == "ended", "a branch that is told to finish ends"
+        unused = (self._outcome or {})["branch"]["unused"]
+        if unused and must_use:
+            # What stood at the path before then stays: nothing is published.
+            raise UsageError(
+                f"The run never asked for the input {', '.join(unused)} at tick {self.fork}.",
+                "Expected the name of an input that the program asks for there.",
+                f"See which there are: twice show {self._parent} --tick {self.fork}",
+            )
         if self._child is not None:
             self._child.read_keeper_report()  # its files are copied when its process has ended
             self._folder.publish()
@@ -189,30 +211,14 @@ def branch(
         UsageError: E-USE-001, when no input of a given name is ever asked for from ``at`` on.
         ReplayRefused: E-REPLAY-001, when the run does not replay up to the fork.
     """
-    given = dict(inputs or {})
     with RunRecord.open(path) as record:
         record.reader.check()
         require_same_code(record, informational=informational)
-        require_branch(record, at, Path(out), force=force)
-        folder = BranchFolder(Path(out), force=force)
-        try:
-            job = branch_job(record, at, folder, given, onwards=onwards, sealed=sealed)
-            with start_child(record, show=show) as child:
-                ended = child.ask({**job, "until": None})
-                child.read_keeper_report()  # its files are copied when its process has ended
-            # An input that nobody asked for is refused: what stood at the path before then stays.
-            if not ended["branch"]["unused"]:
-                folder.publish()
-        finally:
-            folder.discard()
-    if ended["branch"]["unused"]:
-        names = ", ".join(ended["branch"]["unused"])
-        raise UsageError(
-            f"The run never asked for the input {names} at tick {at}.",
-            "Expected the name of an input that the program asks for there.",
-            f"See which there are: twice show {path} --tick {at}",
-        )
-    return RunRecord.open(out)
+        start = partial(start_child, show=show)
+        with BranchingSession(
+            record, at, out, force=force, sealed=sealed, start=start
+        ) as branching:
+            return branching.finish(inputs, onwards=onwards, must_use=True)
 
 
 def require_branch(record: RunRecord, fork: int, out: Path, *, force: bool) -> None:
@@ -241,31 +247,21 @@ def require_branch(record: RunRecord, fork: int, out: Path, *, force: bool) -> N
 
 
 def branch_job(
-    record: RunRecord,
-    fork: int,
-    folder: BranchFolder,
-    inputs: Mapping[str, Any],
-    *,
-    onwards: bool,
-    sealed: bool,
-) -> dict[str, Any]:
-    """Return the job for a branching process."""
-    return dict(
-        job_for(
-            record,
-            "branch",
-            snapshot=restorable_snapshot(record, fork),
-            fork=fork,
-            out=str(folder.record),
-            inputs=encode(dict(inputs)),
-            onwards=onwards,
-            sealed=sealed,
-            cut_off=sealed and not may_talk(record.setup.allow),
-            surroundings=surroundings_of(record).to_json(),
-            parent=parent_of(record, fork),
-            shared=[str(folder.path)],
-            keep=str(folder.files),
-        )
+    record: RunRecord, fork: int, folder: BranchFolder, *, sealed: bool
+) -> Mapping[str, Any]:
+    """Return the job for a branching process, which waits at the fork for its inputs."""
+    return job_for(
+        record,
+        "branch",
+        snapshot=restorable_snapshot(record, fork),
+        fork=fork,
+        out=str(folder.record),
+        sealed=sealed,
+        cut_off=sealed and not may_talk(record.setup.allow),
+        surroundings=surroundings_of(record).to_json(),
+        parent=parent_of(record, fork),
+        shared=[str(folder.path)],
+        keep=str(folder.files),
     )
 
 

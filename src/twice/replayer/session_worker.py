@@ -150,21 +150,14 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
             if resume is not None:
                 copied = copy_prefix(record, recording, resume.captured.cursors)
             checking = ComparingSink(record, record.setup.predicate, refuse, first=first)
-            inputs = BranchInputs(
-                recorded_inputs(record, input_differs),
-                job["fork"],
-                decode(job["inputs"]),  # type: ignore[arg-type]
-                onwards=job["onwards"],
-            )
+            inputs = BranchInputs(recorded_inputs(record, input_differs), job["fork"])
             source = BranchSource(RecordedSource(record), sealed=job["sealed"])
             session = rebuilt_session(
                 record,
                 sink=Sinks([BranchPrefixSink(checking, job["fork"]), recording]),
                 source=source,
                 inputs=inputs,
-                control=CommandControl(channel, job["until"], substitute=inputs.substitute)
-                if job["until"] is not None
-                else None,
+                control=CommandControl(channel, job["fork"], substitute=inputs.substitute),
                 resume=resume,
                 journal_all=True,
                 refuse=_sealing(channel, writer, job, lambda: session),

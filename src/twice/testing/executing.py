@@ -100,7 +100,7 @@ def _additions(
     if "same" in added:
         values: Any = decode(added["same"]["values"])
         recorded = recorded_inputs(record, watch.input_differs)
-        session.wiring.inputs = BranchInputs(recorded, added["same"]["at"], values, onwards=False)
+        session.wiring.inputs = BranchInputs(recorded, added["same"]["at"], values)
     return found
 
 
@@ -114,9 +114,7 @@ def _branching(record: RunRecord, job: Mapping[str, Any], channel: Channel) -> V
         record,
         sink=BranchPrefixSink(checking, fork["at"]),
         source=BranchSource(RecordedSource(record)),
-        inputs=BranchInputs(
-            recorded_inputs(record, watch.input_differs), fork["at"], values, onwards=False
-        ),
+        inputs=BranchInputs(recorded_inputs(record, watch.input_differs), fork["at"], values),
         control=watch,
     )
     watch.sink, watch.session = checking, session
