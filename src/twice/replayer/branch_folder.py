@@ -56,6 +56,7 @@ class BranchFolder:
             OutputUnwritable: E-OUTPUT-002, when the path does not take it.
         """
         try:
+            # Files first: a record that stands there without its files would claim that there were none.
             if any(self.files.iterdir()):
                 if self._beside.exists():
                     shutil.rmtree(self._beside)

@@ -138,6 +138,7 @@ class BranchingSession(Closing):
             self._child.close()
             self._child = None
             BranchingSession.open_count -= 1
+        # Also after an error: a branch that was not finished leaves nothing beside its parent.
         self._folder.discard()
 
     def _command(
@@ -237,6 +238,7 @@ def require_branch(record: RunRecord, fork: int, out: Path, *, force: bool) -> N
             f"See: twice show {record.path}",
             tick=fork,
         )
+    # A tick that was rolled back exists twice in the record, with different pasts.
     if any(back.to <= fork <= back.tick for back in record.rollbacks()):
         raise SessionMisuse(
             f"Tick {fork} of {record.path} was rolled back: it happened more than once.",

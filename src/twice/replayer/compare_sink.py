@@ -62,6 +62,7 @@ class ComparingSink(Sink):
             self._fail(index, taken, ("(point)",), "the end of the record", taken.name)
             return
         tick, shape, digests = row
+        # One comparison of all digests at once: nearly every point of nearly every run ends here.
         if (
             digests == taken.digests
             and tick == taken.tick
@@ -97,7 +98,9 @@ class ComparingSink(Sink):
         values: Mapping[str, Any],
         recorded_values: Mapping[str, Any],
     ) -> None:
-        explicit = len(ours) == 1
+        explicit = (
+            len(ours) == 1
+        )  # a value that the program compares by name; every class judges it
         failed, tolerated = [], False
         for name in unequal:
             if name in values and name in recorded_values:
@@ -126,6 +129,7 @@ class ComparingSink(Sink):
         self, index: int, taken: Taken, columns: tuple[str, ...], recorded: str, replayed: str
     ) -> None:
         self.failed += 1
+        # Two digests of reads say nothing to a person; the first recorded read that was not made does.
         if columns[0] == "effects" and (left := self._left(index)):
             recorded, replayed = left, "nothing more before this compare-point"
         self._differs(Failure(index, taken.tick, taken.name, columns, recorded, replayed))
@@ -152,6 +156,7 @@ class _RecordedValues:
         while True:
             frame = self._next if self._next is not None else next(self._frames, None)
             self._next = None
+            # Frames before the index belong to points that were equal by digest, and are passed over.
             if frame is None or frame.point > index:
                 self._next = frame
                 return found

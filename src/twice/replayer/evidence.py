@@ -41,6 +41,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
     outcome = replay.outcome
     whole = outcome.is_whole and plan.snapshot is None
     files = judge_files(record, replay.kept, replay.inside, whole=whole)
+    # A segment leaves out reads before or after it, so that counts of the whole run would differ.
     reads_judged = outcome.how not in {"", STOPPED} and plan.first == 0
     ending = record.ending or {}
     recorded_reads = ending.get("effects", {}).get("strict")
@@ -55,6 +56,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         # An input, an effect or the ending parted, and the point after it was never taken.
         counts |= {"evaluated": outcome.evaluated + 1, "failed": 1}
     withheld = None
+    # What a replay refuses it refuses with and without the secret.
     if failure is not None and failure.name != SEAL:
         withheld = find_redaction_cause(record, failure.index, outcome.absent)
     notes = [
@@ -103,6 +105,7 @@ def _find_failure(
     from_top = plan.first == 0
     if outcome.how != STOPPED:
         failure = find_ending_difference(record, outcome, at, has_same_code=not plan.changed_code)
+        # Single runs of a statistical program may return other numbers; its sample is compared instead.
         is_statistical = plan.predicate.class_of("output") is DeterminismClass.STATISTICAL
         if failure is None and from_top and not is_statistical:
             failure = find_result_difference(record, outcome, at)
@@ -114,6 +117,7 @@ def _find_failure(
     judges_reads = plan.predicate.class_of("effects") is DeterminismClass.BIT_EXACT
     if failure is None and outcome.how != STOPPED and from_top and judges_reads:
         failure = find_read_difference(record, outcome, at)
+    # Last: a file that differs is mostly the consequence of something that is named above.
     different = files.first_difference()
     if failure is None and different is not None:
         last = plan.first + max(0, outcome.evaluated - 1)

@@ -190,6 +190,7 @@ def judge_files(
         if was.kind == "folder":
             gone = sorted({*(was.names or ())} - {*(is_now.names or ())})
             notes.append(f"{path} was listed and has lost {_some(gone)} since")
+        # A file whose history has a problem is unknown already, for that reason.
         elif not any(history.path == told(plain_path) for history in histories):
             changed.append((path, was.describe(), is_now.describe()))
     is_judged = whole and files.tier == "supervisor" and record.setup.files != "none"

@@ -84,6 +84,7 @@ def _find_unchanging_components(record: RunRecord) -> list[str]:
     components = (record.ending or {}).get("components", {})
     first: dict[str, bytes] = {}
     unchanged = set(components)
+    # All points, because state may change first after a long warm-up; it ends early once all of it changed.
     for _, shape, digests in record.reader.points.rows():
         if not unchanged:
             break

@@ -168,7 +168,7 @@ def find_ending_difference(
         select_of_message(outcome.message or "", folders),
         outcome.raised_at or "",
     ]
-    n_parts = 4 if has_same_code else 3
+    n_parts = 4 if has_same_code else 3  # lines move when code is edited
     if was[:n_parts] == now[:n_parts]:
         return None
     return Failure(at, record.ticks - 1, "ending", ("(ending)",), _join(was), _join(now))
@@ -181,6 +181,7 @@ def find_result_difference(record: RunRecord, outcome: Outcome, at: int) -> Fail
     are computed from it are not compared.
     """
     recorded = (record.ending or {}).get(RESULTS)
+    # A value within its tolerance may lead to a result that differs in every bit.
     if recorded is None or outcome.within:
         return None
     found = next(_list_result_differences(recorded, outcome.results), None)

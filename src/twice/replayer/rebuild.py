@@ -59,6 +59,7 @@ def rebuilt_session(
     def journal(kind: str, payload: bytes, actor: int = 0) -> None:
         holder[0].frame(kind, payload, actor)
 
+    # A verification writes nothing; a branch writes what it reads and prints into its own record.
     written = journal if journal_all else None
     redaction = Redaction(setup.redaction, os.environ)
     output = OutputCapture(

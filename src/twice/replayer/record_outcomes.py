@@ -120,6 +120,7 @@ def _pair_states(
         return (*(pair if one is not None else pair[::-1]), None)
     if one.problem or other.problem or not _is_known(one.after) or not _is_known(other.after):
         return None, None, None
+    # The digests of files that were added to cover what was added, and nothing of what stood there before.
     if None not in {one.appended_from, other.appended_from}:  # the digests are of what was added
         return one.after, other.after, one.appended_from
     same_start = one.before.has_same_content(other.before)

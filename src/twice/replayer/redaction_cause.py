@@ -32,6 +32,7 @@ def find_redaction_cause(
         until: index of the compare-point that differs; later ones do not count.
         absent: variables that the program was given stars for.
     """
+    # Secrets that this account still has are given to the replay as they were; only the others can matter.
     missing = {*absent, *(name for name in stand_ins_of(record) if name not in os.environ)}
     found = [one for one in record.redactions() if one.point <= until]
     given = _by_rule([one for one in found if one.where not in _NOT_GIVEN])

@@ -84,6 +84,7 @@ def find_files_read_back(record: RunRecord) -> list[str]:
 
     A snapshot holds no files, and such code would not be refused one that is missing.
     """
+    # Such code reads through the kernel, where a replay from a snapshot has only files as they are now.
     written = set(record.native_writes())
     return [
         history.path
@@ -100,6 +101,7 @@ def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
     say) cannot itself be rolled back, so it stands in no snapshot.
     """
     forms = (record.ending or {}).get("components", {})
+    # One component without restore() would start from its first state, beside others that start here.
     if "state only" in forms.values() or find_files_read_back(record):
         return None
     backs = record.rollbacks()

@@ -120,6 +120,7 @@ def check_preconditions(
             "Leave --to out, or record with --compare tick.",
             tick=last,
         )
+    # A torn record ends anywhere, and a signal comes at any time: the replay stops at the last point before.
     judgeable = count_judgeable(record)
     if judgeable < len(points) or not record.complete:
         last_index = judgeable - 1 if last_index is None else min(last_index, judgeable - 1)

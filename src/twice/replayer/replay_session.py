@@ -126,6 +126,7 @@ class ReplaySession:
 
     def _remember(self, tick: int, encoded: dict[str, bytes]) -> None:
         self._states[tick] = encoded
+        # Looking around in a long run would otherwise keep every state that was ever shown.
         total = sum(len(part) for state in self._states.values() for part in state.values())
         while total > _REMEMBERED_BYTES_MAX and len(self._states) > 1:
             _, dropped = self._states.popitem(last=False)
@@ -135,6 +136,7 @@ class ReplaySession:
         """Bring a process to the current tick."""
         if self._child is not None and self._child_tick == self.tick:
             return
+        # A process cannot go back: an earlier tick is reached by a new one, from the nearest snapshot.
         if self._child is not None and self._child_tick < self.tick:
             after = self.record.begins_after(self.tick)
             message = self._child.ask({"do": "go", "until": self.tick, "after": after})

@@ -83,7 +83,9 @@ class CommandControl:
         self._channel.send(here)
         while True:
             command = self._channel.receive()
-            if command is None:
+            if (
+                command is None
+            ):  # the parent hung up; the program's exit handlers are nobody's business
                 os._exit(0)
             if command["do"] == "state":
                 self._channel.send({"kind": "state", "state": states(session)})

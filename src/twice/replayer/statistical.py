@@ -54,6 +54,7 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
     if len(recorded.members) < summary.n:
         why = f"the record holds {len(recorded.members)} of the {summary.n} runs of its sample"
         return replace(found, not_judged=[*found.not_judged, why])
+    # Whole processes for each seed: members of a sample must not share a generator or a cache.
     require_rerunnable(record)
     fresh = draw(
         record.setup,

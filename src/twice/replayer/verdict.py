@@ -161,7 +161,7 @@ class Decision:
 
 def decide(evidence: Evidence) -> Decision:
     """Return what the table of rules says of evidence."""
-    applying = [rule for rule in RULES if rule.applies(evidence)]
+    applying = [rule for rule in RULES if rule.applies(evidence)]  # the last rule always applies
     first = applying[0]
     headline: list[str] = []
     reasons: list[str] = []

@@ -221,6 +221,7 @@ class Verification(Evidence):
             OutputUnwritable: E-OUTPUT-002, when the folder takes no files.
         """
         for number in range(1, 1_000_000):
+            # Created exclusively: two processes that verify the same record at once take two numbers.
             target = self.path.with_name(f"{self.path.name}.verification-{number}.json")
             try:
                 with open(target, "x", encoding="utf-8", opener=_private) as file:
@@ -232,6 +233,7 @@ class Verification(Evidence):
             except FileExistsError:
                 continue
             except OSError as error:
+                # Half a report would be read as a whole one.
                 for half in (target, target.with_suffix(".md")):
                     with suppress(OSError):
                         half.unlink()

@@ -53,6 +53,7 @@ def verify(
         ClassRefused: E-CLASS-001. UsageError: E-USE-001, when the segment ends before it begins.
     """
     with RunRecord.open(path) as record:
+        # Of a torn record the intact prefix was found when it was opened.
         if record.complete:
             record.reader.check()
         judge = predicate or record.setup.predicate
@@ -75,6 +76,7 @@ def verify(
             )
         if not len(record.reader.points):
             return leave_open(record, judge, "the record holds no compare-point to judge")
+        # Before anything is executed: a folder that is in use must not cost the user a whole replay.
         kept_in = None if keep is None else _make_empty(Path(keep))
         changes = require_same_code(record, informational=informational)
         changed_code = tuple(change.path for change in changes)

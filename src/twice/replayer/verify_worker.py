@@ -83,11 +83,14 @@ class VerificationMonitor:
             self.channel.send({"kind": "state", "index": index, "state": states(session)})
         if index == self._last:
             self.leave({"kind": "ended", "how": "stopped"})
+        # Rarely: a message costs as much as several points.
         if index % _PROGRESS_EVERY == 0:
             self.channel.send({"kind": "progress", "index": index, "tick": session.tick})
 
     def differs(self, failure: Failure) -> None:
         """The first difference: tell it and stop."""
+        # The digest of a whole stream differs; people need the line. From a snapshot on, the beginning of the
+        # replay's output is missing, so that no line could be counted.
         if failure.columns == ("output",) and self.session is not None and self._from_start:
             recorded = self._record.printed(before_point=failure.index + 1)
             replayed = self.session.wiring.printed()
@@ -109,6 +112,7 @@ class VerificationMonitor:
 
     def effect_differs(self, error: EffectMismatch) -> None:
         """The program asked the world something else, or what no execution from a snapshot has."""
+        # Not a difference: a snapshot keeps no files, so the user has to start from the top.
         if isinstance(error, FileNotRebuilt):
             self.leave(tell_error(error))
         recorded, asked = str(error.fields["recorded"]), str(error.fields["asked"])
@@ -134,6 +138,7 @@ class VerificationMonitor:
         self, name: str, columns: tuple[str, ...], recorded: str, replayed: str, at: str
     ) -> None:
         session = self.session
+        # What parts between two points is counted at the next one, which is never taken.
         index = 0 if session is None or session.muted else session.point_count
         tick = -1 if session is None else session.tick
         self.differs(Failure(index, tick, name, columns, recorded, replayed, at))
@@ -142,6 +147,7 @@ class VerificationMonitor:
         """Send the last message and end this process, whatever the program had open."""
         if self.session is not None:
             redaction = self.session.wiring.layer.redaction
+            # Whatever is quoted from the program may hold a secret, and the parent writes it to disk.
             texts = {
                 name: redaction.value(message[name], "message") for name in _TEXTS & {*message}
             }
