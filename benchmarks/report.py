@@ -64,6 +64,10 @@ def _inside(line: Line, cadence: str) -> bool:
     return small and str(line["figure"]).endswith(cadence)
 
 
+def _is(figure: str) -> Callable[[Line], bool]:
+    return lambda line: line["figure"] == figure
+
+
 def _named(*words: str) -> Callable[[Line], bool]:
     return lambda line: all(word in str(line["figure"]) for word in words)
 
@@ -96,6 +100,22 @@ GOALS = (
     Goal(
         "import", "import twice takes less than 150 ms",
         "import_time", _named("import twice"), 150, "ms",
+    ),
+    Goal(
+        "help", "twice --help takes at most 80 ms of CPU over bare Python",
+        "commands", _is("twice --help"), 80, "ms",
+    ),
+    Goal(
+        "record", "recording a script that prints one word takes at most 250 ms of CPU over bare Python",
+        "commands", _is("record"), 250, "ms",
+    ),
+    Goal(
+        "verify", "and verifying it at most 250 ms",
+        "commands", _is("verify"), 250, "ms",
+    ),
+    Goal(
+        "restores", "and verifying a run with six restores at most 700 ms",
+        "commands", _is("verify --restores"), 700, "ms",
     ),
     Goal(
         "scene", "the fingerprint of 10,000 objects of real Blender takes at most 2.5 s of CPU time",

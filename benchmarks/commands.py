@@ -1,0 +1,92 @@
+"""CPU time of whole commands, over that of bare Python: of all their processes, those that they leave included.
+
+Usage: python benchmarks/commands.py [--rounds N] [--small] [--output FILE.jsonl] [--against SRC]
+
+``--against`` names the ``src`` folder of another checkout, which is measured in turn with this one, command
+by command, so that both meet the same machine. Goals, in milliseconds: ``record`` and ``verify`` of a
+script that prints one word 250, ``verify --restores`` with six snapshots 700, ``twice --help`` 80.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import measuring
+
+_SET_CHILD_SUBREAPER = 36
+OWN = Path(__file__).parents[1] / "src"
+SIX_SNAPSHOTS = """
+def main(run):
+    seen = run.track("seen", [])
+    for tick in run.ticks(60):
+        seen.append(tick)
+"""
+PREPARED = (
+    ("record", "word.py", "--seed", "1", "-o", "word.twice"),
+    ("record", "six.py:main", "--seed", "1", "-o", "six.twice", "--snapshots", "every=10"),
+)
+COMMANDS = {
+    "twice --help": ("--help",),
+    "record --help": ("record", "--help"),
+    "record": ("record", "word.py", "--seed", "1", "-o", "again.twice", "--force"),
+    "verify": ("verify", "word.twice", "--no-statement"),
+    "verify --restores": ("verify", "six.twice", "--no-statement", "--restores"),
+}
+
+
+def cpu_ms(command: Sequence[str], folder: str, source: Path) -> float:
+    """Return the CPU time of a command and of all that it waited for, in milliseconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Byte code is written, as installed packages have it; images of containers forbid that by a variable.
+    environ = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": ""}
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    with suppress(ChildProcessError):
+        while True:  # processes that a command leaves to the system become this one's (see main)
+            os.waitpid(-1, 0)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1e3
+
+
+def figures(rounds: int, against: Path | None) -> Iterator[dict[str, object]]:
+    """Yield a figure for each command and checkout."""
+    sources = {"": OWN, **({} if against is None else {", before": against.resolve()})}
+    bare: list[float] = []
+    times: dict[tuple[str, str], list[float]] = {(n, m): [] for n in COMMANDS for m in sources}
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "word.py").write_text("print(1)\n", encoding="utf-8")
+        Path(folder, "six.py").write_text(SIX_SNAPSHOTS, encoding="utf-8")
+        twice = [sys.executable, "-m", "twice"]
+        for prepared in PREPARED:
+            cpu_ms([*twice, *prepared], folder, OWN)
+        for turn in range(rounds + 1):  # the first one writes byte code, and does not count
+            began = cpu_ms([sys.executable, "-c", "pass"], folder, OWN)
+            bare += [began] * bool(turn)
+            for (name, mark), taken in times.items():
+                spent = cpu_ms([*twice, *COMMANDS[name]], folder, sources[mark])
+                taken += [spent - began] * bool(turn)
+    yield {"figure": "bare Python", "unit": "ms"} | measuring.spread(bare, 0)
+    for (name, mark), taken in times.items():
+        yield {"figure": f"{name}{mark}", "unit": "ms"} | measuring.spread(taken, 0)
+
+
+def main() -> None:
+    """Measure and print."""
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1)
+    chosen = measuring.options(
+        "commands", __doc__.splitlines()[0], rounds=15,
+        arrange=lambda parser: parser.add_argument("--against", type=Path, metavar="SRC"),
+    )  # fmt: skip
+    measuring.tell("commands", figures(chosen.rounds, chosen.against), chosen.output)
+
+
+if __name__ == "__main__":
+    main()
