@@ -2,6 +2,9 @@
 
 Usage: python benchmarks/commands.py [--rounds N] [--small] [--output FILE.jsonl] [--against SRC]
 
+A program that ends with its PID namespace, because its parent does not wait for it, is not counted; so a checkout whose
+commands leave such processes looks cheaper than it is.
+
 ``--against`` names the ``src`` folder of another checkout, which is measured in turn with this one, command
 by command, so that both meet the same machine. Goals, in milliseconds: ``record`` and ``verify`` of a
 script that prints one word 250, ``verify --restores`` with six snapshots 700, ``twice --help`` 80.
