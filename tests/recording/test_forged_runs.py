@@ -11,6 +11,7 @@ import os
 import random
 import re
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ from forging import Content, content_of, forge, write
 
 import twice
 from programs import write as write_program
+from twice.errors import RecordForeign
 from twice.recording.cadence import Cadence
+from twice.recording.runrecord import RunRecord
 from twice.surfaces.cli import main
 
 FORGERIES = int(os.environ.get("TWICE_FORGERIES", "160"))
@@ -84,6 +87,19 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, Content]
     finally:
         os.chdir(before)
     return [(path, content_of(path)) for path in sorted(folder.glob("*.twice"))]
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("member", ["config", "policies", "predicate", "program"])
+def test_a_part_of_the_setup_that_is_no_mapping_is_refused_when_a_record_is_opened(
+    sound: list[tuple[Path, Content]], member: str, tmp_path: Path
+) -> None:
+    content = sound[0][1]
+    setup = {**content.identity["setup"], member: ["x"]}
+    forged = replace(content, identity={**content.identity, "setup": setup})
+    write(forged, tmp_path / "forged.twice")
+    with pytest.raises(RecordForeign, match=f"identity.setup.{member} is"):
+        RunRecord.open(tmp_path / "forged.twice")
 
 
 @pytest.mark.heavy

@@ -33,7 +33,7 @@ class _Each:
 _COUNTS: Final = _Each(int)
 _BYTES: Final = {"bytes?": int, "lines?": int}
 _IDENTITY: Final = {
-    "setup": dict,
+    "setup": {"config?": dict, "policies?": dict, "predicate?": dict, "program?": dict},
     "code": {"files": _Each(str), "commit?": (str, NoneType)},
     "behaviours": _Each(int),
     "environment": dict,
