@@ -28,11 +28,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from twice.recording import environment
+from twice.recording.probes import kept
 from twice.recording.surroundings.thread_counts import load_numpy
 from twice.worker import process
 
@@ -264,7 +264,7 @@ def serve(folder: Path, controller: int, kind: str, digest: str, ready: int) -> 
             importlib.import_module(f"{module}.__main__")
             del sys.modules[f"{module}.__main__"]  # it is run, not imported
         importlib.import_module("twice.recording.serving").load_for_sessions()
-        environment.run_probes = _run_probes_once()  # type: ignore[attr-defined]
+        environment.run_probes = kept.run_probes = _run_probes_once()  # type: ignore[attr-defined]
     gc.collect()
     gc.freeze()
     ended, wakes = os.pipe()
@@ -315,11 +315,13 @@ def _run_probes_once() -> Any:
     with os.fdopen(reading) as file:
         found = json.load(file)
     os.waitpid(fork, 0)
-    real = environment.run_probes
 
-    @cache
     def run_probes(groups: Any = None) -> Any:
-        return found if groups is None else real(groups)
+        return {
+            name: result
+            for name, result in found.items()
+            if groups is None or name.partition(".")[0] in groups
+        }
 
     return run_probes
 

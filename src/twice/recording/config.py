@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import copysign
 from pathlib import Path
@@ -192,6 +191,8 @@ def _immodest(what: str) -> ConfigError:
 
 def _parse(suffix: str, text: str) -> Any:
     if suffix == ".toml":
+        import tomllib
+
         return tomllib.loads(text)
     if suffix == ".json":
         return json.loads(text)
@@ -226,6 +227,8 @@ def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
 
 def parse_value(text: str) -> Any:
     """One value typed like TOML: ``1``, ``0.5``, ``true``, ``"text"``, ``[1, 2]``; else text."""
+    import tomllib
+
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

@@ -16,11 +16,13 @@ import platform
 import re
 import sys
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from twice.foundation.fingerprint import BlasFacts, CpuFacts, Fingerprint, OsFacts, PythonFacts
 from twice.recording.probes import run_probes
+from twice.recording.probes.kept import KeptProbes
 from twice.recording.settings import settings_at_start
 from twice.recording.surroundings.thread_counts import find_thread_pools, impose_counts
 from twice.recording.variables import is_relevant, is_secret
@@ -47,19 +49,22 @@ _CPU_FEATURES: Final = re.compile(
 )
 
 
-def measure(*, probes: bool = True, groups: Collection[str] | None = None) -> Fingerprint:
+def measure(
+    *, probes: bool = True, groups: Collection[str] | None = None, kept: KeptProbes | None = None
+) -> Fingerprint:
     """The fingerprint of this process, as it stands now.
 
     Args:
         probes: whether to run the numeric probes (about a tenth of a second).
         groups: which groups of probes to run; see ``twice.recording.probes.run_probes``.
+        kept: probes that need not run again; all groups are meant then.
 
     Raises:
         UsageError: E-USE-001, for a probe group that there is not.
     """
     numpy_features = _numpy_features()
     impose_counts()
-    return Fingerprint(
+    found = Fingerprint(
         python=_python(),
         os=_os(),
         cpu=_cpu(numpy_features),
@@ -67,9 +72,11 @@ def measure(*, probes: bool = True, groups: Collection[str] | None = None) -> Fi
         blas=tuple(loaded_blas()),
         dispatch=dict(_dispatch(numpy_features)),
         variables=_variables(),
-        probes=run_probes(groups) if probes else {},
         settings=settings_at_start(),
     )
+    if not probes:
+        return found
+    return replace(found, probes=run_probes(groups) if kept is None else kept.run(found))
 
 
 def _python() -> PythonFacts:

@@ -24,6 +24,7 @@ from twice.recording.identity import build_identity
 from twice.recording.kernel import confinement
 from twice.recording.kernel.confinement import Confinement
 from twice.recording.native_files import roots_of
+from twice.recording.probes.kept import PROBES, KeptProbes, keep_probes, read_known_probes
 from twice.recording.program import Program
 from twice.recording.record import RecordWriter
 from twice.recording.recorder import master_seed, refuse_existing, warn
@@ -68,9 +69,11 @@ def _inline_session(setup: Setup, out: Path, *, force: bool) -> Session:
     surroundings = Surroundings.found(os.environ)
     setup.redaction.check()
     redaction = Redaction(setup.redaction, os.environ)
+    kept = KeptProbes({PROBES: read_known_probes()})
     identity = redacted_identity(
-        build_identity(setup, surroundings, measure()), redaction, os.environ
+        build_identity(setup, surroundings, measure(kept=kept)), redaction, os.environ
     )
+    keep_probes(kept.message())
     writer = RecordWriter.create(out, identity, algorithm=setup.algorithm, force=force)
     remember_record(digest_identity(identity))
     session = recording_session(setup, writer, identity, capture=False, redaction=redaction)

@@ -19,6 +19,7 @@ from twice.errors import FilesUnprotected, OutputExists, OutputUnwritable, SeedM
 from twice.foundation.seeds import Seed
 from twice.recording.effects.filenames import told
 from twice.recording.naming import parse_program
+from twice.recording.probes.kept import PROBES, read_known_probes
 from twice.recording.program import Program, program_of, require_runnable
 from twice.recording.record import discard_hidden
 from twice.recording.record.layout import MAGIC
@@ -26,10 +27,9 @@ from twice.recording.record.sink import unwritable
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import Progress, Sample, draw, summary_of
 from twice.recording.sealing.inventory import in_words
-from twice.recording.session_job import GO_ON, SUPERVISED, WORLD
+from twice.recording.session_job import GO_ON, SUPERVISED, WORLD, hear
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
-from twice.recording.trust import remember_message
 from twice.recording.world_request import describe_copy
 from twice.worker.process import FreshWorker, refuse_nesting
 
@@ -175,7 +175,7 @@ def record_program(
         stdin=stdin,
         passes_interrupts=True,
         python=python,
-        heard=remember_message,
+        heard=hear,
     ) as child:
         try:
             if began is not None:
@@ -257,6 +257,7 @@ def record_job(
         "parent": parent,
         SUPERVISED: True,
         "on_full": on_full,
+        PROBES: read_known_probes(),
         "sample": [] if sample is None else [member.payload() for member in sample.members],
     }
 

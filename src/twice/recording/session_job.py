@@ -1,11 +1,15 @@
-"""What stands in the job of a session's process, besides what its action asks for.
+"""What stands in the job of a session's process, besides what its action asks for, and what its messages leave behind.
 
 Invariant: a job is plain data.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
+
+from twice.recording.probes.kept import keep_probes
+from twice.recording.trust import remember_message
 
 SUPERVISED: Final = "supervised"
 """Set in a job whose process is supervised: a recording, which learns of every file that is touched."""
@@ -13,3 +17,9 @@ WORLD: Final = "world"
 """Set in a job whose process runs in a copy of the files: what else the keeper is told, by name."""
 GO_ON: Final = "go-on"
 """What a recording does when its record cannot be written any more; the other way is ``stop``."""
+
+
+def hear(message: Mapping[str, Any]) -> None:
+    """Keep what a session's process tells of the record that it makes, and of this machine."""
+    remember_message(message)
+    keep_probes(message)

@@ -27,6 +27,7 @@ from twice.recording.inputs import LiveInputs
 from twice.recording.kernel.confinement import current
 from twice.recording.native_files import roots_of
 from twice.recording.output import OutputCapture
+from twice.recording.probes.kept import KeptProbes
 from twice.recording.record import RecordWriter, hidden_beside
 from twice.recording.redaction.documents import redacted_identity
 from twice.recording.redaction.redaction import Redaction
@@ -128,8 +129,10 @@ def record_here(
     setup = Setup.from_json(job["setup"])
     surroundings = Surroundings.from_json(job["surroundings"])
     redaction = Redaction(setup.redaction, os.environ)
+    kept = KeptProbes(job)
+    fingerprint = measured or measure(kept=kept)
     identity = redacted_identity(
-        build_identity(setup, surroundings, measured or measure(), parent=job["parent"]),
+        build_identity(setup, surroundings, fingerprint, parent=job["parent"]),
         redaction,
         os.environ,
     )
@@ -159,6 +162,7 @@ def record_here(
                 "record": digest_identity(identity),
                 "is_passing": WORLD in job,  # recorded in a copy of the files, for an experiment
                 "pid": os.getpid(),
+                **kept.message(),
             }
         )
         current().begin(

@@ -12,13 +12,15 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from twice.recording.probes.kept import PROBES, read_known_probes
 from twice.recording.redaction.documents import recorded_placeholders
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import may_talk
-from twice.recording.session_job import WORLD
+from twice.recording.session_job import WORLD, hear
 from twice.recording.surroundings import Surroundings, environ_for_child
-from twice.recording.trust import GRANT, grant, is_made_here, remember_message
+from twice.recording.trust import GRANT, grant, is_made_here
 from twice.recording.world_request import describe_world
+from twice.worker.fork_server import ForkServer
 from twice.worker.process import FreshWorker, Worker, refuse_nesting
 
 _CHILD = "twice.replayer"
@@ -34,10 +36,19 @@ def start_child(
     show: bool = False,
 ) -> FreshWorker:
     """Start a process in the record's own surroundings, not the caller's."""
+    environ = _environ_of(record, surroundings)
+    return FreshWorker(_CHILD, environ, show=show, cwd=folder_of(record), heard=hear)
+
+
+def start_server(record: RunRecord) -> ForkServer:
+    """Start a process in the record's own surroundings that is forked for every execution."""
+    return ForkServer(_CHILD, _environ_of(record), cwd=folder_of(record), heard=hear)
+
+
+def _environ_of(record: RunRecord, surroundings: Surroundings | None = None) -> dict[str, str]:
     refuse_nesting()
     pinned = surroundings or surroundings_of(record)
-    environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(record))
-    return FreshWorker(_CHILD, environ, show=show, cwd=folder_of(record), heard=remember_message)
+    return environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(record))
 
 
 def surroundings_of(record: RunRecord) -> Surroundings:
@@ -74,6 +85,7 @@ def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
         "record": str(record.path.absolute()),
         GRANT: [record.digest, list(record.setup.allow)],
         "cut_off": cut_off,
+        PROBES: read_known_probes(),
         WORLD: world,
         **fields,
     }

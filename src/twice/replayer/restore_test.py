@@ -1,7 +1,10 @@
-"""The snapshot test: restore at each kept snapshot in a fresh process, run on, compare with the record.
+"""The snapshot test: restore at each kept snapshot in a process of its own, run on, compare with the record.
 
 This is what finds state that influences the future and is not in ``state()``: a run that is put
 back from a snapshot and goes another way left something out, or restoring did something besides.
+
+Several restores are forks of one process that never loaded the program. They have its addresses, and the recorded
+run had others. Where states are compared, to tell the fields of the first that failed, both processes are fresh.
 
 Invariant: every restore starts in a process of its own, so nothing that one pollutes helps another.
 """
@@ -11,6 +14,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,14 +24,19 @@ from twice.foundation.difference import FieldDifference, differences
 from twice.foundation.encoding import decode
 from twice.recording.runrecord import RunRecord
 from twice.replayer.preconditions import require_rerunnable, require_same_code
-from twice.replayer.replay_job import find_files_read_back, restorable_snapshot, start_child
+from twice.replayer.replay_job import (
+    find_files_read_back,
+    restorable_snapshot,
+    start_child,
+    start_server,
+)
 from twice.replayer.replay_run import Plan, Progress, execute_once
 from twice.worker.concurrency import run_concurrently
-from twice.worker.process import FreshWorker
+from twice.worker.process import FreshWorker, Worker
 
 RESTORES_MAX = 16
 _FIELDS_MAX = 16
-_Start = Callable[[RunRecord], FreshWorker]
+_Start = Callable[[RunRecord], Worker]
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,7 @@ def restores(
     informational: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Restore at kept snapshots, each in a fresh process, run on and compare with the record.
+    """Restore at kept snapshots, each in a process of its own, run on and compare with the record.
 
     Args:
         path: the record.
@@ -91,15 +100,20 @@ def restores(
         SnapshotMissing: E-SNAPSHOT-002, when the record keeps none, or a component cannot be put
             back.
     """
-    with RunRecord.open(path) as record:
+    with RunRecord.open(path) as record, ExitStack() as stack:
         require_rerunnable(record)
         require_same_code(record, informational=informational)
         _require_restorable(record)
         numbers = chosen(len(record.reader.snapshots), every=every)
+        # To load everything once and fork pays from the second execution on.
+        server = stack.enter_context(start_server(record)) if len(numbers) > 1 else None
         workers: list[FreshWorker] = []
         done = itertools.count(1)
 
-        def start(given: RunRecord) -> FreshWorker:
+        def start(given: RunRecord) -> Worker:
+            if server is not None and server.fit:
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    return server.fork()
             workers.append(start_child(given))
             return workers[-1]
 
@@ -114,11 +128,13 @@ def restores(
         except KeyboardInterrupt:
             for worker in workers:  # threads that wait for them would hold this process
                 worker.kill()
+            if server is not None:
+                server.close()
             raise
         differing = [each for each in found if each is not None]
         failed = [each for each in differing if each.is_judged]
         if failed and failed[0].point >= 0:
-            failed[0] = _explain(record, failed[0], start)
+            failed[0] = _explain(record, failed[0])
         ticks = [record.reader.snapshots[number].tick for number in numbers]
     result = {"tested": len(numbers), "failed": [each.to_json() for each in failed], "ticks": ticks}
     if unjudged := [each.reason for each in differing if not each.is_judged]:
@@ -197,11 +213,11 @@ def _restore(path: os.PathLike[str], number: int, start: _Start) -> RestoredRun 
         return None
 
 
-def _explain(record: RunRecord, failed: RestoredRun, start: _Start) -> RestoredRun:
+def _explain(record: RunRecord, failed: RestoredRun) -> RestoredRun:
     """Return a failed restore with the differences between the run from its top and the restored one."""
     plan = Plan(predicate=record.setup.predicate, last=failed.point, capture=failed.point)
-    one = execute_once(record, plan, start=start).state
-    other = execute_once(record, replace(plan, snapshot=failed.snapshot), start=start).state
+    one = execute_once(record, plan).state
+    other = execute_once(record, replace(plan, snapshot=failed.snapshot)).state
     for name in failed.columns:
         if name in one and name in other and one[name] != other[name]:
             fields = differences(decode(one[name]), decode(other[name]), component=name)

@@ -25,6 +25,7 @@ from twice.recording.identity import build_identity
 from twice.recording.inputs import BranchInputs
 from twice.recording.kernel.confinement import current
 from twice.recording.native_files import roots_of
+from twice.recording.probes.kept import KeptProbes
 from twice.recording.record import RecordWriter
 from twice.recording.redaction.documents import redacted_identity
 from twice.recording.redaction.redaction import Redaction
@@ -127,7 +128,9 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
     out = Path(job["out"])
     with open_job_record(job) as record:
         surroundings = Surroundings.from_json(job["surroundings"])
-        plain = build_identity(record.setup, surroundings, measure(), parent=job["parent"])
+        plain = build_identity(
+            record.setup, surroundings, measure(kept=KeptProbes(job)), parent=job["parent"]
+        )
         redaction = Redaction(record.setup.redaction, os.environ)
         identity = redacted_identity(plain, redaction, os.environ, parent=record.identity)
         writer = RecordWriter.create(out, identity, algorithm=record.setup.algorithm)

@@ -21,6 +21,7 @@ from twice.recording.comparepoints import Taken
 from twice.recording.environment import measure
 from twice.recording.executing import execute
 from twice.recording.ordering import ORDERS
+from twice.recording.probes.kept import KeptProbes
 from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.places import user_line
@@ -199,7 +200,9 @@ def states(session: Session) -> dict[str, bytes]:
 def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute a record's program again and compare every point."""
     with open_job_record(job) as record:
-        channel.send({"kind": "environment", "now": measure().to_json(), "held": job["held"]})
+        kept = KeptProbes(job)
+        now = measure(kept=kept).to_json()
+        channel.send({"kind": "environment", "now": now, "held": job["held"], **kept.message()})
         watch = build_verification(record, job, channel)
         execute_watched(watch)
 

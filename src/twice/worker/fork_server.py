@@ -29,7 +29,7 @@ from typing import Any, Final, NoReturn
 from twice.errors import ProgramFailed
 from twice.foundation.closing import Closing
 from twice.worker.channel import Channel
-from twice.worker.process import ForkedWorker, FreshWorker
+from twice.worker.process import ForkedWorker, FreshWorker, Heard
 
 ACTION: Final = "fork"
 """The action of a job that makes its process a server."""
@@ -45,6 +45,7 @@ class ForkServer(Closing):
         cwd: its working folder.
         python: the interpreter that executes it; empty for this one.
         job: what it is told besides, before it may fork.
+        heard: called with every message of a fork that is no error.
 
     Attributes:
         fit: whether it may fork; if not, every execution needs a fresh process.
@@ -58,8 +59,9 @@ class ForkServer(Closing):
         cwd: str | None,
         python: str = "",
         job: Mapping[str, object] | None = None,
+        heard: Heard = lambda _: None,
     ) -> None:
-        self.fit = False
+        self.fit, self._heard = False, heard
         self._process: FreshWorker | None = None
         self._lock = threading.Lock()
         if not sys.platform.startswith("linux"):
@@ -81,7 +83,7 @@ class ForkServer(Closing):
             BrokenPipeError, ConnectionResetError: when the server is gone.
         """
         with self._lock:
-            return ForkedWorker(self._control)
+            return ForkedWorker(self._control, self._heard)
 
     def ask(self, job: Mapping[str, object]) -> dict[str, Any] | None:
         """The answer of a fork, or None when it gave none and a fresh process should be asked.

@@ -96,10 +96,18 @@ starter = start_interpreter
 """How the process of a fresh worker is started; tests put forks of a loaded process in its place."""
 
 
-class Worker(Closing):
-    """A line to a process that executes jobs, and the files of its output; a context manager."""
+Heard = Callable[[Mapping[str, Any]], object]
 
-    def __init__(self) -> None:
+
+class Worker(Closing):
+    """A line to a process that executes jobs, and the files of its output; a context manager.
+
+    Args:
+        heard: called with every message that is no error.
+    """
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
         self.channel, self._theirs = pair()
         self._kept: Mapping[str, Any] | None = None
         self._files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]  # noqa: SIM115
@@ -132,6 +140,8 @@ class Worker(Closing):
             return None
         if message is not None and message.get("kind") == "error":
             raise revive_error(message)
+        if message is not None:
+            self._heard(message)
         return message
 
     def read_keeper_report(self) -> Mapping[str, Any]:
@@ -172,13 +182,14 @@ class ForkedWorker(Worker):
 
     Args:
         control: the line on which forks are asked for.
+        heard: called with every message that is no error.
 
     Raises:
         OSError: the process is gone.
     """
 
-    def __init__(self, control: Channel) -> None:
-        super().__init__()
+    def __init__(self, control: Channel, heard: Heard = lambda _: None) -> None:
+        super().__init__(heard)
         handed = [self._theirs.fileno(), *(file.fileno() for file in self._files)]
         try:
             control.send_descriptors(handed)
@@ -219,10 +230,10 @@ class FreshWorker(Worker):
         cwd: str | None = None,
         passes_interrupts: bool = False,
         python: str = "",
-        heard: Callable[[Mapping[str, Any]], object] = lambda _: None,
+        heard: Heard = lambda _: None,
     ) -> None:
-        super().__init__()
-        self._passes_interrupts, self._heard = passes_interrupts, heard
+        super().__init__(heard)
+        self._passes_interrupts = passes_interrupts
         parent = os.path.realpath(tempfile.gettempdir())
         self.scratch = f"{parent}/twice-session-{os.getpid()}-{os.urandom(8).hex()}"
         given = (None if stdin else subprocess.DEVNULL) if isinstance(stdin, bool) else stdin
@@ -267,10 +278,8 @@ class FreshWorker(Worker):
                 # The worker got the same signal: let it close its record, then go on.
                 self._interrupt()
                 continue
-            if message is not None:
-                if message.get("kind") == "started":
-                    self.program_pid = int(message["pid"])
-                self._heard(message)
+            if message is not None and message.get("kind") == "started":
+                self.program_pid = int(message["pid"])
             return message
 
     def wait(self) -> int:

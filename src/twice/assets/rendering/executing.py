@@ -25,9 +25,9 @@ from twice.errors import RenderFailed, TwiceError
 from twice.foundation.seeds import Seed
 from twice.recording.naming import AS_MAIN, parse_program
 from twice.recording.recorder import record_job
+from twice.recording.session_job import hear
 from twice.recording.setup import Setup
 from twice.recording.surroundings import environ_for_child, for_recording
-from twice.recording.trust import remember_message
 from twice.worker.process import FreshWorker
 
 PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
@@ -122,7 +122,7 @@ def _recorded(job: Job, place: Workplace) -> tuple[Path, str]:
         if "PYTHONPATH" in os.environ:  # Where twice itself is found when it is not installed.
             base["PYTHONPATH"] = os.environ["PYTHONPATH"]
         environ = environ_for_child(base, surroundings)
-        with FreshWorker(_SESSION, environ, cwd=str(place.folder), heard=remember_message) as child:
+        with FreshWorker(_SESSION, environ, cwd=str(place.folder), heard=hear) as child:
             limit(child.pid, job.bytes_max)
             try:
                 ended = _answered(child, message, job.timeout_s)

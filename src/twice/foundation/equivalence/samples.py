@@ -12,7 +12,6 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Final
 
 _ITERATIONS_MAX: Final = 500
@@ -149,6 +148,8 @@ def sample_size_needed(
     Source: S.-C. Chow, J. Shao, H. Wang, Sample Size Calculations in Clinical Research (2008),
         section 3.2.3, with the normal approximation.
     """
+    from statistics import NormalDist  # it loads fractions and decimal, for a question that few ask
+
     normal = NormalDist()
     reach = normal.inv_cdf(1 - alpha) + normal.inv_cdf((1 + power) / 2)
     return max(2, math.ceil(2 * (reach * deviation / epsilon) ** 2))

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
 
 POINTS = 8192
-
-Array = NDArray[Any]
 
 
 def fractions(count: int, salt: int) -> NDArray[np.float64]:

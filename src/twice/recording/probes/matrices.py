@@ -14,11 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twice.recording.probes.arrays import Array, bits, fractions
+from twice.recording.probes.arrays import bits, fractions
+
+if TYPE_CHECKING:
+    from twice.recording.probes.arrays import Array
 
 
 def probes() -> Mapping[str, Callable[[], bytes]]:

@@ -6,6 +6,9 @@
 
 --against takes a record, which is compared in its own surroundings, or a file that `twice env
 --json` wrote, here or on another machine. Exit code 0 the same, 1 it differs.
+
+The numeric probes run here each time. `record` and `verify` take their results from before, since the
+machine was started, where the libraries, processor, variables and modes that they follow from are the same.
 """
 
 from __future__ import annotations

@@ -38,7 +38,6 @@ from twice.recording.runrecord import RunRecord
 from twice.recording.session_job import GO_ON
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
-from twice.replayer.verify import require_known
 from twice.surfaces.cli.policies import add_policies, policies_of, variables_of
 from twice.surfaces.cli.showing import Progress, add_json, print_json
 from twice.surfaces.cli.starting import add_program, add_starting, config_of, program_of, seed_of
@@ -114,6 +113,8 @@ def run(options: argparse.Namespace) -> int:
             keys=keys,
         )
     if setup.predicate.subsystems:
+        from twice.replayer.verify import require_known
+
         with RunRecord.open(out) as record:
             require_known(setup.predicate, record)
     code = int(ended["exit_code"])
