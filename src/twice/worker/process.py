@@ -12,6 +12,7 @@ Invariant: when a ``FreshWorker`` is closed, no process is left running.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import shutil
@@ -111,8 +112,9 @@ class Worker(Closing):
         self.channel, self._theirs = pair()
         self._kept: Mapping[str, Any] | None = None
         self._files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]  # noqa: SIM115
-        for file in self._files:
-            _append_only(file.fileno())
+        for file in self._files:  # every write goes to the end, whoever of its descendants makes it
+            flags = fcntl.fcntl(file, fcntl.F_GETFL)
+            fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_APPEND)
 
     def ask(self, message: Mapping[str, object], timeout_s: float | None = None) -> dict[str, Any]:
         """Send a message and wait for the answer; raises as ``answer`` does."""
@@ -360,14 +362,6 @@ class FreshWorker(Worker):
                     else:
                         target.write(new.decode("utf-8", "replace"))
                     target.flush()
-
-
-def _append_only(descriptor: int) -> None:
-    """Let every write go to the end, whoever of the worker's descendants makes it."""
-    import fcntl
-
-    flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
-    fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_APPEND)
 
 
 def refuse_nesting() -> None:
