@@ -23,6 +23,8 @@ TYPE_CHECKING = False  # ``typing`` would be imported from the working folder: s
 if TYPE_CHECKING:
     from twice.diagnosing.diagnosing import diagnose
     from twice.diagnosing.varying.varying import vary
+    from twice.foundation.classes import DeterminismClass, Predicate, Scope
+    from twice.foundation.equivalence import Abs, Quantum, Rel, Ulp
     from twice.recording.active import effect
     from twice.recording.recorder import record
     from twice.recording.run import Run
@@ -36,9 +38,16 @@ if TYPE_CHECKING:
     open = RunRecord.open  # noqa: A001  (twice.open(path) reads as what it does)
 
 __all__ = [
+    "Abs",
+    "DeterminismClass",
+    "Predicate",
+    "Quantum",
+    "Rel",
     "Run",
     "RunRecord",
+    "Scope",
     "TwiceError",
+    "Ulp",
     "branch",
     "diagnose",
     "effect",
@@ -54,8 +63,15 @@ __all__ = [
 __version__ = "0.1.0"
 
 _ASKED_FOR = {
+    "Abs": "twice.foundation.equivalence",
+    "DeterminismClass": "twice.foundation.classes",
+    "Predicate": "twice.foundation.classes",
+    "Quantum": "twice.foundation.equivalence",
+    "Rel": "twice.foundation.equivalence",
     "Run": "twice.recording.run",
     "RunRecord": "twice.recording.runrecord",
+    "Scope": "twice.foundation.classes",
+    "Ulp": "twice.foundation.equivalence",
     "branch": "twice.replayer.branch_session",
     "diagnose": "twice.diagnosing.diagnosing",
     "effect": "twice.recording.active",

@@ -107,7 +107,7 @@ def test_every_fork_sees_what_a_fresh_process_sees(tmp_path: Path, name: str, fi
             assert again == sampled or name == "a thread"  # which takes from the queue at any time
             forked = side.execute(window, FlowPlan(), fork_of=FIRST)
             assert seen(forked) == fresh or name == "a thread"
-            assert side.reproduces(forked, 4)
+            assert forked.reproduces
         if name in HELD:
             assert held_by(side).fit
         elif first != BEFORE_ALL and name in NOT_HELD:
@@ -148,12 +148,12 @@ def test_threads_of_openmp_end_before_a_fork(tmp_path: Path) -> None:
     before = "square = torch.ones(400, 400); square @ square"
     with side_of(tmp_path, body, before, module="import torch") as side:
         for _ in range(2):
-            assert side.reproduces(side.execute(Window(2, 4), None, fork_of=FIRST), 4)
+            assert side.execute(Window(2, 4), None, fork_of=FIRST).reproduces
         assert held_by(side).fit
 
 
 def test_a_program_that_starts_processes_is_not_held(tmp_path: Path) -> None:
     body = "box.x += len(subprocess.run(['echo', str(tick)], capture_output=True).stdout)"
     with side_of(tmp_path, body, module="import subprocess") as side:
-        assert side.reproduces(side.execute(Window(2, 4), None, fork_of=FIRST), 4)
+        assert side.execute(Window(2, 4), None, fork_of=FIRST).reproduces
         assert not side._held

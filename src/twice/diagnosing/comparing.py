@@ -9,7 +9,7 @@ Invariant: nothing is executed here; ten million points are compared in millisec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Protocol
@@ -21,6 +21,7 @@ from twice.foundation.fingerprint import Fingerprint, differences
 from twice.foundation.seeds import Seed
 from twice.recording.components import RESERVED
 from twice.recording.effects.ops import OPS
+from twice.recording.judging import judged_by
 from twice.recording.record import Point, first_difference
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
@@ -218,7 +219,7 @@ def parting(a: RunRecord, b: RunRecord) -> Parting:
         point = longer.point(first)
         at = PointRef(first, point.tick, point.name)
         return Parting(at, point_ref(a, first - 1), ("(end)",), tolerated.within, shorter=shorter)
-    columns = tuple(_unequal(log_a.point(first), log_b.point(first)))
+    columns = tuple(_judged(a, first, _unequal(log_a.point(first), log_b.point(first))))
     return _parting(a, b, first, columns, tolerated.within)
 
 
@@ -244,7 +245,7 @@ def is_extra_read_only(a: RunRecord, b: RunRecord, where: Parting) -> bool:
         a.complete
         and b.complete
         and all(
-            {*_unequal(log_a.point(index), log_b.point(index))} <= {"effects"}
+            {*_judged(a, index, _unequal(log_a.point(index), log_b.point(index)))} <= {"effects"}
             for index in range(where.at.index + 1, len(log_a))
         )
     )
@@ -283,6 +284,18 @@ def _unequal(a: Point, b: Point) -> list[str]:
         return ["(order)"]
     names = sorted({*a.digests, *b.digests})
     return [name for name in names if a.digests.get(name) != b.digests.get(name)]
+
+
+def _judged(record: RunRecord, index: int, columns: Sequence[str]) -> list[str]:
+    """Those of some columns of a point that the record's class judges byte for byte."""
+    if len(record.reader.points.point(index).digests) == 1:
+        return [*columns]  # a value that the program compares by name; every class judges it
+    tolerated = {}
+    for frame in record.reader.frames(kinds=[VALUE], first_point=index, last_point=index):
+        fields: Any = decode(frame.payload)
+        tolerated[fields[0]] = equivalence_from_json(fields[1])
+    judges = judged_by(record.setup.predicate, lambda: tolerated)
+    return [name for name in columns if name == "(order)" or judges(name)]
 
 
 def _reconverges(a: RunRecord, b: RunRecord, index: int) -> bool:

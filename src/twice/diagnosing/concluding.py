@@ -18,7 +18,7 @@ from twice.diagnosing.locating.callables import SEEDING, UNSEEDED
 from twice.diagnosing.locating.located import Located
 from twice.diagnosing.locating.reading_functions import function_lines, lines_called
 from twice.diagnosing.locating.reading_lines import line_facts
-from twice.diagnosing.window import OBJECT
+from twice.diagnosing.tracing.paths import OBJECT
 from twice.foundation.difference import FieldDifference
 from twice.recording.effects.events import Event
 from twice.recording.effects.ops import OPS, RECEIVED

@@ -55,6 +55,7 @@ class Executed:
     Attributes:
         reached: whether the closing point was reached.
         digests: column -> 16 bytes at the closing point.
+        reproduces: whether every column that the class judges is there as the side recorded it.
         states: component -> canonical form there.
         streams: stream -> its public state there.
         restores: component -> file and first line of its ``restore``.
@@ -64,6 +65,7 @@ class Executed:
 
     reached: bool
     digests: Mapping[str, bytes]
+    reproduces: bool
     states: Mapping[str, bytes]
     streams: Mapping[str, Any]
     restores: Mapping[str, Any]
@@ -235,13 +237,6 @@ class Side:
         found: dict[str, Any] = self._fresh(job, self.surroundings)["seen"]
         return found
 
-    def reproduces(self, executed: Executed, index: int) -> bool:
-        """Whether an execution gave the very digests that this side recorded at a point."""
-        if not executed.reached:
-            return False
-        recorded = self.record.reader.points.point(index).digests
-        return all(executed.digests.get(name) == digest for name, digest in recorded.items())
-
 
 def reproduced(side: Side, window: Window) -> tuple[Executed, bool]:
     """Execute a side until it reproduces its own point: from the top, else from where it was put back.
@@ -253,17 +248,16 @@ def reproduced(side: Side, window: Window) -> tuple[Executed, bool]:
         left at what worked, or at the top.
     """
     executed = side.execute(window, None, fork_of=FIRST)
-    holds = side.reproduces(executed, window.last)
-    if not holds:
+    if not executed.reproduces:
         executed = side.execute(window, None)
-        holds = side.reproduces(executed, window.last)
-        side.may_fork = side.may_fork and not holds  # what it computes shows that it was forked
+        # What it computes shows that it was forked.
+        side.may_fork = side.may_fork and not executed.reproduces
     fork = side.fork_snapshot()
-    if holds or fork is None:
-        return executed, holds
+    if executed.reproduces or fork is None:
+        return executed, executed.reproduces
     side.start = fork
     resumed = side.execute(window, None, fork_of=FIRST)
-    if side.reproduces(resumed, window.last):
+    if resumed.reproduces:
         return resumed, True
     side.start = None
     return executed, False
@@ -280,6 +274,7 @@ def _executed(message: Mapping[str, Any]) -> Executed:
     return Executed(
         reached=message["reached"],
         digests=message["digests"],
+        reproduces=message["reached"] and message["reproduces"],
         states=message["states"],
         streams=message["streams"],
         restores=message["restores"],

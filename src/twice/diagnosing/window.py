@@ -19,7 +19,7 @@ from typing import Any
 from twice.diagnosing.executions import BEFORE_ALL
 from twice.diagnosing.holding import Holder, list_possessions
 from twice.diagnosing.restores.anatomy import leaves
-from twice.diagnosing.tracing.paths import FILES, FLOW, STREAMS
+from twice.diagnosing.tracing.paths import FILES, FLOW, OBJECT, STREAMS
 from twice.diagnosing.tracing.trace import Plan, SamplePlan, Trace, plan_from_json
 from twice.diagnosing.tracing.tracer import Tracer
 from twice.errors import EncodingRefused, InputMismatch, SealBroken
@@ -36,10 +36,10 @@ from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
 from twice.recording.sink import Sink
 from twice.recording.wiring import Control, Resume
+from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.rebuild import rebuilt_session, resume_at
 from twice.worker.channel import Channel
 
-OBJECT = "object:"
 _NO_COLUMN = frozenset({"(end)", "(order)"})  # the points themselves are not the same
 _is_user = functools.cache(is_user_file)  # asked for every loaded module at every sampled event
 
@@ -82,6 +82,10 @@ class WindowControl:
         last: index of the point that closes it.
         plan: what to trace, or None to look at digests only.
         holds: whether the process is forked where the window opens, for every plan that comes.
+
+    Attributes:
+        last: index of the point that closes the window.
+        closing: holds that point against the record.
     """
 
     def __init__(
@@ -90,13 +94,14 @@ class WindowControl:
         self._channel = channel
         self._holds = holds
         self._holder: Holder | None = None
-        self._first, self._last = first, last
+        self._first, self.last = first, last
         self._plan = plan
         self._tracer: Tracer | None = None
         self._compared: object = None
         self._files: Files | None = None
         self._changed_before = 0
         self.source: BranchSource | None = None
+        self.closing: ClosingPointSink | None = None
 
     def begin(self, session: Session) -> None:
         """The program is about to be called."""
@@ -116,7 +121,7 @@ class WindowControl:
     def at_point(self, session: Session, taken: Taken) -> None:
         """Open or close the window."""
         index = session.point_count - 1
-        if index == self._last:
+        if index == self.last:
             self._close(taken)
         elif index == self._first and self._tracer is None:
             self._open()
@@ -186,6 +191,7 @@ class WindowControl:
                 "reached": reached,
                 "trace": b"" if trace is None else trace.to_bytes(),
                 "digests": {name: taken.column(name) for name in columns} if taken else {},
+                "reproduces": self.closing is not None and self.closing.agrees,
                 "states": _states(session) if taken else {},
                 "streams": session.wiring.streams.snapshot() if taken else {},
                 "restores": restore_functions(session) if taken else {},
@@ -198,6 +204,36 @@ class WindowControl:
 
     def _count_changes(self) -> int:
         return 0 if self._files is None else self._files.writes.count
+
+
+class ClosingPointSink(Sink):
+    """Holds the point that closes a window against the record, as a verification does.
+
+    Args:
+        record: of the run.
+        first: index of the first point that will be taken.
+        last: index of the point that closes the window.
+
+    Attributes:
+        agrees: whether every column that the class judges is as recorded.
+    """
+
+    def __init__(self, record: RunRecord, first: int, last: int) -> None:
+        self.agrees = False
+        self._next, self._last = first, last
+        self._comparing = ComparingSink(record, record.setup.predicate, lambda _: None, first=last)
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Remember a value of the last point."""
+        if self._next == self._last:
+            self._comparing.value(column, payload, tick)
+
+    def point(self, taken: Taken) -> None:
+        """Compare the last point."""
+        if self._next == self._last:
+            self._comparing.point(taken)
+            self.agrees = self._comparing.failed == 0
+        self._next += 1
 
 
 class InspectControl:
@@ -322,24 +358,29 @@ def window_session(
     ``lent`` is another record, and the operations that are answered from it.
     """
     control.source = source = _world(record, changed)
+    first = 0 if resume is None else resume.captured.cursors.points
+    control.closing = sink = ClosingPointSink(record, first, control.last)
     if lent is None:
-        return _session(record, control, source, resume)
-    return _session(record, control, LentSource(source, lent[0], frozenset(lent[1])), resume)
+        return _session(record, control, source, resume, sink)
+    lending = LentSource(source, lent[0], frozenset(lent[1]))
+    return _session(record, control, lending, resume, sink)
 
 
 def inspected_session(record: RunRecord, control: InspectControl, resume: Resume | None) -> Session:
     """A session of a record's program up to one tick."""
-    return _session(record, control, _world(record), resume)
+    return _session(record, control, _world(record), resume, Sink())
 
 
 def _world(record: RunRecord, changed: Iterable[str] = ()) -> BranchSource:
     return BranchSource(RecordedSource(record), changed=frozenset(changed))
 
 
-def _session(record: RunRecord, control: Control, source: Source, resume: Resume | None) -> Session:
+def _session(
+    record: RunRecord, control: Control, source: Source, resume: Resume | None, sink: Sink
+) -> Session:
     return rebuilt_session(
         record,
-        sink=Sink(),
+        sink=sink,
         source=source,
         inputs=WindowInputs(record),
         control=control,

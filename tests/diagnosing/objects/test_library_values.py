@@ -154,3 +154,43 @@ def test_a_hash_that_a_library_keeps_of_an_object_is_no_state_of_it() -> None:
     assert digest(symbols[0]) == digest(symbols[1])
     symbols[1].name = "y"
     assert digest(symbols[0]) != digest(symbols[1])
+
+
+def test_bytes_between_the_fields_of_an_array_are_no_state() -> None:
+    padded = np.dtype([("a", "u1"), ("b", "<f8")], align=True)
+    one, two = (np.frombuffer(bytes([fill]) * 32, padded).copy() for fill in (1, 2))
+    for each in (one, two):
+        each["a"], each["b"] = 3, 0.5
+
+    assert digest(one) == digest(two)
+    assert digest(one[0]) == digest(two[0])
+    two["b"][1] = 0.25
+    assert digest(one) != digest(two)
+    assert digest(one[1]) != digest(two[1])
+
+
+def test_fields_that_overlap_are_read() -> None:
+    union = np.dtype({"names": ["whole", "low"], "formats": ["<u4", "<u2"], "offsets": [0, 0]})
+
+    assert digest(np.array([(7, 7)], union)) != digest(np.array([(8, 8)], union))
+
+
+class _Zone(dt.tzinfo):
+    def __init__(self, minutes: int) -> None:
+        self.minutes = minutes
+
+    def utcoffset(self, moment: dt.datetime | None) -> dt.timedelta:
+        raise AssertionError("looking at a value runs nothing of the user's")
+
+    def __repr__(self) -> str:
+        raise AssertionError("looking at a value runs nothing of the user's")
+
+
+def test_a_zone_of_the_users_own_is_opened_and_not_asked() -> None:
+    def moment(minutes: int, fold: int = 0) -> dt.datetime:
+        return dt.datetime(2026, 1, 2, 3, tzinfo=_Zone(minutes), fold=fold)
+
+    assert digest(moment(60)) == digest(moment(60))
+    assert digest(moment(60)) != digest(moment(90))
+    assert digest(moment(60)) != digest(moment(60, fold=1))
+    assert digest(dt.time(3, tzinfo=_Zone(1))) != digest(dt.time(3, tzinfo=_Zone(2)))

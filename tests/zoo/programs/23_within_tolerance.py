@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 
-from twice.foundation.equivalence import Abs
+from twice import Abs
 
 
 class Pendulum:

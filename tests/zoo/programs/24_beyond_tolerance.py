@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from twice.foundation.equivalence import Abs
+from twice import Abs
 
 
 class Tank:

@@ -24,6 +24,7 @@ from twice.diagnosing.locating.resolving import ITERATED, resolve
 from twice.diagnosing.locating.slicing import CONSTRUCTOR
 from twice.diagnosing.tracing.paths import (
     FLOW,
+    OBJECT,
     STREAMS,
     frame_prefix,
     is_local,
@@ -132,7 +133,7 @@ def describe(
         value_b=values.b,
         paths=tuple(sorted(differing)),
         before_window=leaf.before_window,
-        untracked=_untracked(chain, tracked),
+        untracked=_untracked(chain, tracked, observer),
         side="both" if operation is leaf.guard or leaf.guard is None else operation.side,
         thread=operation.lane,
         event=operation.index,
@@ -355,14 +356,22 @@ def _name(leaf: Beginning, facts: LineFacts | None) -> str:
     return named_so.get(leaf.path) or plain(leaf.path)
 
 
-def _untracked(chain: list[Beginning], tracked: Sequence[str] | None) -> tuple[str, ...]:
+def _untracked(
+    chain: list[Beginning], tracked: Sequence[str] | None, observer: Observer
+) -> tuple[str, ...]:
     if tracked is None:
         return ()
-    places = (begun.path for begun in chain if begun.path not in {STREAMS, FLOW})
-    held = (path for path in places if not is_local(path))
-    return tuple(
-        dict.fromkeys(path for path in held if not any(under(path, name) for name in tracked))
-    )
+    found: dict[str, None] = {}
+    for begun in chain:
+        path = begun.path
+        if path in {STREAMS, FLOW} or is_local(path) or any(under(path, name) for name in tracked):
+            continue
+        component = re.split(r"[.\[]", path.removeprefix(OBJECT))[0]
+        differing = observer.differing(begun.moment) or ()
+        if path.startswith(OBJECT) and any(under(each, component) for each in differing):
+            continue  # its state() shows the difference as well
+        found[path] = None
+    return tuple(found)
 
 
 def _by_moment(

@@ -111,7 +111,7 @@ def _read_reduced(value: Any, facts: ClassFacts) -> State:
         parts = _find_own_base(facts).__reduce__(value)
     except RuntimeError:  # what it is over was changed meanwhile
         return State(values=_read_referents(value))
-    return State(values=tuple(parts[1:]), keep=(parts,), attributes=facts.python_made)
+    return State(values=tuple(parts[1:]), attributes=facts.python_made)
 
 
 def _read_counted(value: Any, _: ClassFacts) -> State:
@@ -129,7 +129,7 @@ def _read_text_buffer(value: Any, _: ClassFacts) -> State:
 def _read_at_position(value: Any, kind: Any) -> State:
     try:
         content = kind.getvalue(value)
-        return State(values=(content, kind.tell(value)), keep=(content,), attributes=True)
+        return State(values=(content, kind.tell(value)), attributes=True)
     except ValueError:
         return State(chunks=(b"closed",), attributes=True)
 

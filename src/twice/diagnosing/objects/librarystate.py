@@ -55,6 +55,11 @@ _CODE_MEMBERS = frozenset(
         "_abc._abc_data",
     }
 )
+_TIME = ("hour", "minute", "second", "microsecond", "fold")
+_ZONED: dict[type, tuple[str, ...]] = {
+    dt.datetime: ("year", "month", "day", *_TIME),
+    dt.time: _TIME,
+}
 _CHUNK_MAX = 4096  # bytes of an array that are copied; a larger one is hashed where it lies
 
 
@@ -206,9 +211,15 @@ def _range(value: Any, _: ClassFacts) -> State:
 
 
 def _datetime(value: Any, facts: ClassFacts) -> State:
-    for kind in (dt.datetime, dt.date, dt.time, dt.timedelta):
+    for kind, names in _ZONED.items():
         if derives(facts, kind):
-            return State(chunks=in_bytes(kind.__repr__(value)), attributes=True)
+            # The zone's own text may come from a function of the user's; it is opened as any object is.
+            parts = [getattr(kind, name).__get__(value) for name in names]
+            zone = vars(kind)["tzinfo"].__get__(value)
+            return State(chunks=in_bytes(repr(parts)), values=(zone,), attributes=True)
+    for base in (dt.date, dt.timedelta):
+        if derives(facts, base):
+            return State(chunks=in_bytes(base.__repr__(value)), attributes=True)
     return State(chunks=in_bytes(dt.timezone.__repr__(value)))
 
 
@@ -239,18 +250,24 @@ def _random(value: Any, facts: ClassFacts) -> State:
 def _ndarray(value: Any, _: ClassFacts) -> State:
     numpy: Any = sys.modules["numpy"]
     plain = numpy.ndarray.view(value, numpy.ndarray)
-    shape = in_bytes(
-        str(plain.dtype.descr if plain.dtype.names else plain.dtype.str), str(plain.shape)
-    )
+    shape = in_bytes(str(plain.dtype if plain.dtype.names else plain.dtype.str), str(plain.shape))
+    if (
+        plain.dtype.names
+    ):  # field by field: the bytes between two fields hold whatever stood there before
+        fields = tuple(plain[name] for name in plain.dtype.names)
+        return State(chunks=shape, values=fields)
     if plain.dtype.hasobject:
         return State(chunks=shape, values=tuple(plain.ravel().tolist()))
-    if plain.nbytes > _CHUNK_MAX and not plain.dtype.names:
+    if plain.nbytes > _CHUNK_MAX:
         flat = numpy.ascontiguousarray(plain).reshape(-1).view(numpy.uint8)
         return State(chunks=(*shape, short_hash(flat.data)))
     return State(chunks=(*shape, plain.tobytes()))
 
 
 def _npscalar(value: Any, _: ClassFacts) -> State:
+    if value.dtype.names:
+        fields = tuple(value[name] for name in value.dtype.names)
+        return State(chunks=in_bytes(str(value.dtype)), values=fields)
     if value.dtype.hasobject:
         return State(chunks=in_bytes(value.dtype.str))
     return State(chunks=(*in_bytes(value.dtype.str), value.tobytes()))
@@ -258,13 +275,13 @@ def _npscalar(value: Any, _: ClassFacts) -> State:
 
 def _bit_generator(value: Any, _: ClassFacts) -> State:
     state = value.state
-    return State(values=(state,), keep=(state,))
+    return State(values=(state,))
 
 
 def _seed_sequence(value: Any, _: ClassFacts) -> State:
     # How many children were spawned is state: every later child is another one.
     fields = (value.entropy, value.spawn_key, value.pool_size, value.n_children_spawned)
-    return State(values=fields, keep=fields)
+    return State(values=fields)
 
 
 def _generator(value: Any, _: ClassFacts) -> State:
@@ -276,7 +293,7 @@ def _generator(value: Any, _: ClassFacts) -> State:
 def _random_state(value: Any, _: ClassFacts) -> State:
     numpy: Any = sys.modules["numpy"]
     state = numpy.random.RandomState.get_state(value, legacy=False)
-    return State(values=(state,), keep=(state,))
+    return State(values=(state,))
 
 
 def _c_data(value: Any, facts: ClassFacts) -> State:

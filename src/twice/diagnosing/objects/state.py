@@ -5,7 +5,7 @@ Invariant: a state holds what was read, and nothing that is read later.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,6 @@ class State:
     members: list[object] | None = None
     attributes: bool = False
     caveat: str = ""
-    keep: tuple[object, ...] = field(default=())
 
 
 def in_bytes(*words: str) -> tuple[bytes, ...]:

@@ -40,7 +40,7 @@ def _jax_array(value: Any, facts: ClassFacts) -> State:
     plain = read_array(value, facts)
     if plain is None:
         return State(caveat="an array of jax that was given away could not be read")
-    return State(values=(plain,), keep=(plain,))
+    return State(values=(plain,))
 
 
 def _pandas_table(value: Any, _: ClassFacts) -> State:
@@ -50,33 +50,33 @@ def _pandas_table(value: Any, _: ClassFacts) -> State:
     plain: Any = sys.modules["numpy"].asarray
     blocks = [(block.mgr_locs.as_array, plain(block.values)) for block in manager.blocks]
     parts = (held.get("_name"), *manager.axes, *blocks)
-    return State(values=parts, keep=(parts,))
+    return State(values=parts)
 
 
 def _pandas_index(value: Any, _: ClassFacts) -> State:
     index: Any = sys.modules["pandas"].Index
     parts = (list(index.names.__get__(value)), index.to_numpy(value))
-    return State(values=parts, keep=(parts,))
+    return State(values=parts)
 
 
 def _pandas_array(value: Any, _: ClassFacts) -> State:
     plain = sys.modules["numpy"].asarray(value)
-    return State(chunks=in_bytes(str(value.dtype)), values=(plain,), keep=(plain,))
+    return State(chunks=in_bytes(str(value.dtype)), values=(plain,))
 
 
 def _polars_series(value: Any, _: ClassFacts) -> State:
     parts = (value.name, str(value.dtype), value.to_numpy())
-    return State(values=parts, keep=(parts,))
+    return State(values=parts)
 
 
 def _polars_frame(value: Any, _: ClassFacts) -> State:
     columns = value.get_columns()
-    return State(values=tuple(columns), keep=(columns,))
+    return State(values=tuple(columns))
 
 
 def _mjdata(value: Any, _: ClassFacts) -> State:
     fields = {**mjdata_fields(value), **mjdata_outputs(value)}
-    return State(pairs=list(fields.items()), keep=(fields,))
+    return State(pairs=list(fields.items()))
 
 
 def _mjmodel(value: Any, _: ClassFacts) -> State:

@@ -127,7 +127,7 @@ class Offline:
 
     def _fields(self, columns: Sequence[str]) -> list[FieldDifference]:
         one, two = (
-            Executed(True, {}, file.states, file.streams, {}, None, None)
+            Executed(True, {}, True, file.states, file.streams, {}, None, None)
             for _, file in self._files()
         )
         try:

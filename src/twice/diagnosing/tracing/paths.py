@@ -17,6 +17,8 @@ FILES = "(files)"
 """What the files that a run wrote hold, by name."""
 FLOW = "(flow)"
 """No place: the way that a side goes on, where nothing it holds differs."""
+OBJECT = "object:"
+"""What the root of a tracked object begins with; its declared state stands under the name alone."""
 _RETURNED = "(returned)"
 _WHICH = ".(which)"
 
