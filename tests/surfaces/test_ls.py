@@ -40,7 +40,7 @@ def test_other_files_are_named_only_when_asked(swarm: Path) -> None:
 def test_damaged_and_torn_records_are_listed_as_such(swarm: Path) -> None:
     whole = (swarm / "a.twice").read_bytes()
     (swarm / "torn.twice").write_bytes(whole[: len(whole) * 3 // 4])
-    (swarm / "damaged.twice").write_bytes(whole[:20] + b"\xff" + whole[21:])
+    (swarm / "damaged.twice").write_bytes(whole[:20] + bytes([whole[20] ^ 0xFF]) + whole[21:])
 
     told = {
         Path(entry["record"]).name: entry
