@@ -21,7 +21,7 @@ from twice.recording.inline import recording
 
 TYPE_CHECKING = False  # ``typing`` would be imported from the working folder: see ``__main__.py``.
 if TYPE_CHECKING:
-    from twice.diagnosing.diagnosing import diagnose
+    from twice.diagnosing.diagnose import diagnose
     from twice.diagnosing.varying.varying import vary
     from twice.foundation.classes import DeterminismClass, Predicate, Scope
     from twice.foundation.equivalence import Abs, Quantum, Rel, Ulp
@@ -73,7 +73,7 @@ _ASKED_FOR = {
     "Scope": "twice.foundation.classes",
     "Ulp": "twice.foundation.equivalence",
     "branch": "twice.replayer.branch_session",
-    "diagnose": "twice.diagnosing.diagnosing",
+    "diagnose": "twice.diagnosing.diagnose",
     "effect": "twice.recording.active",
     "open": "twice.recording.runrecord",
     "record": "twice.recording.recorder",

@@ -7,21 +7,22 @@ from typing import Any
 
 import pytest
 
-from twice.diagnosing.attribution import Observations, attribute
-from twice.diagnosing.experiments import Factor
+from twice.diagnosing.attribution import DifferingFactor, Observations, attribute
 from twice.diagnosing.locating import callables as tags
 from twice.diagnosing.locating.located import Located, Place
 
 GUARD = Place("p.py", 1, "f", "if flag:")
-OTHER_ENVIRONMENT = [Factor("env FLAG", "", "FLAG=1")]
+OTHER_ENVIRONMENT = [DifferingFactor("env FLAG", "", "FLAG=1")]
 
 
-def first_channel(factors: Sequence[Factor] = OTHER_ENVIRONMENT, /, **known: Any) -> str | None:
+def first_channel(
+    factors: Sequence[DifferingFactor] = OTHER_ENVIRONMENT, /, **known: Any
+) -> str | None:
     held: dict[str, Any] = dict.fromkeys(Located.__slots__, ())
     texts = ("file", "function", "name", "kind", "value_a", "value_b", "side", "thread")
     held |= dict.fromkeys((*texts, "code", "non_reproducing"), "")
     held |= {"line": 1, "guard": None, "entered": None, **known}
-    found = attribute(Observations(Located(**held), factors=factors))
+    found = attribute(Observations(located=Located(**held), factors=factors))
     return found[0].channel.value if found else None
 
 
@@ -42,7 +43,7 @@ def test_a_draw_behind_a_variable_on_the_same_line_is_a_matter_of_generators():
 
 
 def test_the_text_of_a_set_in_the_state_is_a_matter_of_encoding_under_another_hash_seed():
-    flips = [Factor("hash seed", "1", "2", flips=True)]
+    flips = [DifferingFactor("hash seed", "1", "2", flips=True)]
     assert first_channel(flips, tags=(tags.REPR,)) == "encoding"
     walked = {"tags": (tags.REPR, tags.ITERATION), "iterates": ("names",)}
     assert first_channel(flips, **walked) == "concurrency"

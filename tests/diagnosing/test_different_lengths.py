@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 import twice
-from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.diagnose import diagnose
 from twice.errors import RecordTorn
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from programs import recorded
-from twice.diagnosing.executions import BEFORE_ALL, Side, Window
-from twice.diagnosing.kept_processes import FIRST, SECOND
+from twice.diagnosing.executions import BEFORE_ALL, FIRST, SECOND, Side, Window
 from twice.diagnosing.tracing.trace import FlowPlan, Sample, SamplePlan
 from twice.errors import ProgramFailed
 from twice.worker.fork_server import ForkServer

@@ -12,9 +12,8 @@ import pytest
 from programs import recorded
 from tiers import sampled
 from twice.diagnosing import held_window
-from twice.diagnosing.executions import BEFORE_ALL, Executed, Side, Window
+from twice.diagnosing.executions import BEFORE_ALL, FIRST, Executed, Side, Window
 from twice.diagnosing.held_window import HeldWindow
-from twice.diagnosing.kept_processes import FIRST
 from twice.diagnosing.tracing.trace import FlowPlan, SamplePlan
 
 pytestmark = [pytest.mark.integration, pytest.mark.fresh]

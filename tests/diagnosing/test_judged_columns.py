@@ -8,7 +8,7 @@ import pytest
 
 import twice
 from twice import DeterminismClass, Predicate
-from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.diagnose import diagnose
 from twice.diagnosing.divergence import Divergence
 
 pytestmark = [

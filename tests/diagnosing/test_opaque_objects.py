@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import twice
-from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.diagnose import diagnose
 from twice.diagnosing.divergence import Divergence
 
 pytestmark = pytest.mark.integration

@@ -9,7 +9,7 @@ import pytest
 
 import twice
 from programs import cli, write
-from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.diagnose import diagnose
 from twice.diagnosing.divergence import Divergence
 
 pytestmark = pytest.mark.integration

@@ -34,7 +34,7 @@ def differ(a: Path, b: Path) -> bool:
 
 
 def diagnosed(a: Path, b: Path) -> dict[str, Any]:
-    from twice.diagnosing.diagnosing import diagnose
+    from twice.diagnosing.diagnose import diagnose
 
     return diagnose(a, b).to_json()
 

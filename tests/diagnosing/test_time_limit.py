@@ -10,7 +10,7 @@ import pytest
 import twice
 from namespace_probes import probe_world
 from programs import cli
-from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.diagnose import diagnose
 
 pytestmark = pytest.mark.integration
 

@@ -10,7 +10,7 @@ import pytest
 import twice
 from cases import CASES, PRECONDITIONS, PROGRAMS, SAMPLE, Case, first_difference
 from tiers import sampled
-from twice.diagnosing.comparing import parting
+from twice.diagnosing.log_comparison import compare_logs
 from twice.replayer.branch_session import branch
 
 
@@ -29,7 +29,7 @@ def test_the_two_runs_part_where_the_table_says(
     a, b = recorded(case)
     with twice.open(a) as record_a, twice.open(b) as record_b:
         found = first_difference(record_a, record_b)
-        judged = parting(record_a, record_b)
+        judged = compare_logs(record_a, record_b)
     if case.result == "same":
         assert found is None
     else:

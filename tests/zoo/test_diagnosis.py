@@ -16,7 +16,7 @@ import pytest
 
 from cases import CASES, PRECONDITIONS, SAMPLE, Case
 from tiers import sampled
-from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.diagnose import diagnose
 
 Recorded = Callable[[Case], tuple[Path, Path]]
 

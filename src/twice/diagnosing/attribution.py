@@ -13,28 +13,49 @@ Invariant: a channel appears only with at least one observation, in words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from twice.diagnosing.divergence import Attribution, Confirmation
-from twice.diagnosing.experiments import Factor
 from twice.diagnosing.locating import callables as tags
 from twice.diagnosing.locating.located import Located
+from twice.diagnosing.read_comparison import BY_LIBRARY
 from twice.foundation.channels import Channel
 from twice.foundation.difference import FieldDifference
 from twice.recording.effects.ops import RECEIVED
-
-BY_LIBRARY = ", by a library"
-"""What follows the name of a source in ``reads_differ`` that the user's code did not read itself."""
+from twice.recording.surroundings import Surroundings, differences
 
 
 @dataclass(frozen=True)
-class Observations:
-    """What attribution looks at.
+class DifferingFactor:
+    """One factor in which the surroundings of two runs differ, and what swapping it did.
 
     Attributes:
-        located: the operation, or None.
+        name: ``hash seed``, ``threads``, ``env NAME`` ...
+        a: its variables on side a.
+        b: its variables on side b.
+        flips: whether side a with this factor of b leaves side a's record; None when not tried.
+    """
+
+    name: str
+    a: str
+    b: str
+    flips: bool | None = None
+
+
+def list_differing_factors(a: Surroundings, b: Surroundings) -> list[DifferingFactor]:
+    """Factors in which two runs' surroundings differ, in a fixed order."""
+    return [DifferingFactor(found.factor, found.a, found.b) for found in differences(a, b)]
+
+
+@dataclass
+class Observations:
+    """What is known of two runs that part; steps of a diagnosis add to it.
+
+    Attributes:
         columns: judged columns that differ.
+        located: the operation, or None.
         fields: typed differences of state.
         factors: differing surroundings, tried or not.
         resumed: the second run was restored from a snapshot of the first.
@@ -43,22 +64,30 @@ class Observations:
         clock_policy: the two runs have clocks of their own by policy.
         reads_differ: the runs read different values from the world before the parting.
         library_reads: what libraries read otherwise anywhere before the parting.
-        unsteady: components that reading changes, or that read differently each time.
+        unsteady: components that reading changes, or that read differently each time: what was seen of them.
         experiments: causes that were tried.
+        restores: component -> file and first line of its ``restore``, of a run that was put back.
+        non_reproducing: label of the side that does not reproduce itself, or None.
+        evidence: what was observed, in sentences.
+        caveats: what was not seen.
     """
 
-    located: Located | None
     columns: Sequence[str] = ()
+    located: Located | None = None
     fields: Sequence[FieldDifference] = ()
-    factors: Sequence[Factor] = ()
+    factors: Sequence[DifferingFactor] = ()
     resumed: bool = False
     blind_spots: Sequence[str] = ()
     substituted: Sequence[str] = ()
     clock_policy: bool = False
     reads_differ: Sequence[str] = ()
     library_reads: Sequence[str] = ()
-    unsteady: Sequence[str] = ()
-    experiments: Sequence[Confirmation] = ()
+    unsteady: Mapping[str, Any] = field(default_factory=dict)
+    experiments: list[Confirmation] = field(default_factory=list)
+    restores: Mapping[str, Any] = field(default_factory=dict)
+    non_reproducing: str | None = None
+    evidence: list[str] = field(default_factory=list)
+    caveats: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -305,5 +334,5 @@ def _resumed(seen: Observations, ballot: _Ballot) -> None:
     ballot.add(Channel.SNAPSHOT, 1.0, "the second run was restored from a snapshot of the first")
 
 
-def _has(factors: Iterable[Factor], name: str) -> bool:
+def _has(factors: Iterable[DifferingFactor], name: str) -> bool:
     return any(factor.name == name and factor.flips is not False for factor in factors)

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from twice.diagnosing.comparing import InputDifference, PointRef
-from twice.diagnosing.verdict_lines import Block, cut, fold, join_blocks, name_place, set_values
+from twice.diagnosing.log_comparison import InputDifference, PointRef
+from twice.diagnosing.text_layout import Block, cut, fold, join_blocks, name_place, set_values
 from twice.foundation.channels import Channel
 from twice.foundation.classes import Predicate
 from twice.foundation.difference import FieldDifference

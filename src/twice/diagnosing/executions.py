@@ -11,14 +11,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from twice.diagnosing.held_window import HeldWindow, may_be_held
-from twice.diagnosing.kept_processes import FIRST, KeptProcesses
 from twice.diagnosing.time_limit import TimeLimit
 from twice.diagnosing.tracing.trace import Plan, Trace, plan_to_json
 from twice.errors import ProgramFailed
+from twice.foundation.closing import Closing
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child
 from twice.replayer.replay_job import (
@@ -32,7 +32,49 @@ from twice.worker.fork_server import ForkServer
 from twice.worker.process import FreshWorker
 
 CHILD: Final = "twice.diagnosing"
-BEFORE_ALL = -1
+BEFORE_ALL: Final = -1
+FIRST: Final = 0
+SECOND: Final = 1
+"""Numbers of kept processes. Two forks of one process have its addresses: what differs between forks of the first and of
+the second follows from addresses, as it would between fresh ones."""
+
+
+@dataclass
+class _Place:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    process: ForkServer | None = None
+
+
+class KeptProcesses(Closing):
+    """Loaded processes that executions are forked from, shared by the sides that have the same surroundings.
+
+    Each is started once, when it is first asked for, whoever asks at the same time. A context manager.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._places: dict[object, _Place] = {}
+
+    def get(
+        self, environ: Mapping[str, str], *, folder: str | None, python: str, number: int
+    ) -> ForkServer:
+        """The process with that environment, working folder, interpreter and number; started if need be."""
+        with self._lock:
+            key = (frozenset(environ.items()), folder, python, number)
+            place = self._places.setdefault(key, _Place())
+        with place.lock:
+            if place.process is None:
+                place.process = ForkServer(CHILD, environ, cwd=folder, python=python)
+            return place.process
+
+    def close(self) -> None:
+        """End them and what they forked."""
+        with self._lock:
+            places = list(self._places.values())
+            self._places.clear()
+        for place in places:
+            if place.process is not None:
+                place.process.close()
 
 
 @dataclass(frozen=True)
@@ -60,7 +102,6 @@ class Executed:
         streams: stream -> its public state there.
         restores: component -> file and first line of its ``restore``.
         trace: what was traced, or None without a plan.
-        left_at: position of the first read that the record could not answer, or None.
     """
 
     reached: bool
@@ -70,7 +111,6 @@ class Executed:
     streams: Mapping[str, Any]
     restores: Mapping[str, Any]
     trace: Trace | None
-    left_at: int | None
 
 
 class Side:
@@ -100,7 +140,7 @@ class Side:
         self.limit: TimeLimit | None = None
         self.may_fork = True
         self.executions = 0
-        self._kept = kept or KeptProcesses(CHILD)
+        self._kept = kept or KeptProcesses()
         self._held: dict[tuple[int, int], tuple[object, HeldWindow]] = {}
         self._may_be_held = may_be_held(record)
         self._running: list[FreshWorker] = []
@@ -279,5 +319,4 @@ def _executed(message: Mapping[str, Any]) -> Executed:
         streams=message["streams"],
         restores=message["restores"],
         trace=Trace.from_bytes(raw) if raw else None,
-        left_at=message["left_at"],
     )

@@ -100,7 +100,6 @@ class WindowControl:
         self._compared: object = None
         self._files: Files | None = None
         self._changed_before = 0
-        self.source: BranchSource | None = None
         self.closing: ClosingPointSink | None = None
 
     def begin(self, session: Session) -> None:
@@ -183,7 +182,7 @@ class WindowControl:
         self._send(trace, taken, reached=True)
 
     def _send(self, trace: Trace | None, taken: Taken | None, *, reached: bool) -> None:
-        source, session = self.source, self._session
+        session = self._session
         columns = () if taken is None else taken.columns
         self._channel.send(
             {
@@ -195,7 +194,6 @@ class WindowControl:
                 "states": _states(session) if taken else {},
                 "streams": session.wiring.streams.snapshot() if taken else {},
                 "restores": restore_functions(session) if taken else {},
-                "left_at": None if source is None else source.went_live(),
                 "is_spent": self._count_changes() != self._changed_before,
                 "seconds": [] if self._tracer is None else self._tracer.seconds(),
             }
@@ -357,7 +355,7 @@ def window_session(
 
     ``lent`` is another record, and the operations that are answered from it.
     """
-    control.source = source = _world(record, changed)
+    source = _world(record, changed)
     first = 0 if resume is None else resume.captured.cursors.points
     control.closing = sink = ClosingPointSink(record, first, control.last)
     if lent is None:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import pytest
 
-from twice.diagnosing.diagnosing import diagnose_failure
+from twice.diagnosing.diagnose import diagnose_failure
 from twice.errors import ProgramChanged, TwiceError, UsageError
 from twice.foundation.difference import differences
 from twice.foundation.digests import Algorithm, digest_bytes

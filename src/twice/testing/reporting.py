@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 
-from twice.diagnosing.diagnosing import diagnose, diagnose_failure
+from twice.diagnosing.diagnose import diagnose, diagnose_failure
 from twice.diagnosing.restores.missing import missing_state
 from twice.diagnosing.varying.varying import command
 from twice.errors import PropertyBroken, TwiceError

@@ -9,7 +9,7 @@ from windows import Case
 
 import twice
 from programs import write
-from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.diagnose import diagnose
 
 VALUES = {"a": {"TOY_V": "1"}, "b": {"TOY_V": "2"}}
 

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 import twice
-from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.diagnose import diagnose
 from twice.diagnosing.restores.reading import told, unsteady
 from twice.recording.cadence import parse_cadence
 from twice.recording.components import component_of

@@ -10,7 +10,7 @@ import pytest
 
 import twice
 from programs import cli, write
-from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.diagnose import diagnose
 from twice.diagnosing.tracefiles.document import read_trace_file
 from twice.diagnosing.tracefiles.packing import seal, unseal
 from twice.diagnosing.tracefiles.writing import diagnose_traces, write_trace

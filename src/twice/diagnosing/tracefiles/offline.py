@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from twice.diagnosing.attribution import BY_LIBRARY, Observations, attribute
-from twice.diagnosing.comparing import InputDifference, PointRef, input_differences
-from twice.diagnosing.concluding import blind_spots, entering, name_lines
+from twice.diagnosing.attribution import Observations, attribute, list_differing_factors
 from twice.diagnosing.divergence import Divergence, Result
 from twice.diagnosing.executions import Executed
-from twice.diagnosing.experiments import Factor
-from twice.diagnosing.fields import fields_between
+from twice.diagnosing.line_judgement import list_blind_spots, move_to_first_use, name_lines
 from twice.diagnosing.locating.located import Located, Unlocated
 from twice.diagnosing.locating.locating import locate
 from twice.diagnosing.locating.reading_lines import given_sources
+from twice.diagnosing.log_comparison import InputDifference, PointRef, input_differences
+from twice.diagnosing.read_comparison import BY_LIBRARY
+from twice.diagnosing.state_comparison import compare_states
 from twice.diagnosing.tracefiles.document import REPEATS, TracedPoint, TraceFile
 from twice.diagnosing.tracefiles.packing import refused
 from twice.diagnosing.tracing.paths import STREAMS
@@ -29,7 +29,6 @@ from twice.diagnosing.tracing.trace import FlowPlan, Plan, Point, Trace
 from twice.errors import TwiceError
 from twice.foundation.difference import FieldDifference
 from twice.foundation.fingerprint import differences as environment_differences
-from twice.recording.surroundings import differences as surroundings_differences
 
 _RESERVED = frozenset({"effects", "inputs", "output", "streams"})
 
@@ -48,10 +47,7 @@ class Offline:
         self._path_a, self._a, self._path_b, self._b = path_a, a, path_b, b
         self._evidence: list[str] = []
         self._caveats = ["only what two trace files hold was compared; nothing was executed"]
-        self._factors = [
-            Factor(found.factor, found.a, found.b)
-            for found in surroundings_differences(a.surroundings, b.surroundings)
-        ]
+        self._factors = list_differing_factors(a.surroundings, b.surroundings)
 
     def run(self) -> Divergence:
         """Identity, compare-points, then the operation.
@@ -112,7 +108,7 @@ class Offline:
         self._caveats += found.caveats
         if not found.before_window:
             return found
-        entered = entering(found)
+        entered = move_to_first_use(found)
         return None if entered is found and not self._a.opens_at_start else entered
 
     def _tracked(self, columns: Sequence[str]) -> list[str]:
@@ -127,11 +123,11 @@ class Offline:
 
     def _fields(self, columns: Sequence[str]) -> list[FieldDifference]:
         one, two = (
-            Executed(True, {}, True, file.states, file.streams, {}, None, None)
+            Executed(True, {}, True, file.states, file.streams, {}, None)
             for _, file in self._files()
         )
         try:
-            return fields_between(one, two, columns)
+            return compare_states(one, two, columns)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             self._caveats.append(f"the states could not be compared: {type(error).__name__}")
             return []
@@ -156,7 +152,7 @@ class Offline:
             self._evidence.append(
                 f"run {names} did not reproduce its own record where it was traced"
             )
-        spots = [] if located is None else blind_spots(located)
+        spots = [] if located is None else list_blind_spots(located)
         seen = Observations(
             located=located,
             columns=tuple(columns),

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from twice.diagnosing.diagnosing import diagnose
-from twice.diagnosing.halving import Group
+from twice.diagnosing.diagnose import diagnose
+from twice.diagnosing.minimal_causes import Group
 from twice.diagnosing.varying.factor import Factor, Tried, varied
 from twice.diagnosing.varying.readback import Seen, seen_in, took_effect
 from twice.errors import FilesUnprotected, SurroundingsRefused, TwiceError

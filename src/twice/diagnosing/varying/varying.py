@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.diagnose import diagnose
 from twice.diagnosing.divergence import Divergence
-from twice.diagnosing.halving import Group, guilty
+from twice.diagnosing.minimal_causes import Group, find_minimal_causes
 from twice.diagnosing.varying.experiment import Experiment, Made, Progress
 from twice.diagnosing.varying.factor import Factor, Here
 from twice.diagnosing.varying.factors import FACTORS
@@ -166,7 +166,9 @@ class _Search:
             return self._unsteady(unvaried[1])
         groups = [tuple(factor.name for factor in able if not factor.alone)]
         groups += [(factor.name,) for factor in able if factor.alone]
-        found = [each for group in groups if group for each in guilty(group, made.differ)]
+        found = [
+            each for group in groups if group for each in find_minimal_causes(group, made.differ)
+        ]
         made.progress("recording once more what differed")
         once_more, *second = [*made.unvaried(1), *made.again(found)] if found else [unvaried[0]]
         if not made.same(once_more):

@@ -23,7 +23,7 @@ import threading
 from pathlib import Path
 from typing import Final
 
-from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.diagnose import diagnose
 from twice.diagnosing.divergence import Divergence
 from twice.errors import UsageError
 from twice.specifying.workspace import find_workspace

@@ -82,7 +82,7 @@ def _run(options: argparse.Namespace) -> int:
             )
     # Of a refusal there is nothing to find: it names its line.
     if options.diagnose and statement.failure is not None and statement.failure.name != SEAL:
-        from twice.diagnosing.diagnosing import diagnose_failure
+        from twice.diagnosing.diagnose import diagnose_failure
 
         with Doing() as doing:
             divergence = diagnose_failure(options.record, statement.failure, progress=doing)

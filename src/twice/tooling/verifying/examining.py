@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from twice.diagnosing.halving import Group, guilty
+from twice.diagnosing.minimal_causes import Group, find_minimal_causes
 from twice.tooling.limiting import now_s
 from twice.tooling.verifying.attempts import Attempt, Outcome
 from twice.tooling.verifying.comparing import difference
@@ -134,7 +134,9 @@ class Examination:
         """With fewer and fewer, where no single one differs."""
         if not self._suspects or self._blamed:
             return
-        for group in guilty(self._suspects, lambda groups: [self._moves(each) for each in groups]):
+        for group in find_minimal_causes(
+            self._suspects, lambda groups: [self._moves(each) for each in groups]
+        ):
             what = self._differs(self._perturbed(group))
             if what:
                 self._blamed.append(" + ".join(group))

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from twice.diagnosing.diagnosing import diagnose
+from twice.diagnosing.diagnose import diagnose
 from twice.diagnosing.divergence import Divergence
 from twice.errors import TwiceError
 from twice.recording.program import Program

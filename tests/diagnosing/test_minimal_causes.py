@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.diagnosing.halving import Group, guilty
+from twice.diagnosing.minimal_causes import Group, find_minimal_causes
 
 NAMES = tuple("abcdefghijklmnop")
 CAUSES = st.lists(st.sets(st.sampled_from(NAMES), min_size=1, max_size=3), max_size=3)
@@ -31,7 +31,7 @@ class World:
 def test_every_group_that_is_named_differs_and_no_part_of_it_does(causes: list[set[str]]) -> None:
     world = World(causes)
 
-    for group in guilty(NAMES, world.differ):
+    for group in find_minimal_causes(NAMES, world.differ):
         assert world.differs(group)
         parts = [tuple(name for name in group if name != left) for left in group]
         assert not any(world.differs(part) for part in parts)
@@ -42,7 +42,7 @@ def test_every_factor_that_differs_alone_is_named_and_the_rest_explains_nothing(
     causes: list[set[str]],
 ) -> None:
     world = World(causes)
-    found = guilty(NAMES, world.differ)
+    found = find_minimal_causes(NAMES, world.differ)
     blamed = {name for group in found for name in group}
 
     assert {name for cause in causes if len(cause) == 1 for name in cause} <= {
@@ -54,11 +54,11 @@ def test_every_factor_that_differs_alone_is_named_and_the_rest_explains_nothing(
 def test_one_factor_of_sixteen_takes_few_runs() -> None:
     world = World([{"k"}])
 
-    assert guilty(NAMES, world.differ) == [("k",)]
+    assert find_minimal_causes(NAMES, world.differ) == [("k",)]
     assert world.runs <= 2 + 2 * 4
 
 
 def test_nothing_that_differs_takes_one_run() -> None:
     world = World([])
 
-    assert (guilty(NAMES, world.differ), world.runs) == ([], 1)
+    assert (find_minimal_causes(NAMES, world.differ), world.runs) == ([], 1)

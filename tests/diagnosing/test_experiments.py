@@ -11,9 +11,9 @@ import pytest
 
 import twice
 from programs import write
-from twice.diagnosing.confirming import steady
 from twice.diagnosing.divergence import Divergence
 from twice.diagnosing.executions import Side, Window
+from twice.diagnosing.experiments import hold_still_one_by_one
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings.handed import CHILD_SWITCH
 
@@ -127,7 +127,9 @@ def test_a_race_is_steadied_by_holding_the_turns_of_threads(tmp_path: Path) -> N
     path = tmp_path / "a.twice"
     twice.record(program, seed=1, out=path, env={CHILD_SWITCH: "0.00001"}).close()
     with RunRecord.open(path) as record, closing(Side("a", record)) as side:
-        tried = {each.cause: each for each in steady(side, Window(0, 1), ["written"])}
+        tried = {
+            each.cause: each for each in hold_still_one_by_one(side, Window(0, 1), ["written"])
+        }
 
     assert tried["turns of threads"].outcome == "confirmed", tried
     assert tried["garbage collection"].outcome == "refuted", tried
@@ -147,7 +149,7 @@ def test_a_run_that_reproduces_itself_needs_no_steadying(tmp_path: Path) -> None
     twice.record(program, seed=1, out=tmp_path / "a.twice").close()
 
     with RunRecord.open(tmp_path / "a.twice") as record, closing(Side("a", record)) as side:
-        assert steady(side, Window(0, 1), ["one"]) == []
+        assert hold_still_one_by_one(side, Window(0, 1), ["one"]) == []
 
 
 @pytest.mark.heavy

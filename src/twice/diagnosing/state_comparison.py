@@ -15,9 +15,9 @@ from twice.recording.streams import draws
 _WORDS_MAX = 1 << 40
 
 
-def fields_between(one: Executed, two: Executed, columns: Sequence[str]) -> list[FieldDifference]:
+def compare_states(one: Executed, two: Executed, columns: Sequence[str]) -> list[FieldDifference]:
     """Typed differences of the components' states at the parting, smallest first."""
-    found = stream_differences(one, two) if not columns or "streams" in columns else []
+    found = _compare_streams(one, two) if not columns or "streams" in columns else []
     for name in sorted({*one.states} | {*two.states}):
         if columns and name not in columns:
             continue
@@ -28,7 +28,7 @@ def fields_between(one: Executed, two: Executed, columns: Sequence[str]) -> list
     return sorted(found, key=FieldDifference.rank)
 
 
-def stream_differences(one: Executed, two: Executed) -> list[FieldDifference]:
+def _compare_streams(one: Executed, two: Executed) -> list[FieldDifference]:
     """Streams whose positions differ, with the number of words that one is ahead of the other."""
     found = []
     for name in sorted({*one.streams} & {*two.streams}):

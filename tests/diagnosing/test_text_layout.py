@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.diagnosing.verdict_lines import (
+from twice.diagnosing.text_layout import (
     LINES_MAX,
     MORE,
     WIDTH,

@@ -18,7 +18,7 @@ Differ = Callable[[Sequence[Group]], Sequence[bool]]
 """Whether the run differs when these factors are varied, for some groups at once."""
 
 
-def guilty(names: Sequence[str], differ: Differ) -> list[Group]:
+def find_minimal_causes(names: Sequence[str], differ: Differ) -> list[Group]:
     """Factors that differ alone, and least sets of factors that differ only together.
 
     Args:

@@ -9,9 +9,8 @@ Invariant: nothing is executed here; ten million points are compared in millisec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any, Protocol
 
 from twice.errors import RecordTorn
@@ -20,9 +19,8 @@ from twice.foundation.equivalence import equivalence_from_json
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.foundation.seeds import Seed
 from twice.recording.components import RESERVED
-from twice.recording.effects.ops import OPS
 from twice.recording.judging import judged_by
-from twice.recording.record import Point, first_difference
+from twice.recording.record import first_difference
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.sink import VALUE
@@ -62,7 +60,7 @@ class PointRef:
 
 
 @dataclass(frozen=True)
-class Parting:
+class LogDivergence:
     """Where two logs part.
 
     Attributes:
@@ -184,7 +182,7 @@ def _rule_differences(a: Identified, b: Identified) -> Iterator[InputDifference]
             yield InputDifference(f"rule {name}", str(number), str(other))
 
 
-def components_of(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
+def list_components(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
     """Names of the components; of records that are both torn, those that stood at the beginning."""
     ending = a.ending or b.ending
     if ending is not None:
@@ -194,81 +192,36 @@ def components_of(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
     return tuple(sorted(name for name in columns if name not in RESERVED))
 
 
-def environments_apart(a: RunRecord, b: RunRecord) -> list[dict[str, str | None]]:
+def compare_environments(a: RunRecord, b: RunRecord) -> list[dict[str, str | None]]:
     """How two records' environments differ: evidence, never a reason to refuse."""
-    found = differences(
-        Fingerprint.from_json(a.identity["environment"]),
-        Fingerprint.from_json(b.identity["environment"]),
-    )
-    return [difference.to_json() for difference in found]
+    one, two = (Fingerprint.from_json(record.identity["environment"]) for record in (a, b))
+    return [difference.to_json() for difference in differences(one, two)]
 
 
-def parting(a: RunRecord, b: RunRecord) -> Parting:
+def compare_logs(a: RunRecord, b: RunRecord) -> LogDivergence:
     """Where two logs part, judged by the recorded class and tolerances."""
     log_a, log_b = a.reader.points, b.reader.points
     first = first_difference(log_a, log_b)
-    tolerated = _tolerances(a, b, first)
-    if tolerated.beyond is not None and (first is None or tolerated.beyond[0] <= first):
-        index, beyond = tolerated.beyond
-        return _parting(a, b, index, tuple(beyond), tolerated.within)
-    if first is None:
-        return Parting(None, None, within=tolerated.within)
-    if first >= min(len(log_a), len(log_b)):
+    within, beyond = _compare_tolerated(a, b, first)
+    if beyond is not None and (first is None or beyond[0] <= first):
+        index, columns = beyond[0], [beyond[1]]
+        if index == first:
+            columns += list_unequal_judged(a, b, index)
+    elif first is None:
+        return LogDivergence(None, None, within=within)
+    elif first >= min(len(log_a), len(log_b)):
         shorter = "a" if len(log_a) < len(log_b) else "b"
-        longer = log_b if shorter == "a" else log_a
-        point = longer.point(first)
-        at = PointRef(first, point.tick, point.name)
-        return Parting(at, point_ref(a, first - 1), ("(end)",), tolerated.within, shorter=shorter)
-    columns = tuple(_judged(a, first, _unequal(log_a.point(first), log_b.point(first))))
-    return _parting(a, b, first, columns, tolerated.within)
-
-
-def _parting(
-    a: RunRecord, b: RunRecord, index: int, columns: tuple[str, ...], within: int
-) -> Parting:
-    point = a.reader.points.point(index)
-    return Parting(
-        at=PointRef(index, point.tick, point.name),
+        at = point_ref(b if shorter == "a" else a, first)
+        return LogDivergence(at, point_ref(a, first - 1), ("(end)",), within, shorter=shorter)
+    else:
+        index, columns = first, list_unequal_judged(a, b, first)
+    return LogDivergence(
+        at=point_ref(a, index),
         last_agreement=point_ref(a, index - 1),
-        columns=columns,
+        columns=tuple(sorted(columns)),
         within=within,
         reconverges=_reconverges(a, b, index),
     )
-
-
-def is_extra_read_only(a: RunRecord, b: RunRecord, where: Parting) -> bool:
-    """Whether two whole logs part in what was asked of the world alone, from there to their ends."""
-    log_a, log_b = a.reader.points, b.reader.points
-    if where.at is None or where.columns != ("effects",) or len(log_a) != len(log_b):
-        return False
-    return (
-        a.complete
-        and b.complete
-        and all(
-            {*_judged(a, index, _unequal(log_a.point(index), log_b.point(index)))} <= {"effects"}
-            for index in range(where.at.index + 1, len(log_a))
-        )
-    )
-
-
-def list_extra_reads(a: RunRecord, b: RunRecord, where: Parting) -> list[str]:
-    """Names of the reads that one run makes and the other does not, up to where they part."""
-    until = 0 if where.at is None else where.at.index
-    one, two = (
-        [
-            number
-            for point, events in record.strict_frames()
-            if point <= until
-            for number, _ in events
-        ]
-        for record in (a, b)
-    )
-    parts = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
-    apart = [(one[i:j], two[k:m]) for word, i, j, k, m in parts if word != "equal"]
-    names = [
-        OPS[number].name for pair in apart for side in pair for number in side if number in OPS
-    ]
-    return list(dict.fromkeys(names))
 
 
 def point_ref(record: RunRecord, index: int) -> PointRef | None:
@@ -279,23 +232,21 @@ def point_ref(record: RunRecord, index: int) -> PointRef | None:
     return PointRef(index, point.tick, point.name)
 
 
-def _unequal(a: Point, b: Point) -> list[str]:
-    if (a.name, a.tick) != (b.name, b.tick):
+def list_unequal_judged(a: RunRecord, b: RunRecord, index: int) -> list[str]:
+    """Columns of a point that differ, and that the class of the runs judges byte for byte."""
+    one, two = a.reader.points.point(index), b.reader.points.point(index)
+    if (one.name, one.tick) != (two.name, two.tick):
         return ["(order)"]
-    names = sorted({*a.digests, *b.digests})
-    return [name for name in names if a.digests.get(name) != b.digests.get(name)]
-
-
-def _judged(record: RunRecord, index: int, columns: Sequence[str]) -> list[str]:
-    """Those of some columns of a point that the record's class judges byte for byte."""
-    if len(record.reader.points.point(index).digests) == 1:
-        return [*columns]  # a value that the program compares by name; every class judges it
+    names = sorted({*one.digests, *two.digests})
+    unequal = [name for name in names if one.digests.get(name) != two.digests.get(name)]
     tolerated = {}
-    for frame in record.reader.frames(kinds=[VALUE], first_point=index, last_point=index):
+    for frame in a.reader.frames(kinds=[VALUE], first_point=index, last_point=index):
         fields: Any = decode(frame.payload)
         tolerated[fields[0]] = equivalence_from_json(fields[1])
-    judges = judged_by(record.setup.predicate, lambda: tolerated)
-    return [name for name in columns if name == "(order)" or judges(name)]
+    # A value that the program compares by name stands alone; every class judges it.
+    is_explicit = len(one.digests) == 1
+    judges = judged_by(a.setup.predicate, lambda: tolerated)
+    return [name for name in unequal if judges(name) or (is_explicit and name not in tolerated)]
 
 
 def _reconverges(a: RunRecord, b: RunRecord, index: int) -> bool:
@@ -307,15 +258,15 @@ def _reconverges(a: RunRecord, b: RunRecord, index: int) -> bool:
     return one.root == two.root and (one.name, one.tick) == (two.name, two.tick)
 
 
-@dataclass(frozen=True)
-class _Tolerated:
-    within: int
-    beyond: tuple[int, list[str]] | None
+def _compare_tolerated(
+    a: RunRecord, b: RunRecord, until: int | None
+) -> tuple[int, tuple[int, str] | None]:
+    """Compare values with a tolerance up to a point.
 
-
-def _tolerances(a: RunRecord, b: RunRecord, until: int | None) -> _Tolerated:
-    """Compare values with a tolerance, point by point, up to where the logs part anyway."""
-    within, beyond = 0, None
+    Returns:
+        How many differ inside their tolerance, and point and column of the first that lies beyond.
+    """
+    within = 0
     values_b = _values(b)
     pending = next(values_b, None)
     for index, column, measure, value in _values(a):
@@ -327,11 +278,9 @@ def _tolerances(a: RunRecord, b: RunRecord, until: int | None) -> _Tolerated:
             continue
         verdict = equivalence_from_json(measure).same(value, pending[3])
         if not verdict.same:
-            beyond = (index, [column])
-            break
-        if verdict.distance:
-            within += 1
-    return _Tolerated(within, beyond)
+            return within, (index, column)
+        within += bool(verdict.distance)
+    return within, None
 
 
 def _values(record: RunRecord) -> Iterator[tuple[int, str, Any, Any]]:
