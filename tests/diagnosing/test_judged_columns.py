@@ -10,6 +10,7 @@ import twice
 from twice import DeterminismClass, Predicate
 from twice.diagnosing.diagnose import diagnose
 from twice.diagnosing.divergence import Divergence
+from twice.diagnosing.tracefiles.writing import diagnose_traces, write_trace
 
 pytestmark = [
     pytest.mark.integration,
@@ -61,6 +62,20 @@ def told(
 
 def line(program: str) -> int:
     return 1 + next(at for at, text in enumerate(program.splitlines()) if "# here" in text)
+
+
+def test_trace_files_are_held_to_the_class_as_well(tmp_path: Path) -> None:
+    program = PROGRAM.replace("TOLERANCE", "")
+    told(tmp_path, program, {"EXTRA": "1"}, predicate=LOGICAL)
+    for name in ("a", "b"):
+        write_trace(tmp_path / f"{name}.twice", 7, tmp_path / f"{name}.trace")
+
+    found = diagnose_traces(tmp_path / "a.trace", tmp_path / "b.trace")
+
+    assert found.result == "localised"
+    assert found.components == ("game",)
+    assert found.operation is not None
+    assert found.operation.line == line(program)
 
 
 def test_what_a_declared_state_shows_is_no_blind_spot(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from twice.errors import RecordTorn
+from twice.foundation.classes import Predicate
 from twice.foundation.encoding import decode
-from twice.foundation.equivalence import equivalence_from_json
+from twice.foundation.equivalence import Equivalence, equivalence_from_json
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.foundation.seeds import Seed
 from twice.recording.components import RESERVED
@@ -237,16 +238,29 @@ def list_unequal_judged(a: RunRecord, b: RunRecord, index: int) -> list[str]:
     one, two = a.reader.points.point(index), b.reader.points.point(index)
     if (one.name, one.tick) != (two.name, two.tick):
         return ["(order)"]
-    names = sorted({*one.digests, *two.digests})
-    unequal = [name for name in names if one.digests.get(name) != two.digests.get(name)]
     tolerated = {}
     for frame in a.reader.frames(kinds=[VALUE], first_point=index, last_point=index):
         fields: Any = decode(frame.payload)
         tolerated[fields[0]] = equivalence_from_json(fields[1])
+    return compare_digests(one.digests, two.digests, a.setup.predicate, tolerated)
+
+
+def compare_digests(
+    one: Mapping[str, bytes],
+    two: Mapping[str, bytes],
+    predicate: Predicate,
+    tolerated: Mapping[str, Equivalence],
+) -> list[str]:
+    """Columns of a point whose digests differ, of those that a class judges by them, sorted."""
+    judges = judged_by(predicate, lambda: tolerated)
     # A value that the program compares by name stands alone; every class judges it.
-    is_explicit = len(one.digests) == 1
-    judges = judged_by(a.setup.predicate, lambda: tolerated)
-    return [name for name in unequal if judges(name) or (is_explicit and name not in tolerated)]
+    is_explicit = len(one) == 1
+    return [
+        name
+        for name in sorted({*one, *two})
+        if one.get(name) != two.get(name)
+        and (judges(name) or (is_explicit and name not in tolerated))
+    ]
 
 
 def _reconverges(a: RunRecord, b: RunRecord, index: int) -> bool:

@@ -19,7 +19,12 @@ from twice.diagnosing.line_judgement import list_blind_spots, move_to_first_use,
 from twice.diagnosing.locating.located import Located, Unlocated
 from twice.diagnosing.locating.locating import locate
 from twice.diagnosing.locating.reading_lines import given_sources
-from twice.diagnosing.log_comparison import InputDifference, PointRef, input_differences
+from twice.diagnosing.log_comparison import (
+    InputDifference,
+    PointRef,
+    compare_digests,
+    input_differences,
+)
 from twice.diagnosing.read_comparison import BY_LIBRARY
 from twice.diagnosing.state_comparison import compare_states
 from twice.diagnosing.tracefiles.document import REPEATS, TracedPoint, TraceFile
@@ -68,7 +73,7 @@ class Offline:
         if apart is None and not unsteady:
             return self._verdict("same")
         at = self._a.points[-1] if apart is None else self._a.points[apart]
-        columns = () if apart is None else _columns(at, self._b.points[apart])
+        columns = () if apart is None else _columns(self._a, self._b, apart)
         fields = self._fields(columns)
         located = None
         if apart == 0 and not self._a.opens_at_start:
@@ -203,15 +208,13 @@ def _window(file: TraceFile) -> str:
 
 def _first_apart(a: TraceFile, b: TraceFile) -> int | None:
     """Place of the first compare-point that differs, or None."""
-    for place, (one, two) in enumerate(zip(a.points, b.points, strict=True)):
-        if one.digests != two.digests:
-            return place
-    return None
+    return next((place for place in range(len(a.points)) if _columns(a, b, place)), None)
 
 
-def _columns(one: TracedPoint, two: TracedPoint) -> tuple[str, ...]:
-    names = sorted({*one.digests, *two.digests})
-    return tuple(name for name in names if one.digests.get(name) != two.digests.get(name))
+def _columns(a: TraceFile, b: TraceFile, place: int) -> tuple[str, ...]:
+    """Judged columns that differ at a point; a file does not tell which have a tolerance."""
+    one, two = a.points[place].digests, b.points[place].digests
+    return tuple(compare_digests(one, two, a.setup.predicate, {}))
 
 
 def _before(file: TraceFile, at: TracedPoint) -> PointRef | None:
