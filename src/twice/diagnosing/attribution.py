@@ -68,6 +68,7 @@ class Observations:
         experiments: causes that were tried.
         restores: component -> file and first line of its ``restore``, of a run that was put back.
         non_reproducing: label of the side that does not reproduce itself, or None.
+        surer: where no operation was named, what would tell more; empty otherwise.
         evidence: what was observed, in sentences.
         caveats: what was not seen.
     """
@@ -86,6 +87,7 @@ class Observations:
     experiments: list[Confirmation] = field(default_factory=list)
     restores: Mapping[str, Any] = field(default_factory=dict)
     non_reproducing: str | None = None
+    surer: str = ""
     evidence: list[str] = field(default_factory=list)
     caveats: list[str] = field(default_factory=list)
 

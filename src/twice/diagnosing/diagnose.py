@@ -14,7 +14,7 @@ Invariant: every step is cheaper than guessing, and what could not be pinned dow
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
 from typing import Any
@@ -153,6 +153,7 @@ class _Diagnosis:
         self._progress = progress
         self._confirm = confirm
         self._inputs = input_differences(a, b)
+        self._components = list_components(a, b)
         self._where = LogDivergence(None, None)
         self._seen = Observations(
             factors=list_differing_factors(self.a.surroundings, self.b.surroundings)
@@ -202,7 +203,7 @@ class _Diagnosis:
         self._where = LogDivergence(
             at=PointRef(last, failure.tick, failure.name),
             last_agreement=None if last < 1 else point_ref(record, last - 1),
-            columns=columns or tuple(sorted({*self._components(), "streams"})),
+            columns=columns or tuple(sorted({*self._components, "streams"})),
         )
         self._compare_with_itself(self.a, Window(max(last - 1, BEFORE_ALL), last))
         if self._seen.located is None:
@@ -264,8 +265,7 @@ class _Diagnosis:
     def _locate(self, runner: Runner, window: Window) -> None:
         """Name the operation, or say why none could be named."""
         seen = self._seen
-        components = self._components()
-        tracked = [root_of_column(column, components) for column in self._where.columns]
+        tracked = [root_of_column(each, self._components) for each in self._where.columns]
         try:
             located = locate_operation(runner, window, tracked, self._progress)
         except TwiceError as error:
@@ -276,6 +276,7 @@ class _Diagnosis:
             seen.blind_spots = list_blind_spots(located)
         else:
             seen.evidence.append(located.reason)
+            seen.surer = located.surer
         seen.evidence += located.evidence
         seen.caveats += located.caveats
 
@@ -299,9 +300,6 @@ class _Diagnosis:
         if self._confirm and not seen.unsteady:
             self._progress("holding one thing still at a time")
             seen.experiments = hold_still_one_by_one(side, window, columns)
-
-    def _components(self) -> Sequence[str]:
-        return list_components(self.a.record, self.b.record)
 
     # -- the verdict ----------------------------------------------------------------------------
 
@@ -353,7 +351,7 @@ class _Diagnosis:
             operation=operation,
             candidates=() if operation is not None else named.candidates,
             attribution=attribution,
-            remedies=[remedy] if remedy else [],
+            remedies=[each for each in (seen.surer, remedy) if each],
             blind_spots=seen.blind_spots,
             evidence=seen.evidence,
             experiments=seen.experiments,
@@ -372,7 +370,7 @@ class _Diagnosis:
             b=str(b.path),
             result=result,
             predicate=a.setup.predicate,
-            subsystems=sorted({*self._components(), "output", "streams"}),
+            subsystems=sorted({*self._components, "output", "streams"}),
             input_differences=self._inputs,
             compare_point=where.at,
             last_agreement=where.last_agreement,

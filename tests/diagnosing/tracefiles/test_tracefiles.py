@@ -188,6 +188,9 @@ def test_what_began_where_no_state_was_written_is_not_guessed(tmp_path: Path) ->
     found = diagnose_traces(*traced(a, b, 2, events_max=4))
     assert (found.result, found.operation) == ("unlocalised", None)
     assert any("no state was seen" in told for told in found.evidence)
+    assert list(found.remedies) == [
+        "write the traces anew with more events (--events), or of a shorter tick"
+    ]
 
 
 @pytest.mark.integration

@@ -134,7 +134,7 @@ class Unlocated:
     Args:
         reason: one sentence.
         evidence: what was observed.
-        experiments: what would tell more.
+        surer: what would tell more, as an imperative sentence.
         candidates: beginnings of differences that were seen.
         caveats: what was not seen.
         noise: paths left out because they differ within a side.
@@ -143,7 +143,7 @@ class Unlocated:
 
     reason: str
     evidence: tuple[str, ...]
-    experiments: tuple[str, ...]
+    surer: str
     candidates: tuple[Candidate, ...] = ()
     caveats: tuple[str, ...] = ()
     noise: tuple[str, ...] = ()

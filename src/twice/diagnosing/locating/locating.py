@@ -147,14 +147,14 @@ class _Locator:
     def run(self) -> Located | Unlocated:
         """Looks, searches, follows back."""
         if len(self._moments) < 2:
-            return self._unlocated("The two sides have no event in common.", ())
+            return self._unlocated("The two sides have no event in common.")
         last = len(self._moments) - 1
         self._observer.look([0, last, *(last * step // 62 for step in range(1, 62))], noise=True)
         self._tell_flow()
         for _ in range(3):
             differing = self._observer.differing(last)
             if differing is None:
-                return self._unlocated("The end of the window could not be seen on both sides.", ())
+                return self._unlocated("The end of the window could not be seen on both sides.")
             goals = self._goals(differing)
             masked = self._goals(frozenset(self._observer.masked(last)))
             if masked and not goals:
@@ -165,7 +165,7 @@ class _Locator:
             result = self._follow(goals, differing, last)
             if result is not None:
                 return result
-        return self._unlocated("What differs between the sides also differs within a side.", ())
+        return self._unlocated("What differs between the sides also differs within a side.")
 
     def _follow(
         self, goals: list[str], differing: frozenset[str], last: int
@@ -328,7 +328,7 @@ class _Locator:
         return self._unlocated(
             f"{plain(leaf.path)} begins to differ between {there.file}:{there.line} and"
             f" {here.file}:{here.line}, where no state was seen.",
-            ("write traces with more events, or of a shorter tick",),
+            "write the traces anew with more events (--events), or of a shorter tick",
         )
 
     def _nothing_lasts(self) -> Unlocated:
@@ -342,22 +342,18 @@ class _Locator:
             self.evidence.append(f"What still differs at the end is not tracked: {names}.")
         return self._unlocated(
             "The tracked state agrees at the end of the window.",
-            (
-                "trace a longer window, or the one before the next compare-point",
-                "track the state that the compare-point covers, if it lies outside the roots",
-                "swap differing surroundings one at a time and trace the pair that flips",
-            ),
+            "track what the differing compare-point is computed from: run.track(name, object)",
         )
 
-    def _unlocated(self, reason: str, experiments: tuple[str, ...]) -> Unlocated:
+    def _unlocated(
+        self,
+        reason: str,
+        surer: str = "see which of the runs reproduces itself: twice verify RECORD",
+    ) -> Unlocated:
         return Unlocated(
             reason=reason,
             evidence=tuple(self.evidence),
-            experiments=experiments
-            or (
-                "execute each side again and compare it with itself",
-                "start the window at an earlier compare-point",
-            ),
+            surer=surer,
             caveats=tuple(sorted({**self.caveats, **self._observer.caveats})),
             noise=tuple(sorted(self._observer.noise)),
             executions=self._observer.executions,

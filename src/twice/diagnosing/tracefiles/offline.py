@@ -51,6 +51,7 @@ class Offline:
     def __init__(self, path_a: str, a: TraceFile, path_b: str, b: TraceFile) -> None:
         self._path_a, self._a, self._path_b, self._b = path_a, a, path_b, b
         self._evidence: list[str] = []
+        self._remedies: list[str] = []
         self._caveats = ["only what two trace files hold was compared; nothing was executed"]
         self._factors = list_differing_factors(a.surroundings, b.surroundings)
 
@@ -107,6 +108,7 @@ class Offline:
             return None
         if isinstance(found, Unlocated):
             self._evidence += [found.reason, *found.evidence]
+            self._remedies.append(found.surer)
             self._caveats += found.caveats
             return None
         self._evidence += found.evidence
@@ -194,6 +196,7 @@ class Offline:
             environment=[row.to_json() for row in environment],
             evidence=self._evidence,
             caveats=self._caveats,
+            remedies=self._remedies,
             next=[f"twice trace RECORD --tick {max(-1, self._a.tick - 1)} -o FILE"]
             if result not in {"same", "localised", "candidates"}
             else [f"twice diagnose --traces {self._path_a} {self._path_b} --json"],
