@@ -14,7 +14,7 @@ from twice.diagnosing.diagnose import diagnose
 from twice.diagnosing.tracefiles.document import read_trace_file
 from twice.diagnosing.tracefiles.packing import seal, unseal
 from twice.diagnosing.tracefiles.writing import diagnose_traces, write_trace
-from twice.errors import OutputExists, RecordOutOfRange, TraceRefused
+from twice.errors import OutputExists, RecordOutOfRange, TraceRefused, UsageError
 
 NAMES = """
     class Market:
@@ -279,3 +279,11 @@ def test_a_forged_document_is_refused_whatever_is_missing(
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TraceRefused, match="cannot be read"):
         read_trace_file(tmp_path / "nothing.trace")
+
+
+@pytest.mark.parametrize("events", [-1, 0, 1])
+def test_a_trace_of_no_events_is_refused_before_anything_runs(tmp_path: Path, events: int) -> None:
+    out = tmp_path / "a.trace"
+    with pytest.raises(UsageError, match="shows no difference"):
+        write_trace(tmp_path / "none.twice", 1, out, events_max=events)
+    assert not out.exists()

@@ -35,7 +35,7 @@ from twice.diagnosing.tracefiles.packing import seal
 from twice.diagnosing.tracing.choosing import EVENTS_MAX, chosen_events
 from twice.diagnosing.tracing.shortvalues import EVERYTHING
 from twice.diagnosing.tracing.trace import FlowPlan, Plan, SamplePlan, Trace
-from twice.errors import OutputUnwritable, RecordOutOfRange
+from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
 from twice.recording.effects.ops import OPS
@@ -72,9 +72,16 @@ def write_trace(
         RecordOutOfRange: E-RECORD-006, the record has no compare-point in that tick.
         ProgramNotRerunnable: E-PROGRAM-002. ProgramFailed: E-PROGRAM-003.
         ProgramChanged: E-PROGRAM-004.
+        UsageError: E-USE-001, when ``events_max`` is less than 2.
     """
     target, doing = Path(out), progress or (lambda _: None)
     refuse_existing(target, force=False)
+    if events_max < 2:
+        raise UsageError(
+            f"A trace of {events_max} events shows no difference between two.",
+            "Expected 2 events or more whose whole state is written.",
+            "For example: --events 4096; the default is 512.",
+        )
     with RunRecord.open(record_path) as record, closing(Side("a", record)) as side:
         require_rerunnable(record)
         require_same_code(record, informational=False)

@@ -22,6 +22,10 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("record", type=Path, help="path of the record")
     parser.add_argument("--tick", type=int, required=True, metavar="T", help="the tick to trace")
+    parser.add_argument(
+        "--events", type=int, metavar="N",
+        help="events whose whole state is written, of a tick with more (default: 512)",
+    )  # fmt: skip
     add_output(parser, "path of the trace")
     add_trust(parser)
     add_json(parser)
@@ -37,7 +41,8 @@ def _run(options: argparse.Namespace) -> int:
     from twice.diagnosing.tracefiles.writing import write_trace
 
     with derived(options.out, options.record, force=options.force) as partial, Doing() as doing:
-        write_trace(options.record, options.tick, partial, progress=doing)
+        limit = {} if options.events is None else {"events_max": options.events}
+        write_trace(options.record, options.tick, partial, progress=doing, **limit)
     if options.json:
         told = {"record": str(options.record), "tick": options.tick, "out": str(options.out)}
         print_json({"format": FORMAT, **told})
