@@ -22,10 +22,8 @@ from blake3 import blake3
 
 from twice.foundation.encoding import (
     VERSION,
-    EnumValue,
-    InstanceValue,
-    NamedTupleValue,
-    RegisteredValue,
+    OpaqueKind,
+    OpaqueValue,
     decode,
     encode,
 )
@@ -347,17 +345,17 @@ def built(value):
         case "timedelta":
             return timedelta(*rest)
         case "enum":
-            return EnumValue(*rest)
+            return OpaqueValue(OpaqueKind.ENUM, rest[0], (("member", rest[1]),))
         case "list" | "tuple" | "set" | "frozenset":
             kind = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}[tag]
             return kind(map(built, rest[0]))
         case "dict":
             return {built(key): built(item) for key, item in rest[0]}
         case "dataclass" | "namedtuple":
-            kind = {"dataclass": InstanceValue, "namedtuple": NamedTupleValue}[tag]
-            return kind(rest[0], tuple(n for n, _ in rest[1]), tuple(built(v) for _, v in rest[1]))
+            kind = OpaqueKind.DATACLASS if tag == "dataclass" else OpaqueKind.NAMED_TUPLE
+            return OpaqueValue(kind, rest[0], tuple((n, built(v)) for n, v in rest[1]))
         case "registered":
-            return RegisteredValue(rest[0], built(rest[1]))
+            return OpaqueValue(OpaqueKind.REGISTERED, rest[0], (("value", built(rest[1])),))
         case "array":
             raw = bytearray.fromhex(rest[2])
             return np.frombuffer(raw, _numpy_dtype(rest[0])).reshape(rest[1])

@@ -14,8 +14,8 @@ import pytest
 
 from twice.errors import DecodingRefused
 from twice.foundation.encoding import (
-    EnumValue,
-    InstanceValue,
+    OpaqueKind,
+    OpaqueValue,
     RecordedZone,
     decode,
     encode,
@@ -119,13 +119,13 @@ def test_loaded_types_never_imports_and_takes_classes_of_three_kinds_only() -> N
 
 
 def test_a_class_that_changed_since_is_refused_by_name() -> None:
-    form = encode(InstanceValue(f"{__name__}:Pair", ("a", "c"), (1, 2)))
+    form = encode(OpaqueValue(OpaqueKind.DATACLASS, f"{__name__}:Pair", (("a", 1), ("c", 2))))
     with pytest.raises(DecodingRefused, match="has the fields a, b here and a, c in the bytes"):
         decode(form, resolve=loaded_types)
-    member = encode(EnumValue(f"{__name__}:Kind", "GONE"))
+    member = encode(OpaqueValue(OpaqueKind.ENUM, f"{__name__}:Kind", (("member", "GONE"),)))
     with pytest.raises(DecodingRefused, match="has no member 'GONE'"):
         decode(member, resolve=loaded_types)
-    alias = encode(EnumValue(f"{__name__}:Kind", "B"))
+    alias = encode(OpaqueValue(OpaqueKind.ENUM, f"{__name__}:Kind", (("member", "B"),)))
     with pytest.raises(DecodingRefused):
         decode(alias, resolve=loaded_types)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from twice.foundation.difference import FieldDifference, differences
-from twice.foundation.encoding import NamedTupleValue, decode, encode
+from twice.foundation.encoding import OpaqueKind, OpaqueValue, decode, encode
 
 
 class Kind(enum.Enum):
@@ -128,7 +128,7 @@ def test_opaque_values_are_compared_like_what_they_stand_for() -> None:
 
 def test_fields_in_another_order_are_a_difference() -> None:
     one = namedtuple("Spot", ["x", "y"])(1, 1)  # noqa: PYI024
-    two = NamedTupleValue(f"{type(one).__module__}:Spot", ("y", "x"), (1, 1))
+    two = OpaqueValue(OpaqueKind.NAMED_TUPLE, f"{type(one).__module__}:Spot", (("y", 1), ("x", 1)))
     assert only(one, two).kind == "order"
 
 

@@ -21,8 +21,8 @@ import pytest
 
 from twice.errors import EncodingCycle, EncodingRefused, EncodingTextRefused, TypeNameTaken
 from twice.foundation.encoding import Registry, decode, encode, encode_parts, loaded_types
+from twice.foundation.encoding.reference_walk import walk
 from twice.foundation.encoding.registry import registry as default
-from twice.foundation.encoding.walking import walk
 
 
 class Colour(enum.Enum):

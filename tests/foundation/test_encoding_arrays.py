@@ -7,8 +7,8 @@ import pytest
 
 from twice.errors import EncodingRefused
 from twice.foundation.encoding import decode, encode, encode_parts
+from twice.foundation.encoding.reference_walk import walk
 from twice.foundation.encoding.registry import registry
-from twice.foundation.encoding.walking import walk
 
 NUMERIC = "?bBhHiIlLqQefdFD"
 NESTED = np.dtype(

@@ -124,7 +124,7 @@ LOOKS = """
 import sys
 from twice.foundation.encoding import decode, loaded_types
 found = decode(sys.stdin.buffer.read(), resolve=loaded_types)
-print(type(found).__name__, found.value.tolist(), "torch" in sys.modules)
+print(found.kind, found.value.tolist(), "torch" in sys.modules)
 """
 
 
@@ -135,4 +135,4 @@ def test_without_the_library_a_value_stays_opaque_and_nothing_is_imported() -> N
     looked = subprocess.run(
         [sys.executable, "-c", LOOKS], input=made, capture_output=True, check=True
     ).stdout
-    assert looked == b"RegisteredValue [1.0, 1.0] False\n"
+    assert looked == b"registered [1.0, 1.0] False\n"

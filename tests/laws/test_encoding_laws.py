@@ -22,8 +22,8 @@ from twice.errors import DecodingRefused
 from twice.foundation.difference import differences
 from twice.foundation.digests import Algorithm, digest_parts, digest_value
 from twice.foundation.encoding import decode, encode, encode_parts, loaded_types
+from twice.foundation.encoding.reference_walk import walk
 from twice.foundation.encoding.registry import registry
-from twice.foundation.encoding.walking import walk
 from twice.foundation.merkle import rehash, tree
 
 

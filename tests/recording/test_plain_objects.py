@@ -144,11 +144,11 @@ def test_a_fresh_object_takes_a_state_with_objects_that_it_has_not_made() -> Non
 
 def test_paths_are_those_of_the_program() -> None:
     state: Any = component_of("game", Game()).read()
-    player = dict(zip(state["player"].names, state["player"].values, strict=True))
-    assert state["player"].type_name.endswith(":Player")
-    assert player["game"].values == ("",)
-    assert player["items"][1].values == ("player.best",), "met first by the name that sorts first"
-    assert player["act"].values[0].endswith(":Player.walk")
+    player = dict(state["player"].fields)
+    assert state["player"].name.endswith(":Player")
+    assert player["game"].value == ""
+    assert player["items"][1].value == "player.best", "met first by the name that sorts first"
+    assert player["act"].value.endswith(":Player.walk")
 
 
 def test_another_function_in_an_attribute_is_another_state() -> None:

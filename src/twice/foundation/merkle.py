@@ -17,8 +17,8 @@ from types import MappingProxyType
 
 from twice.errors import EncodingRefused, UsageError
 from twice.foundation.digests import DEFAULT, Algorithm, Digest, digest_parts, raw_digest
-from twice.foundation.encoding import Opened, Registry, encode, take_apart
-from twice.foundation.encoding.scalars import LEAVES
+from twice.foundation.encoding import Decomposed, Registry, decompose, encode
+from twice.foundation.encoding.built_in_types import LEAVES
 
 Key = bytes
 """The canonical form of an index, a dict key or a field name."""
@@ -66,7 +66,7 @@ class _Frame:
 
     __slots__ = ("nodes", "opened", "owner")
 
-    def __init__(self, owner: object, opened: Opened) -> None:
+    def __init__(self, owner: object, opened: Decomposed) -> None:
         self.owner = owner
         self.opened = opened
         self.nodes: list[Node] = []
@@ -115,18 +115,18 @@ def tree(
             return node
 
 
-def _opened(root: object, child: object, above: set[int], registry: Registry | None) -> Opened:
+def _opened(root: object, child: object, above: set[int], registry: Registry | None) -> Decomposed:
     """One level of ``child``; a refusal names the path from ``root``."""
     if id(child) in above:
         encode(root, registry=registry)  # raises: the child contains itself
     try:
-        return take_apart(child, registry=registry)
+        return decompose(child, registry=registry)
     except EncodingRefused:
         encode(root, registry=registry)  # raises the same, with the whole path
         raise
 
 
-def _leaf(opened: Opened, algorithm: Algorithm) -> Node:
+def _leaf(opened: Decomposed, algorithm: Algorithm) -> Node:
     digest = digest_parts(opened.parts, algorithm).raw
     return Node("leaf", algorithm, digest, _NO_CHILDREN, sum(map(len, opened.parts)))
 
@@ -151,7 +151,7 @@ def _node(
 
 def _joined(
     owner: object,
-    opened: Opened,
+    opened: Decomposed,
     nodes: Sequence[Node],
     algorithm: Algorithm,
     registry: Registry | None,
@@ -193,7 +193,7 @@ def rehash(
                 node = tree(value[key], algorithm, registry=registry)
                 children[encode(key)] = node
         return _node(previous.kind, previous.head, children, previous.names, algorithm)
-    opened = take_apart(value, registry=registry)
+    opened = decompose(value, registry=registry)
     if not len(opened.children) or previous.algorithm is not algorithm:
         return tree(value, algorithm, registry=registry)
     changed = frozenset(encode(key, registry=registry) for key in changed_keys)
@@ -253,7 +253,7 @@ def select(value: object, path: Path, *, registry: Registry | None = None) -> ob
         if isinstance(value, list | tuple) and type(step) is int and 0 <= step < len(value):
             value = value[step]  # a sequence of numbers is one leaf, its items still have a place
             continue
-        opened = take_apart(value, registry=registry)
+        opened = decompose(value, registry=registry)
         for key, child in zip(opened.keys, opened.children, strict=True):
             if encode(key, registry=registry) == wanted:
                 value = child

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from twice.foundation.difference.fields import short
-from twice.foundation.encoding import encode
-from twice.foundation.encoding.opaque import InstanceValue, NamedTupleValue, RegisteredValue
+from twice.foundation.encoding import OpaqueKind, OpaqueValue, encode
 from twice.foundation.printable import printable
 
 _INLINE_CHARACTERS = 100
@@ -79,14 +78,9 @@ def as_json(value: Any, depth: int = 0) -> Any:
         }
     if isinstance(value, set | frozenset):
         return {"set": [as_json(child, below) for child in sorted(value, key=encode)]}
-    if isinstance(value, InstanceValue | NamedTupleValue):
-        fields = zip(value.names, value.values, strict=True)
-        return {
-            "type": value.type_name,
-            "fields": {name: as_json(one, below) for name, one in fields},
-        }
-    if isinstance(value, RegisteredValue):
-        return {"type": value.name, "value": as_json(value.value, below)}
+    if _is_opened(value):
+        parts = {name: as_json(one, below) for name, one in value.fields}
+        return {"type": value.name, **({"fields": parts} if value.has_fields else parts)}
     if _is_array(value):
         return _array_json(value)
     return {"text": short(value)}
@@ -112,10 +106,8 @@ def _children(value: Any) -> Labelled | None:
     """The parts of a container with how each is reached, or None for a leaf."""
     if isinstance(value, Mapping):
         return [(f"[{_leaf(key)}]", child) for key, child in value.items()]
-    if isinstance(value, InstanceValue | NamedTupleValue):
-        return [(f".{name}", one) for name, one in zip(value.names, value.values, strict=True)]
-    if isinstance(value, RegisteredValue):
-        return [(".value", value.value)]
+    if _is_opened(value):
+        return [(f".{name}", one) for name, one in value.fields]
     if isinstance(value, list | tuple):
         return [(f"[{at}]", child) for at, child in enumerate(value)]
     if isinstance(value, set | frozenset):
@@ -142,16 +134,21 @@ def _is_array(value: Any) -> bool:
     return type(value).__module__ == "numpy" and hasattr(value, "dtype")
 
 
+def _is_opened(value: Any) -> bool:
+    """Return whether a value of a type that is not loaded has values inside."""
+    return isinstance(value, OpaqueValue) and (
+        value.has_fields or value.kind is OpaqueKind.REGISTERED
+    )
+
+
 def _opening(value: Any) -> str:
-    if isinstance(value, InstanceValue | NamedTupleValue):
-        return f"<{printable(value.type_name)} "
-    if isinstance(value, RegisteredValue):
+    if _is_opened(value):
         return f"<{printable(value.name)} "
     return "[" if isinstance(value, list) else "(" if isinstance(value, tuple) else "{"
 
 
 def _closing(value: Any) -> str:
-    if isinstance(value, InstanceValue | NamedTupleValue | RegisteredValue):
+    if _is_opened(value):
         return ">"
     return "]" if isinstance(value, list) else ")" if isinstance(value, tuple) else "}"
 

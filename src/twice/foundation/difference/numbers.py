@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from twice.foundation.difference.fields import FieldDifference, clipped, printed
 from twice.foundation.encoding import encode
-from twice.foundation.encoding.arrays import folded
+from twice.foundation.encoding.arrays import pack_array
 from twice.foundation.equivalence.distances import ulps, ulps_array
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def of_arrays(path: str, a: Array, b: Array) -> FieldDifference:
     """Two arrays, or two numpy scalars, whose canonical forms differ."""
     import numpy as np
 
-    one, two = folded(np.asarray(a)), folded(np.asarray(b))
+    one, two = pack_array(np.asarray(a)), pack_array(np.asarray(b))
     if one.dtype != two.dtype:
         return FieldDifference(path, "type", str(a.dtype), str(b.dtype))
     if one.shape != two.shape:

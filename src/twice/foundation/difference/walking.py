@@ -15,7 +15,14 @@ from typing import Any
 from twice.foundation.difference.fields import ABSENT, FieldDifference, clipped, short
 from twice.foundation.difference.numbers import of_arrays, of_numbers, of_sequences
 from twice.foundation.digests import Algorithm, digest_value
-from twice.foundation.encoding import EnumValue, Opened, Registry, encode, take_apart, type_name
+from twice.foundation.encoding import (
+    Decomposed,
+    OpaqueValue,
+    Registry,
+    decompose,
+    encode,
+    type_name,
+)
 
 Pair = tuple[str, Any, Any]
 
@@ -58,7 +65,7 @@ def _compare(
         return [_of_sets(path, a, b, registry)], []
     if type(a) in (list, tuple):
         return _of_sequences(path, a, b, registry)
-    one, two = take_apart(a, registry=registry), take_apart(b, registry=registry)
+    one, two = decompose(a, registry=registry), decompose(b, registry=registry)
     if not len(one.keys) and not len(two.keys):
         return [FieldDifference(path, "value", short(a), short(b))], []
     return _of_keyed(path, one, two, registry, member=member and type(a) is dict)
@@ -74,8 +81,8 @@ def _kind_of(value: Any, registry: Registry | None) -> str:
     cls = type(value)
     if cls.__module__ in {"builtins", "numpy"}:
         return cls.__qualname__
-    kind = take_apart(value, registry=registry).kind
-    named = value.type_name if isinstance(value, EnumValue) else type_name(cls)
+    kind = decompose(value, registry=registry).kind
+    named = value.name if isinstance(value, OpaqueValue) else type_name(cls)
     return named if kind == "leaf" else kind
 
 
@@ -113,7 +120,7 @@ def _of_sequences(
 
 
 def _of_keyed(
-    path: str, one: Opened, two: Opened, registry: Registry | None, *, member: bool
+    path: str, one: Decomposed, two: Decomposed, registry: Registry | None, *, member: bool
 ) -> tuple[list[FieldDifference], list[Pair]]:
     left, right = (_by_key(path, side, registry, member=member) for side in (one, two))
     found, pairs = [], []
@@ -132,7 +139,7 @@ def _of_keyed(
 
 
 def _by_key(
-    path: str, opened: Opened, registry: Registry | None, *, member: bool
+    path: str, opened: Decomposed, registry: Registry | None, *, member: bool
 ) -> dict[bytes, tuple[str, object]]:
     places = {}
     for index, (key, value) in enumerate(zip(opened.keys, opened.children, strict=True)):

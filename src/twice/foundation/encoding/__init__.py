@@ -10,40 +10,29 @@ because bytes say so.
 
 from __future__ import annotations
 
-from twice.foundation.encoding.apart import take_apart
-from twice.foundation.encoding.forms import VERSION, type_name
-from twice.foundation.encoding.instants import RecordedZone
-from twice.foundation.encoding.opaque import (
-    EnumValue,
-    InstanceValue,
-    NamedTupleValue,
-    PathValue,
-    RegisteredValue,
-)
-from twice.foundation.encoding.opened import Opened
-from twice.foundation.encoding.reading import decode
+from twice.foundation.encoding.built_in_types import Decomposed
+from twice.foundation.encoding.decoder import decode, loaded_types
+from twice.foundation.encoding.encoder import decompose, encode, encode_parts
+from twice.foundation.encoding.format import VERSION, type_name
+from twice.foundation.encoding.leaf_decoder import Resolve
+from twice.foundation.encoding.opaque import OpaqueKind, OpaqueValue, RecordedZone
 from twice.foundation.encoding.registry import Registration, Registry, register, registry
-from twice.foundation.encoding.resolving import Resolve, loaded_types
-from twice.foundation.encoding.writing import encode, encode_parts
 
 __all__ = [
     "VERSION",
-    "EnumValue",
-    "InstanceValue",
-    "NamedTupleValue",
-    "Opened",
-    "PathValue",
+    "Decomposed",
+    "OpaqueKind",
+    "OpaqueValue",
     "RecordedZone",
-    "RegisteredValue",
     "Registration",
     "Registry",
     "Resolve",
     "decode",
+    "decompose",
     "encode",
     "encode_parts",
     "loaded_types",
     "register",
     "registry",
-    "take_apart",
     "type_name",
 ]

@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from twice.foundation.encoding.refusals import Refusal
+from twice.foundation.encoding.built_in_types import Refusal
 
 _PLAIN_KINDS: Final = frozenset("biufcmM")
 
@@ -48,6 +48,11 @@ def is_library_name(name: str) -> bool:
     return name in _TYPES
 
 
+def _library(name: str) -> Any:
+    """Return a library that has been imported, since a value of it exists."""
+    return sys.modules[name]
+
+
 def _refuse(what: str, remedy: str) -> Refusal:
     return Refusal(what, "Expected numbers, texts, times or categories.", remedy)
 
@@ -56,7 +61,7 @@ def _refuse(what: str, remedy: str) -> Refusal:
 
 
 def _tensor_to_value(tensor: Any) -> object:
-    torch: Any = sys.modules["torch"]
+    torch = _library("torch")
     if tensor.layout is not torch.strided or tensor.is_quantized:
         raise _refuse(
             f"a tensor of layout {tensor.layout}",
@@ -82,7 +87,7 @@ _BITS: Final = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}
 
 
 def _tensor_from_value(value: Any) -> Any:
-    torch: Any = sys.modules["torch"]
+    torch = _library("torch")
     about = value if isinstance(value, dict) else {"values": value}
     tensor = torch.from_numpy(about["values"].copy())
     if "dtype" in about and str(tensor.dtype) != f"torch.{about['dtype']}":
@@ -91,30 +96,25 @@ def _tensor_from_value(value: Any) -> Any:
     return tensor.requires_grad_(bool(about.get("requires_grad")))
 
 
-def _parameter_to_value(parameter: Any) -> object:
-    return {"requires_grad": parameter.requires_grad, "data": parameter.detach()}
-
-
-def _parameter_from_value(value: Any) -> Any:
-    torch: Any = sys.modules["torch"]
-    return torch.nn.Parameter(value["data"], requires_grad=value["requires_grad"])
-
-
-def _size_from_value(value: Any) -> Any:
-    return sys.modules["torch"].Size(value)
+_PARAMETER: Final = LibraryType(
+    lambda parameter: {"requires_grad": parameter.requires_grad, "data": parameter.detach()},
+    lambda value: _library("torch").nn.Parameter(
+        value["data"], requires_grad=value["requires_grad"]
+    ),
+)
 
 
 # -- pandas
 
 
-def _series_to_value(series: Any) -> object:
-    return {"index": series.index, "name": series.name, "values": _pandas_values(series.array)}
-
-
-def _series_from_value(value: Any) -> Any:
-    pandas: Any = sys.modules["pandas"]
-    array = _pandas_array(value["values"])
-    return pandas.Series(array, index=value["index"], name=value["name"])
+_SERIES: Final = LibraryType(
+    lambda series: {
+        "index": series.index, "name": series.name, "values": _pandas_values(series.array)
+    },
+    lambda value: _library("pandas").Series(
+        _pandas_array(value["values"]), index=value["index"], name=value["name"]
+    ),
+)  # fmt: skip
 
 
 def _frame_to_value(frame: Any) -> object:
@@ -129,7 +129,7 @@ def _frame_to_value(frame: Any) -> object:
 
 
 def _frame_from_value(value: Any) -> Any:
-    pandas: Any = sys.modules["pandas"]
+    pandas = _library("pandas")
     arrays = {label: _pandas_array(value["columns"][label]) for label in value["labels"]}
     return pandas.DataFrame(arrays, index=value["index"], columns=value["labels"])
 
@@ -141,24 +141,23 @@ def _index_to_value(index: Any) -> object:
 
 
 def _index_from_value(value: Any) -> Any:
-    pandas: Any = sys.modules["pandas"]
+    pandas = _library("pandas")
     if "rows" in value:
         return pandas.MultiIndex.from_tuples(value["rows"], names=value["names"])
     return pandas.Index(_pandas_array(value["values"]), name=value["name"])
 
 
-def _range_to_value(index: Any) -> object:
-    return {"name": index.name, "range": [index.start, index.stop, index.step]}
-
-
-def _range_from_value(value: Any) -> Any:
-    return sys.modules["pandas"].RangeIndex(*value["range"], name=value["name"])
+_INDEX: Final = LibraryType(_index_to_value, _index_from_value)
+_RANGE_INDEX: Final = LibraryType(
+    lambda index: {"name": index.name, "range": [index.start, index.stop, index.step]},
+    lambda value: _library("pandas").RangeIndex(*value["range"], name=value["name"]),
+)
 
 
 def _pandas_values(array: Any) -> object:
     """Return an array of pandas as a numpy array, as a list of plain objects, or with what its type adds."""
-    pandas: Any = sys.modules["pandas"]
-    numpy: Any = sys.modules["numpy"]
+    pandas = _library("pandas")
+    numpy = _library("numpy")
     dtype = array.dtype
     if isinstance(array, pandas.arrays.NumpyExtensionArray):
         dtype = dtype.numpy_dtype
@@ -174,7 +173,7 @@ def _pandas_values(array: Any) -> object:
 
 
 def _pandas_array(value: Any) -> Any:
-    pandas: Any = sys.modules["pandas"]
+    pandas = _library("pandas")
     if isinstance(value, list):
         return pandas.array(value, dtype=object)
     if not isinstance(value, dict):
@@ -196,7 +195,7 @@ def _polars_series_to_value(series: Any) -> object:
 
 
 def _polars_series_from_value(value: Any) -> Any:
-    polars: Any = sys.modules["polars"]
+    polars = _library("polars")
     dtype = getattr(polars, value["dtype"], None)
     series = polars.Series(value["name"], value["values"], dtype=dtype)
     if str(series.dtype) != value["dtype"]:
@@ -210,7 +209,7 @@ def _polars_frame_to_value(frame: Any) -> object:
 
 
 def _polars_frame_from_value(value: Any) -> Any:
-    polars: Any = sys.modules["polars"]
+    polars = _library("polars")
     columns = value["columns"]
     return polars.DataFrame(
         [_polars_series_from_value(columns[label]) for label in value["labels"]]
@@ -220,16 +219,16 @@ def _polars_frame_from_value(value: Any) -> Any:
 _TYPES: Final[Mapping[str, LibraryType]] = {
     "collections.OrderedDict": LibraryType(dict, OrderedDict),
     "pandas.DataFrame": LibraryType(_frame_to_value, _frame_from_value),
-    "pandas.Index": LibraryType(_index_to_value, _index_from_value),
-    "pandas.RangeIndex": LibraryType(_range_to_value, _range_from_value),
-    "pandas.DatetimeIndex": LibraryType(_index_to_value, _index_from_value),
-    "pandas.MultiIndex": LibraryType(_index_to_value, _index_from_value),
-    "pandas.Series": LibraryType(_series_to_value, _series_from_value),
+    "pandas.Index": _INDEX,
+    "pandas.RangeIndex": _RANGE_INDEX,
+    "pandas.DatetimeIndex": _INDEX,
+    "pandas.MultiIndex": _INDEX,
+    "pandas.Series": _SERIES,
     "polars.DataFrame": LibraryType(_polars_frame_to_value, _polars_frame_from_value),
     "polars.Series": LibraryType(_polars_series_to_value, _polars_series_from_value),
-    "torch.Size": LibraryType(tuple, _size_from_value),
+    "torch.Size": LibraryType(tuple, lambda value: _library("torch").Size(value)),
     "torch.Tensor": LibraryType(_tensor_to_value, _tensor_from_value),
-    "torch.nn.Parameter": LibraryType(_parameter_to_value, _parameter_from_value),
+    "torch.nn.Parameter": _PARAMETER,
 }
 """By the name in canonical form: the module that exports the class, and its name."""
 

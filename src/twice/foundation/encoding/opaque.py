@@ -1,4 +1,4 @@
-"""What decoding yields when a type is not resolved: the name and the parts, and no code.
+"""Stand-ins for values whose type is not loaded: the name and the parts, and no code.
 
 An opaque value encodes to the same bytes as the value it stands for, so a record can be read,
 compared and copied on a machine that has never seen the program.
@@ -9,109 +9,111 @@ Invariant: two opaque values are equal exactly when their canonical bytes are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from enum import StrEnum
 
 
-class _SameBytes:
-    """Equality and hash through canonical form: ``1`` and ``1.0`` inside must not be the same."""
+class OpaqueKind(StrEnum):
+    """What an opaque value stands for, and what its fields are.
 
-    __slots__ = ()
+    ``ENUM``: one field, the member's name (of a flag, its single-bit names joined by ``|``).
+    ``DATACLASS``: the fields in ascending order of their names. ``NAMED_TUPLE``: the fields in order.
+    ``REGISTERED``: one field, what ``to_value`` returned. ``PATH``: one field, the text of a
+    concrete path of the other platform, which cannot be made here.
+    """
 
+    ENUM = "enum"
+    DATACLASS = "dataclass"
+    NAMED_TUPLE = "named tuple"
+    REGISTERED = "registered"
+    PATH = "path"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpaqueValue:
+    """A value whose type is not loaded.
+
+    Args:
+        kind: what it stands for.
+        name: ``module:qualified.name`` of the type, the name that it was registered under, or
+            ``PosixPath`` or ``WindowsPath``.
+        fields: names and values of its parts, as its kind says.
+    """
+
+    kind: OpaqueKind
+    name: str
+    fields: tuple[tuple[str, object], ...]
+
+    @property
+    def value(self) -> object:
+        """The only field of an enum member, a registered value or a path."""
+        return self.fields[0][1]
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether it stands for a dataclass or a named tuple, whose fields have names."""
+        return self.kind in {OpaqueKind.DATACLASS, OpaqueKind.NAMED_TUPLE}
+
+    # Through canonical form, because 1 and 1.0 inside must not be the same.
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
+        if not isinstance(other, OpaqueValue):
             return NotImplemented
-        return self is other or _canonical(self) == _canonical(other)
+        return self is other or _encode(self) == _encode(other)
 
     def __hash__(self) -> int:
-        return hash(_canonical(self))
+        return hash(_encode(self))
+
+    def __repr__(self) -> str:
+        match self.kind:
+            case OpaqueKind.ENUM:
+                return f"<{self.name}.{self.value}>"
+            case OpaqueKind.REGISTERED | OpaqueKind.PATH:
+                return f"<{self.name} {self.value!r}>"
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.fields)
+        is_tuple = self.kind is OpaqueKind.NAMED_TUPLE
+        return f"<{self.name}({fields})>" if is_tuple else f"<{self.name} {fields}>"
 
 
-def _canonical(value: object) -> bytes:
-    from twice.foundation.encoding.writing import encode
+def _encode(value: object) -> bytes:
+    from twice.foundation.encoding.encoder import encode
 
     return encode(value)
 
 
-@dataclass(frozen=True, slots=True)
-class EnumValue:
-    """A member of an enum that is not loaded.
+class RecordedZone(tzinfo):
+    """A time zone known by key and by the offset that was in force when the value was written.
+
+    Decoding without a resolver yields it in place of ``ZoneInfo``: no zone file is read. It stands
+    for one offset, so arithmetic across a clock change needs the real zone.
 
     Args:
-        type_name: ``module:qualified.name`` of the enum.
-        member: its name; for a flag the single-bit names joined by ``|``.
+        key: the name in the zone database, such as ``Europe/Berlin``.
+        offset: the offset from UTC, or None for a time of day, whose offset depends on the date.
     """
 
-    type_name: str
-    member: str
+    def __init__(self, key: str, offset: timedelta | None) -> None:
+        self.key = key
+        self.offset = offset
+
+    def utcoffset(self, _when: datetime | None, /) -> timedelta | None:
+        """Return the recorded offset, whatever the date."""
+        return self.offset
+
+    def dst(self, _when: datetime | None, /) -> timedelta | None:
+        """Return None: it is not recorded."""
+        return None
+
+    def tzname(self, _when: datetime | None, /) -> str:
+        """Return the key of the zone."""
+        return self.key
 
     def __repr__(self) -> str:
-        return f"<{self.type_name}.{self.member}>"
+        return f"RecordedZone({self.key!r}, {self.offset!r})"
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RecordedZone):
+            return NotImplemented
+        return (self.key, self.offset) == (other.key, other.offset)
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InstanceValue(_SameBytes):
-    """A dataclass instance whose class is not loaded.
-
-    Args:
-        type_name: ``module:qualified.name`` of the class.
-        names: its field names in ascending order.
-        values: one value per name.
-    """
-
-    type_name: str
-    names: tuple[str, ...]
-    values: tuple[object, ...]
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{n}={v!r}" for n, v in zip(self.names, self.values, strict=True))
-        return f"<{self.type_name} {fields}>"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NamedTupleValue(_SameBytes):
-    """A named tuple whose class is not loaded.
-
-    Args:
-        type_name: ``module:qualified.name`` of the class.
-        names: its field names in the order of the tuple.
-        values: one value per name.
-    """
-
-    type_name: str
-    names: tuple[str, ...]
-    values: tuple[object, ...]
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{n}={v!r}" for n, v in zip(self.names, self.values, strict=True))
-        return f"<{self.type_name}({fields})>"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RegisteredValue(_SameBytes):
-    """A value of a registered type, in the plain form that its registration gave it.
-
-    Args:
-        name: the name it was registered under.
-        value: what ``to_value`` returned.
-    """
-
-    name: str
-    value: object
-
-    def __repr__(self) -> str:
-        return f"<{self.name} {self.value!r}>"
-
-
-@dataclass(frozen=True, slots=True)
-class PathValue:
-    """A concrete path of the other platform, which cannot be made here.
-
-    Args:
-        kind: ``PosixPath`` or ``WindowsPath``.
-        text: the path.
-    """
-
-    kind: str
-    text: str
-
-    def __repr__(self) -> str:
-        return f"<{self.kind} {self.text!r}>"
+    def __hash__(self) -> int:
+        return hash((self.key, self.offset))

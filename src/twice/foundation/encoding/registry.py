@@ -1,37 +1,172 @@
 """Which types have a canonical form: built in, described by themselves, or registered by users.
 
-A registry answers, for an exact type, how to write it fast and how to take it apart by the book.
-It never answers for a subclass of a described type: a subclass may hold state that nobody sees.
+Enums, dataclasses and named tuples describe themselves. They are written by name,
+``module:qualified.name`` and member or field names, never by definition order or by an enum's
+value, so that reordering a class does not change old digests. Only declared fields are state.
 
-Invariant: one name stands for one type and one type for one name.
+A registry answers for an exact type, never for a subclass of a described one: a subclass may hold
+state that nobody sees.
+
+Invariant: one name stands for one type and one type for one name; nothing of a user's class runs
+except the reading of its fields.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import enum
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
 
 from twice.errors import TypeNameTaken
-from twice.foundation.encoding import hot
-from twice.foundation.encoding.arrays import numpy_opener, open_array
-from twice.foundation.encoding.containers import CONTAINERS, leaf_opener
-from twice.foundation.encoding.instances import (
-    OPAQUE,
-    dataclass_opener,
-    enum_leaf,
-    named_tuple_opener,
-    registered_opener,
+from twice.foundation.encoding import format as fmt
+from twice.foundation.encoding import library_types
+from twice.foundation.encoding.arrays import find_numpy_decomposer
+from twice.foundation.encoding.built_in_types import (
+    CONTAINERS,
+    LEAVES,
+    Decomposed,
+    Decomposer,
+    EncodeKey,
+    LeafEncoder,
+    Refusal,
+    find_library_leaf,
+    make_leaf_decomposer,
+    refuse_type,
 )
-from twice.foundation.encoding.library_types import find_library_type, find_loaded_class
-from twice.foundation.encoding.opened import Opener
-from twice.foundation.encoding.refusals import Refusal, unknown_type
-from twice.foundation.encoding.scalars import LEAVES, library_leaf
+from twice.foundation.encoding.opaque import OpaqueKind, OpaqueValue
 
-BUILT_IN: dict[type, Opener] = {
-    **{cls: leaf_opener(leaf) for cls, leaf in LEAVES.items()},
+_BUILTIN_STATE = (
+    int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, BaseException,
+)  # fmt: skip
+
+
+def name_flag_bits(value: enum.Flag) -> str:
+    """Return the single-bit names of a flag joined by ``|``, in definition order; ``""`` for no bit.
+
+    Raises:
+        Refusal: a bit without a name is set.
+    """
+    named = type(value)(0)
+    names = []
+    for member in value:
+        named |= member
+        names.append(str(member._name_))
+    if named._value_ != value._value_:
+        raise Refusal(
+            f"a {type(value).__qualname__} with bits that have no name: {value!r}",
+            "Expected a flag made of named members.",
+            "Name every bit that can be set, or keep the value as an integer.",
+        )
+    return "|".join(names)
+
+
+def is_named_tuple(cls: type[Any]) -> bool:
+    """Return whether ``cls`` was made by ``NamedTuple`` or ``namedtuple``, or adds methods to such."""
+    fields = getattr(cls, "_fields", None)
+    return (
+        issubclass(cls, tuple)
+        and isinstance(fields, tuple)
+        and all(type(name) is str for name in fields)
+        and callable(getattr(cls, "_make", None))
+    )
+
+
+def _make_enum_encoder(cls: type[enum.Enum]) -> LeafEncoder:
+    head = fmt.ENUM + fmt.encode_name(fmt.type_name(cls))
+    is_flag = issubclass(cls, enum.Flag)
+    known: dict[str | None, bytes] = {}
+
+    def encode_member(value: Any) -> bytes:
+        form = known.get(value._name_)
+        if form is None:
+            form = head + fmt.encode_name(name_flag_bits(value) if is_flag else value._name_)
+            if value._name_ is not None and len(known) < 4096:
+                known[value._name_] = form
+        return form
+
+    return encode_member
+
+
+def _describe_fields(
+    tag: bytes, name: str, fields: Sequence[str]
+) -> tuple[tuple[bytes], Callable[[int], str]]:
+    """Return the head of a type with named fields, and how each field is reached."""
+    names = b"".join(map(fmt.encode_name, fields))
+    head = tag + fmt.encode_name(name) + fmt.pack_u32(len(fields)) + names
+    return (head,), lambda index: f".{fields[index]}"
+
+
+def _make_dataclass_decomposer(cls: type[Any]) -> Decomposer:
+    kind = fmt.type_name(cls)
+    names = sorted(field.name for field in dataclasses.fields(cls))
+    head, label = _describe_fields(fmt.DATACLASS, kind, names)
+    get: Callable[[Any], Any] = attrgetter(*names) if names else lambda _value: ()
+    is_single = len(names) == 1
+
+    def decompose_dataclass(value: Any, _encode_key: EncodeKey) -> Decomposed:
+        try:
+            values = (get(value),) if is_single else get(value)
+        except AttributeError as error:
+            raise Refusal(
+                f"a {cls.__qualname__} without its field {error.name!r}",
+                "Expected every declared field to be set.",
+                "Set the field before the state is read.",
+            ) from error
+        return Decomposed(head, values, label, names, kind)
+
+    return decompose_dataclass
+
+
+def _make_named_tuple_decomposer(cls: type[Any]) -> Decomposer:
+    kind, names = fmt.type_name(cls), cls._fields
+    head, label = _describe_fields(fmt.NAMED_TUPLE, kind, names)
+
+    def decompose_named_tuple(value: Any, _encode_key: EncodeKey) -> Decomposed:
+        items = tuple(value)
+        if len(items) != len(names):
+            raise Refusal(
+                f"a {cls.__qualname__} of {len(items)} items",
+                f"Expected its {len(names)} fields: {', '.join(names)}.",
+                "Build it through its class.",
+            )
+        return Decomposed(head, items, label, names, kind)
+
+    return decompose_named_tuple
+
+
+def _make_registered_decomposer(name: str, to_value: Callable[[Any], object]) -> Decomposer:
+    head = (fmt.REGISTERED + fmt.encode_name(name),)
+    # A path leads through a library's value as if it were the plain one.
+    label = "" if library_types.is_library_name(name) else f".<{name}>"
+    return lambda value, _encode_key: Decomposed(
+        head, (to_value(value),), lambda _index: label, (name,), name
+    )
+
+
+def _decompose_opaque(value: OpaqueValue, encode_key: EncodeKey) -> Decomposed:
+    match value.kind:
+        case OpaqueKind.ENUM:
+            names = fmt.encode_name(value.name) + fmt.encode_name(str(value.value))
+            return Decomposed((fmt.ENUM + names,))
+        case OpaqueKind.PATH:
+            letter = fmt.PATH_LETTERS[value.name]
+            return Decomposed((fmt.PATH + letter + fmt.encode_path_text(str(value.value)),))
+        case OpaqueKind.REGISTERED:
+            return _make_registered_decomposer(value.name, lambda _opaque: value.value)(
+                value, encode_key
+            )
+    tag = fmt.DATACLASS if value.kind is OpaqueKind.DATACLASS else fmt.NAMED_TUPLE
+    fields = [name for name, _ in value.fields]
+    head, label = _describe_fields(tag, value.name, fields)
+    return Decomposed(head, [one for _, one in value.fields], label, fields, value.name)
+
+
+BUILT_IN: Final[dict[type, Decomposer]] = {
+    **{cls: make_leaf_decomposer(leaf) for cls, leaf in LEAVES.items()},
     **CONTAINERS,
-    **OPAQUE,
+    OpaqueValue: _decompose_opaque,
 }
 
 
@@ -44,33 +179,22 @@ class Registration(NamedTuple):
     from_value: Callable[[Any], object]
 
 
-class _Writers(dict[type, hot.Writer]):
-    """Fast writers by exact type; an unknown type is described on first sight."""
-
-    def __init__(self, registry: Registry) -> None:
-        super().__init__(hot.WRITERS)
-        self._registry = registry
-
-    def __missing__(self, cls: type) -> hot.Writer:
-        opener = self._registry.opener_of(cls)
-        writer = hot.write_array if opener is open_array else hot.writer_of(opener)
-        self[cls] = writer
-        return writer
-
-
 class Registry:
     """The types that may stand in a state, beyond those built in.
 
     Enums, dataclasses and named tuples need no registration. Registering is done before the first
     value is encoded, at import, once.
+
+    Attributes:
+        writers: what the encoder has found out about types; a type that is registered leaves it.
     """
 
     def __init__(self) -> None:
         self._by_name: dict[str, Registration] = {}
         self._by_type: dict[type, Registration] = {}
-        self._openers: dict[type, Opener] = dict(BUILT_IN)
+        self._decomposers: dict[type, Decomposer] = dict(BUILT_IN)
         self._unknown: set[type] = set()
-        self.writers: hot.Table = _Writers(self)
+        self.writers: dict[type, Any] | None = None
 
     def register(
         self,
@@ -79,7 +203,7 @@ class Registry:
         to_value: Callable[[Any], object],
         from_value: Callable[[Any], object],
     ) -> None:
-        """Gives a type a canonical form.
+        """Give a type a canonical form.
 
         Args:
             cls: the exact type; its subclasses are not included.
@@ -90,10 +214,8 @@ class Registry:
         Raises:
             TypeNameTaken: E-ENCODE-005, the name or the type is registered or built in already.
         """
-        owner = self._by_name.get(name)
-        known = self._by_type.get(cls)
-        if owner is not None or known is not None or cls in BUILT_IN or not name:
-            taken = owner or known
+        taken = self._by_name.get(name) or self._by_type.get(cls)
+        if taken is not None or cls in BUILT_IN or not name:
             held = (
                 f"{taken.name!r} stands for {taken.cls.__qualname__}" if taken else "it is built in"
             )
@@ -104,63 +226,69 @@ class Registry:
                 type=cls.__qualname__,
                 name=name,
             )
-        registration = Registration(cls, name, to_value, from_value)
-        self._by_name[name] = self._by_type[cls] = registration
-        self._openers.pop(cls, None)
+        self._by_name[name] = self._by_type[cls] = Registration(cls, name, to_value, from_value)
+        # A dataclass, say, may have been met before it was registered.
+        self._decomposers.pop(cls, None)
         self._unknown.discard(cls)
-        self.writers.pop(cls, None)
+        if self.writers is not None:
+            self.writers.pop(cls, None)
 
-    def named(self, name: str) -> Registration | None:
-        """The registration under a name, or None."""
+    def find(self, name: str) -> Registration | None:
+        """Return the registration under a name, or None."""
         known = self._by_name.get(name)
-        if known is None and (cls := find_loaded_class(name)) is not None:
+        if known is None and (cls := library_types.find_loaded_class(name)) is not None:
             return self._adopt(cls)
         return known
 
     def _adopt(self, cls: type) -> Registration | None:
         """Register a type of a library that is known here; None for any other, and where the name is taken."""
-        found = find_library_type(cls)
+        found = library_types.find_library_type(cls)
         if found is None or found[0] in self._by_name:
             return None
         registration = Registration(cls, found[0], *found[1])
         self._by_name[registration.name] = self._by_type[cls] = registration
         return registration
 
-    def opener_of(self, cls: type) -> Opener:
-        """How to take a value of exactly this type apart.
+    def find_decomposer(self, cls: type) -> Decomposer:
+        """Return how to take a value of exactly this type apart.
 
         Raises:
             Refusal: the type has no canonical form.
         """
-        opener = self._openers.get(cls)
-        if opener is None:
-            opener = self._openers[cls] = self._described(cls)
-        return opener
+        known = self._decomposers.get(cls)
+        if known is None:
+            known = self._decomposers[cls] = self._make_decomposer(cls)
+        return known
 
     def knows(self, cls: type) -> bool:
         """Return whether values of exactly this type have a canonical form."""
         if cls in self._unknown:
             return False
         try:
-            self.opener_of(cls)
+            self.find_decomposer(cls)
         except Refusal:
             self._unknown.add(cls)
             return False
         return True
 
-    def _described(self, cls: type) -> Opener:
+    def _make_decomposer(self, cls: type) -> Decomposer:
         registration = self._by_type.get(cls) or self._adopt(cls)
         if registration is not None:
-            return registered_opener(registration.name, registration.to_value)
-        leaf = library_leaf(cls)
+            return _make_registered_decomposer(registration.name, registration.to_value)
+        leaf = find_library_leaf(cls)
         if leaf is not None:
-            return leaf_opener(leaf)
+            return make_leaf_decomposer(leaf)
         if issubclass(cls, enum.Enum):
-            return leaf_opener(enum_leaf(cls))
-        opener = dataclass_opener(cls) or named_tuple_opener(cls) or numpy_opener(cls)
-        if opener is None:
-            raise unknown_type(cls)
-        return opener
+            return make_leaf_decomposer(_make_enum_encoder(cls))
+        # Itself a dataclass, not merely a subclass of one, and without a built-in type's content.
+        if "__dataclass_fields__" in vars(cls) and not issubclass(cls, _BUILTIN_STATE):
+            return _make_dataclass_decomposer(cls)
+        if is_named_tuple(cls):
+            return _make_named_tuple_decomposer(cls)
+        numpy_decomposer = find_numpy_decomposer(cls)
+        if numpy_decomposer is None:
+            raise refuse_type(cls)
+        return numpy_decomposer
 
 
 registry = Registry()
@@ -173,7 +301,7 @@ def register(
     to_value: Callable[[Any], object],
     from_value: Callable[[Any], object],
 ) -> None:
-    """Gives a type a canonical form in the default registry; see ``Registry.register``.
+    """Give a type a canonical form in the default registry; see ``Registry.register``.
 
     Raises:
         TypeNameTaken: E-ENCODE-005, the name or the type is registered or built in already.

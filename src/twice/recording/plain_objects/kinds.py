@@ -15,7 +15,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from operator import attrgetter
 from typing import Any, Final
 
-from twice.foundation.encoding import InstanceValue, registry, type_name
+from twice.foundation.encoding import OpaqueKind, OpaqueValue, registry, type_name
 from twice.foundation.object_attributes import attributes, class_facts
 
 LEAVES: Final = frozenset({bool, int, float, complex, str, bytes, type(None)})
@@ -41,9 +41,9 @@ _HEAP_TYPE: Final = 1 << 9
 _NOT_INSTANTIABLE: Final = 1 << 7
 
 
-def mark(kind: str, **parts: object) -> InstanceValue:
+def mark(kind: str, **parts: object) -> OpaqueValue:
     """Return a mark with its parts."""
-    return InstanceValue(kind, tuple(sorted(parts)), tuple(parts[each] for each in sorted(parts)))
+    return OpaqueValue(OpaqueKind.DATACLASS, kind, tuple(sorted(parts.items())))
 
 
 def has_attributes(target: object) -> bool:

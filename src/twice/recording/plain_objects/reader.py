@@ -1,6 +1,6 @@
 """From live objects to values that have a canonical form.
 
-Objects become ``InstanceValue``, so a report names a place as the program does: ``game.player.x``. An object or a
+Objects become ``OpaqueValue``, so a report names a place as the program does: ``game.player.x``. An object or a
 container that is met again is written as the path at which it was met first.
 
 Invariant: the objects that are read are not changed, and live as long as the reading.
@@ -16,7 +16,7 @@ from operator import is_
 from typing import Any, Final
 
 from twice.errors import ComponentRefused
-from twice.foundation.encoding import InstanceValue, NamedTupleValue, registry, type_name
+from twice.foundation.encoding import OpaqueKind, OpaqueValue, registry, type_name
 from twice.recording.plain_objects import kinds
 from twice.recording.plain_objects.kinds import LEAVES, mark
 
@@ -123,8 +123,8 @@ class _Reader:
         if dataclasses.is_dataclass(value):  # its form holds the declared fields alone
             inner = {name: self.read(item, f"{path}.{name}", depth + 1) for name, item in held}
             return mark(kinds.OBJECT, attributes=inner, type=type_name(kind))
-        parts = tuple(self.read(item, f"{path}.{name}", depth + 1) for name, item in held)
-        return InstanceValue(type_name(kind), tuple(name for name, _ in held), parts)
+        fields = tuple((name, self.read(item, f"{path}.{name}", depth + 1)) for name, item in held)
+        return OpaqueValue(OpaqueKind.DATACLASS, type_name(kind), fields)
 
     def _read_container(self, value: Any, kind: type, path: str, depth: int) -> object:
         if kind in kinds.LISTED:
@@ -168,7 +168,8 @@ class _Reader:
         parts = self._read_parts(names, value, path, depth)
         if all(map(is_, parts, value)):
             return value
-        return NamedTupleValue(type_name(type(value)), names, tuple(parts))
+        fields = tuple(zip(names, parts, strict=True))
+        return OpaqueValue(OpaqueKind.NAMED_TUPLE, type_name(type(value)), fields)
 
     def _read_parts(
         self, names: Iterable[str], held: Iterable[object], path: str, depth: int
@@ -178,7 +179,7 @@ class _Reader:
             for name, item in zip(names, held, strict=True)
         ]
 
-    def _read_constant(self, value: object) -> InstanceValue:
+    def _read_constant(self, value: object) -> OpaqueValue:
         name, cells = kinds.name_constant(value), kinds.cells_of(value)
         return mark(kinds.CONSTANT, name=name, **({"cells": cells} if cells else {}))
 

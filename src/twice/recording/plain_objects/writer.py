@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twice.errors import RestoreRefused, TwiceError
-from twice.foundation.encoding import InstanceValue, encode, type_name
+from twice.foundation.encoding import OpaqueKind, OpaqueValue, encode, type_name
 from twice.recording.plain_objects import kinds
 from twice.recording.plain_objects.constants import find_constants
 from twice.recording.plain_objects.kinds import KEYED, LEAVES
@@ -78,7 +78,7 @@ class _Writer:
     def rebuild(self, current: Any, value: Any, path: str) -> Any:
         """Return what stands at a path."""
         kind = type(value)
-        if kind is InstanceValue:
+        if kind is OpaqueValue and value.kind is OpaqueKind.DATACLASS:
             return self._rebuild_mark(current, value, path)
         if kind in KEYED:
             return self._rebuild_keyed(
@@ -108,9 +108,9 @@ class _Writer:
         self._keep(found, path)
         return found
 
-    def _rebuild_mark(self, current: Any, value: InstanceValue, path: str) -> Any:
-        parts: dict[str, Any] = dict(zip(value.names, value.values, strict=True))
-        name = value.type_name
+    def _rebuild_mark(self, current: Any, value: OpaqueValue, path: str) -> Any:
+        parts: dict[str, Any] = dict(value.fields)
+        name = value.name
         if name == kinds.SAME:
             if parts["path"] not in self.known:
                 raise self._refuse(path, f"the object of {parts['path']!r}")

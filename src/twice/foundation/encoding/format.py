@@ -1,7 +1,6 @@
 """The letters of canonical form: tags, fixed-width packers, limits and the order of keys.
 
-Nothing here knows a registry or walks a value. ``docs/format/canonical-form.md`` is this module in
-prose.
+``docs/format/canonical-form.md`` is this module in prose.
 
 Invariant: a letter, once released, keeps its meaning for as long as ``VERSION`` stays the same.
 """
@@ -46,6 +45,13 @@ TIMEDELTA: Final = b"q"
 ARRAY: Final = b"a"
 NUMPY_SCALAR: Final = b"n"
 
+PATH_LETTERS: Final = {
+    "PurePosixPath": b"p",
+    "PosixPath": b"P",
+    "PureWindowsPath": b"w",
+    "WindowsPath": b"W",
+}
+
 VECTOR_LIST_INT: Final = b"vli"
 VECTOR_LIST_FLOAT: Final = b"vlf"
 VECTOR_TUPLE_INT: Final = b"vti"
@@ -69,8 +75,12 @@ pack_size: Final = Struct("<cQ").pack
 pack_u32: Final = Struct("<I").pack
 pack_u64: Final = Struct("<Q").pack
 
-NAN: Final = FLOAT + bytes.fromhex("000000000000f87f")
+INT_MIN: Final = -(1 << 63)
+INT_MAX: Final = (1 << 63) - 1
+QUIET_NAN: Final = float("nan")
+NAN_BYTES: Final = bytes.fromhex("000000000000f87f")
 """The one NaN: quiet, positive, empty payload."""
+NAN: Final = FLOAT + NAN_BYTES
 
 
 class PackerByCount(dict[int, Callable[..., bytes]]):
@@ -91,36 +101,46 @@ pack_ints: Final = PackerByCount("q")
 pack_floats: Final = PackerByCount("d")
 
 
-def int_form(value: int) -> bytes:
-    """Tag and two's complement, little-endian: 8 bytes, or as few as hold a wider one."""
-    if -0x8000_0000_0000_0000 <= value <= 0x7FFF_FFFF_FFFF_FFFF:
+def encode_int(value: int) -> bytes:
+    """Return tag and two's complement, little-endian: 8 bytes, or as few as hold a wider one."""
+    if INT_MIN <= value <= INT_MAX:
         return pack_int(INT, value)
     raw = value.to_bytes((value.bit_length() + 8) // 8, "little", signed=True)
     return pack_count(BIG_INT, len(raw)) + raw
 
 
-def float_form(value: float) -> bytes:
-    """Tag and the IEEE 754 double, little-endian; every NaN is the one NaN."""
+def encode_float(value: float) -> bytes:
+    """Return tag and the IEEE 754 double, little-endian; every NaN is the one NaN."""
     return pack_float(FLOAT, value) if value == value else NAN  # noqa: PLR0124  # NaN test
 
 
-def text_form(value: str) -> bytes:
-    """Tag, length in bytes, UTF-8 as it stands: no normalisation, no lone surrogates."""
+def encode_text(value: str) -> bytes:
+    """Return tag, length in bytes, UTF-8 as it stands: no normalisation, no lone surrogates."""
     raw = value.encode("utf-8")
     return pack_count(TEXT, len(raw)) + raw
 
 
-def name_form(value: str) -> bytes:
-    """A text without its tag, for names inside heads."""
+def encode_name(value: str) -> bytes:
+    """Return a text without its tag, for names inside heads."""
     raw = value.encode("utf-8")
     return pack_u32(len(raw)) + raw
 
 
-def sort_form(encoded: bytes) -> bytes:
-    """What keys and set elements are ordered by, ascending as unsigned bytes.
+def encode_path_text(text: str) -> bytes:
+    """Return length and bytes of a path; undecodable bytes of a file name stay as they were.
+
+    UTF-8 with surrogateescape is what ``os.fsencode`` does on a UTF-8 system. Its own codec belongs
+    to the process, and the bytes must not depend on that.
+    """
+    raw = text.encode("utf-8", "surrogateescape")
+    return pack_u32(len(raw)) + raw
+
+
+def sort_key(encoded: bytes) -> bytes:
+    """Return what keys and set elements are ordered by, ascending as unsigned bytes.
 
     The encoded bytes themselves, but a text goes without its length (so texts stand in code-point
-    order) and a 64-bit integer goes by value. No two encoded values share a sort form.
+    order) and a 64-bit integer goes by value. No two encoded values share a sort key.
     """
     tag = encoded[:1]
     if tag == TEXT:
@@ -132,5 +152,5 @@ def sort_form(encoded: bytes) -> bytes:
 
 
 def type_name(cls: type[Any]) -> str:
-    """``module:qualified.name``, the name under which a user's type is written."""
+    """Return ``module:qualified.name``, the name under which a user's type is written."""
     return f"{cls.__module__}:{cls.__qualname__}"
