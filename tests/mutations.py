@@ -112,7 +112,7 @@ MUTATIONS = (
     ),
     Mutation(
         "decode-last-pair",
-        "foundation/encoding/reading.py",
+        "foundation/encoding/decoder.py",
         "for index in range(count - 1):",
         "for index in range(count - 2):",
         "the order of the last two keys or set elements is not checked",
