@@ -24,8 +24,6 @@ from twice.foundation.digests import digest_bytes
 from twice.recording.effects.reordering import listing_read, turns_read
 from twice.recording.effects.shifting import (
     clock_offset_read,
-    clock_rate_read,
-    file_times_read,
     zone_read,
 )
 from twice.recording.surroundings.isolating import addresses_read
@@ -37,14 +35,11 @@ def settings_at_start() -> dict[str, str]:
         "addresses": addresses_read(),
         "allocator": "Python's" if sys.getallocatedblocks() else "the system's",
         "clock offset": clock_offset_read(),
-        "clock rate": clock_rate_read(),
         "collection": " ".join(map(str, gc.get_threshold())),
         "environment": f"{sum(len(name) + len(value) for name, value in _environ())} characters",
-        "file times": file_times_read(),
         "folder": _short(str(Path.cwd())),
         "hash": f"{hash('twice') & 0xFFFF_FFFF:08x}",  # twice: ignore[salted-hash] it shows the salt
         "home": _short(os.path.expanduser("~"), os.environ.get("LOGNAME", "")),  # noqa: PTH111
-        "host": _short(os.uname().nodename),
         "libm": _short(*(made.hex() for at in range(400) for made in _curves(at / 97 + 0.01))),
         "listing": listing_read(),
         "locale": f"{locale.setlocale(locale.LC_CTYPE)} {os.environ.get('LC_ALL', '')}".strip(),

@@ -148,20 +148,6 @@ SENSITIVE |= {
             for tick in run.ticks(3):
                 run.compare("year", datetime.date.today().year)
         """,
-    "clock rate": """
-        import time
-        def main(run):
-            for tick in run.ticks(2):
-                began = time.monotonic()
-                time.sleep(0.1)
-                run.compare("late", time.monotonic() - began > 0.6)
-        """,
-    "host name": """
-        import socket
-        def main(run):
-            for tick in run.ticks(3):
-                run.compare("host", socket.gethostname())
-        """,
     "listing order": """
         import os
         from pathlib import Path
@@ -169,12 +155,6 @@ SENSITIVE |= {
             for tick in run.ticks(3):
                 data = Path(__file__).parent / "data"
                 run.compare("names", [path.name for path in data.iterdir()])
-        """,
-    "file times": """
-        import os
-        def main(run):
-            for tick in run.ticks(3):
-                run.compare("old", os.path.getmtime(__file__) < 1.5e9)
         """,
     "task order": """
         import asyncio
@@ -201,7 +181,7 @@ USED = {"aten": "torch", "mkl": "torch", "task order": "asyncio"}
 """Factors that act on one library alone."""
 
 MACHINE = (
-    "blas kernels", "cpu features", "libm", "locale", "host name", "processors", "interpreter", "threads",
+    "blas kernels", "cpu features", "libm", "locale", "processors", "interpreter", "threads",
     "aten", "mkl",
 )  # fmt: skip
 """Factors that a machine may lack: another locale, a second processor, vector extensions."""

@@ -28,12 +28,9 @@ from twice.diagnosing.varying.interpreters import chosen_interpreter
 from twice.recording.surroundings import THREAD_CAPS
 from twice.recording.surroundings.handed import (
     CHILD_CLOCK_OFFSET,
-    CHILD_CLOCK_RATE,
     CHILD_CPUS,
-    CHILD_FILE_TIMES,
     CHILD_FOLDER,
     CHILD_GC,
-    CHILD_HOST,
     CHILD_LISTINGS,
     CHILD_SWITCH,
     CHILD_TASKS,
@@ -45,8 +42,9 @@ _NOISE_SIZE: Final = 4096
 _ZONES: Final = "/usr/share/zoneinfo"
 
 
-def _hash_seed(here: Here) -> Tried:
-    return Tried({"PYTHONHASHSEED": "1" if here.value("PYTHONHASHSEED") != "1" else "2"})
+def _either(variable: str, first: str, second: str) -> Callable[[Here], Tried]:
+    """A factor of one variable: the first value, or the second where the run has the first already."""
+    return lambda here: Tried({variable: second if here.value(variable) == first else first})
 
 
 def _threads(here: Here) -> Tried:
@@ -109,19 +107,6 @@ def _noise(here: Here) -> Tried:
     return Tried({NOISE: "x" * _NOISE_SIZE}, shown=f"{NOISE}, {_NOISE_SIZE} characters")
 
 
-def _memory(here: Here) -> Tried:
-    other = "malloc" if here.value("PYTHONMALLOC") != "malloc" else "pymalloc"
-    return Tried({"PYTHONMALLOC": other})
-
-
-def _collection(here: Here) -> Tried:
-    return Tried({CHILD_GC: "7,3,2" if here.value(CHILD_GC) != "7,3,2" else "5000,20,20"})
-
-
-def _switching(here: Here) -> Tried:
-    return Tried({CHILD_SWITCH: "0.0001" if here.value(CHILD_SWITCH) != "0.0001" else "0.02"})
-
-
 def _mask(here: Here) -> Tried:
     return Tried(
         {CHILD_UMASK: "0077" if (here.value(CHILD_UMASK) or _own_mask()) != "0077" else "0022"}
@@ -136,16 +121,6 @@ def _processors(here: Here) -> Tried:
     return Tried({CHILD_CPUS: "1"})
 
 
-def _aten(here: Here) -> Tried:
-    other = "default" if here.value("ATEN_CPU_CAPABILITY") != "default" else "avx2"
-    return Tried({"ATEN_CPU_CAPABILITY": other})
-
-
-def _mkl(here: Here) -> Tried:
-    other = "COMPATIBLE" if here.value("MKL_CBWR") != "COMPATIBLE" else "AUTO"
-    return Tried({"MKL_CBWR": other})
-
-
 def _libm(here: Here) -> Tried:
     if not platform.libc_ver()[0].startswith("glibc"):
         return skipped("only the GNU C library can be told which instructions to use")
@@ -156,24 +131,11 @@ def _libm(here: Here) -> Tried:
     return Tried({"GLIBC_TUNABLES": f"{given}:{wanted}" if given else wanted})
 
 
-def _host(here: Here) -> Tried:
-    if not sys.platform.startswith("linux"):
-        return skipped("only Linux lets a process have a host name of its own")
-    return Tried({CHILD_HOST: "elsewhere" if here.value(CHILD_HOST) != "elsewhere" else "here"})
-
-
 def _clock_offset(here: Here) -> Tried:
     if here.setup is not None and here.setup.clock is not None:
         return skipped("the clock of this run is a function of its ticks")
     now = int(here.value(CHILD_CLOCK_OFFSET) or 0)
     return Tried({CHILD_CLOCK_OFFSET: str(now + _OFFSET_S)}, shown="400 days, 5 h 7 min later")
-
-
-def _clock_rate(here: Here) -> Tried:
-    if here.setup is not None and here.setup.clock is not None:
-        return skipped("the clock of this run is a function of its ticks")
-    other = "8" if here.value(CHILD_CLOCK_RATE) != "8" else "1"
-    return Tried({CHILD_CLOCK_RATE: other}, shown=f"{other} times as fast")
 
 
 def _switched(name: str, word: str, shown: str) -> Callable[[Here], Tried]:
@@ -188,7 +150,12 @@ def _switched(name: str, word: str, shown: str) -> Callable[[Here], Tried]:
 
 
 FACTORS: Final = (
-    Factor("hash seed", "order of sets of str and bytes", _hash_seed, ("hash",)),
+    Factor(
+        "hash seed",
+        "order of sets of str and bytes",
+        _either("PYTHONHASHSEED", "1", "2"),
+        ("hash",),
+    ),
     Factor(
         "threads", "thread counts of BLAS and OpenMP", _threads, ("blas threads", "torch threads")
     ),
@@ -200,18 +167,24 @@ FACTORS: Final = (
         ("dispatch numpy",),
     ),
     Factor(
-        "aten", "torch without this processor's vector extensions", _aten, ("torch capability",)
+        "aten",
+        "torch without this processor's vector extensions",
+        _either("ATEN_CPU_CAPABILITY", "default", "avx2"),
+        ("torch capability",),
     ),
-    Factor("mkl", "MKL by the branch that every processor has", _mkl, ("mkl branch",)),
+    Factor(
+        "mkl",
+        "MKL by the branch that every processor has",
+        _either("MKL_CBWR", "COMPATIBLE", "AUTO"),
+        ("mkl branch",),
+    ),
     Factor("libm", "exp, sin and the like without AVX2 and FMA", _libm, ("libm",)),
     Factor(
         "clock offset", "the wall clock, more than a year ahead", _clock_offset, ("clock offset",)
     ),
-    Factor("clock rate", "every clock runs faster", _clock_rate, ("clock rate",)),
     Factor("time zone", "local time", _time_zone, ("time zone",)),
     Factor("locale", "language, sorting, formatting and encoding", _locale, ("locale",)),
     Factor("user and home", "user name and home directory", _user, ("home",)),
-    Factor("host name", "the name of this machine", _host, ("host",)),
     Factor("working directory", "an empty folder to stand in", _folder, ("folder",)),
     Factor("environment", "one long variable more", _noise, ("environment",)),
     Factor(
@@ -221,20 +194,29 @@ FACTORS: Final = (
         ("listing",),
     ),
     Factor(
-        "file times",
-        "times of files, mirrored around 2010",
-        _switched(CHILD_FILE_TIMES, "mirrored", "mirrored around 2010"),
-        ("file times",),
+        "memory layout",
+        "addresses of objects, by another allocator",
+        _either("PYTHONMALLOC", "malloc", "pymalloc"),
+        ("allocator",),
     ),
-    Factor("memory layout", "addresses of objects, by another allocator", _memory, ("allocator",)),
-    Factor("garbage collection", "thresholds of the collector", _collection, ("collection",)),
+    Factor(
+        "garbage collection",
+        "thresholds of the collector",
+        _either(CHILD_GC, "7,3,2", "5000,20,20"),
+        ("collection",),
+    ),
     Factor(
         "task order",
         "the newest of asyncio's ready tasks goes first",
         _switched(CHILD_TASKS, "newest-first", "newest first"),
         ("task turns",),
     ),
-    Factor("switch interval", "how often threads take turns", _switching, ("switching",)),
+    Factor(
+        "switch interval",
+        "how often threads take turns",
+        _either(CHILD_SWITCH, "0.0001", "0.02"),
+        ("switching",),
+    ),
     Factor("umask", "modes of new files", _mask, ("umask",)),
     Factor("processors", "one processor only", _processors, ("processors",), alone=True),
     Factor(

@@ -37,11 +37,8 @@ _FACTORS: Final = {
     "umask": ("TWICE_CHILD_UMASK",),
     "processors": ("TWICE_CHILD_CPUS",),
     "folder": ("TWICE_CHILD_FOLDER",),
-    "host name": ("TWICE_CHILD_HOST",),
     "clock offset": ("TWICE_CHILD_CLOCK_OFFSET",),
-    "clock rate": ("TWICE_CHILD_CLOCK_RATE",),
     "listing order": ("TWICE_CHILD_LISTINGS",),
-    "file times": ("TWICE_CHILD_FILE_TIMES",),
     "task order": ("TWICE_CHILD_TASKS",),
     "addresses": ("TWICE_CHILD_ADDRESSES",),
 }  # fmt: skip

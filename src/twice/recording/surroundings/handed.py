@@ -1,7 +1,7 @@
 """What a session's process does to itself before anything else, because no variable could do it.
 
 Garbage-collection thresholds, the thread switch interval, the file mode mask, the processors, the
-working directory, the host name, the clock, and the order of listings and tasks are no environment
+working directory, the clock, and the order of listings and tasks are no environment
 variables. A child gets them as variables of our own, ``TWICE_CHILD_*``, which are part of the recorded
 surroundings like every other; it takes them out of its environment before the program is loaded, so
 that a program sees their effect and not them.
@@ -21,9 +21,10 @@ from typing import Final
 
 from twice.errors import SurroundingsRefused
 from twice.recording.effects.reordering import newest_tasks_first, reverse_listings
-from twice.recording.effects.shifting import mirror_file_times, offset_wall_clock, rate_clocks
-from twice.recording.surroundings.isolating import fix_addresses, rename_host
+from twice.recording.effects.shifting import offset_wall_clock
+from twice.recording.surroundings.isolating import fix_addresses
 
+_PREFIX: Final = "TWICE_CHILD_"
 CHILD_GC: Final = "TWICE_CHILD_GC"
 """Collection thresholds: three numbers with commas between."""
 
@@ -42,20 +43,11 @@ CHILD_FOLDER: Final = "TWICE_CHILD_FOLDER"
 CHILD_ADDRESSES: Final = "TWICE_CHILD_ADDRESSES"
 """``fixed``: the process is started again without random addresses."""
 
-CHILD_HOST: Final = "TWICE_CHILD_HOST"
-"""The host name that it sees."""
-
 CHILD_CLOCK_OFFSET: Final = "TWICE_CHILD_CLOCK_OFFSET"
 """Whole seconds that the wall clock reads more than it does."""
 
-CHILD_CLOCK_RATE: Final = "TWICE_CHILD_CLOCK_RATE"
-"""How many times as fast every clock runs."""
-
 CHILD_LISTINGS: Final = "TWICE_CHILD_LISTINGS"
 """``backwards``: the order in which folders are listed."""
-
-CHILD_FILE_TIMES: Final = "TWICE_CHILD_FILE_TIMES"
-"""``mirrored``: what was newer is older."""
 
 CHILD_TASKS: Final = "TWICE_CHILD_TASKS"
 """``newest-first``: the order in which tasks that are ready take their turns."""
@@ -65,7 +57,8 @@ def take_handed(environ: MutableMapping[str, str]) -> None:
     """Do what the variables say and take them out.
 
     Raises:
-        SurroundingsRefused: E-ENV-001, for a value that cannot be used here.
+        SurroundingsRefused: E-ENV-001, for a value that cannot be used here, and for a variable that is not
+            known, as of a record of another version: a run without what it asks for would be another run.
     """
     for name, apply in _APPLY.items():
         value = environ.get(name)
@@ -81,6 +74,15 @@ def take_handed(environ: MutableMapping[str, str]) -> None:
                     value=value,
                 ) from error
         environ.pop(name, None)
+    for name in environ:
+        if name.startswith(_PREFIX):
+            raise SurroundingsRefused(
+                f"{name} asks for something that this version cannot do.",
+                f"Expected one of {', '.join(sorted(_APPLY))}.",
+                f"Leave {name} out, or use the version of twice that made the record.",
+                variable=name,
+                value=environ[name],
+            )
 
 
 def _thresholds(value: str) -> None:
@@ -118,10 +120,7 @@ _APPLY: Final[dict[str, Callable[[str], None]]] = {
     CHILD_UMASK: _mask,
     CHILD_CPUS: _processors,
     CHILD_FOLDER: os.chdir,
-    CHILD_HOST: rename_host,
     CHILD_CLOCK_OFFSET: lambda value: offset_wall_clock(int(value)),
-    CHILD_CLOCK_RATE: lambda value: rate_clocks(float(value)),
     CHILD_LISTINGS: _only("backwards", reverse_listings),
-    CHILD_FILE_TIMES: _only("mirrored", mirror_file_times),
     CHILD_TASKS: _only("newest-first", newest_tasks_first),
 }
