@@ -47,7 +47,7 @@ def find_processes_of(scratch: str) -> list[str]:
 @pytest.mark.fresh
 @pytest.mark.integration
 def test_how_a_worker_died_is_said() -> None:
-    with FreshWorker("twice.recording.measuring_child", os.environ) as worker:
+    with FreshWorker("twice.recording", os.environ) as worker:
         worker.kill()
         with pytest.raises(ProgramFailed, match="died: signal SIGKILL"):
             worker.ask({"probes": False, "groups": None})
@@ -62,7 +62,7 @@ def test_how_a_worker_died_is_said() -> None:
 @pytest.mark.fresh
 @pytest.mark.integration
 def test_a_deadline_of_nothing_is_over_at_once() -> None:
-    with FreshWorker("twice.recording.measuring_child", os.environ) as worker:
+    with FreshWorker("twice.recording", os.environ) as worker:
         with pytest.raises(TimeoutError):
             worker.answer(0)
         scratch = worker.scratch

@@ -14,11 +14,11 @@ from typing import Any
 
 from twice.foundation.fingerprint import Fingerprint
 from twice.recording.environment import measure
+from twice.recording.probes.kept import KeptProbes
+from twice.recording.session_job import RECORDING, hear
 from twice.recording.surroundings import Surroundings, environ_for_child
 from twice.worker.channel import Channel
 from twice.worker.process import FreshWorker, refuse_nesting
-
-_CHILD = "twice.recording.measuring_child"
 
 
 def measure_in(surroundings: Surroundings, *, python: str = "") -> Fingerprint:
@@ -30,11 +30,12 @@ def measure_in(surroundings: Surroundings, *, python: str = "") -> Fingerprint:
     """
     refuse_nesting()
     environ = environ_for_child(os.environ, surroundings)
-    with FreshWorker(_CHILD, environ, python=python) as child:
-        return Fingerprint.from_json(child.ask({})["measured"])
+    with FreshWorker(RECORDING, environ, python=python, heard=hear) as child:
+        return Fingerprint.from_json(child.ask({"action": "measure"})["measured"])
 
 
 def measure_here(job: Mapping[str, Any], channel: Channel) -> None:
-    """Measure this process, and answer."""
+    """Measure this process, every probe anew, and answer."""
     del job
-    channel.send({"kind": "measured", "measured": measure().to_json()})
+    kept = KeptProbes({})
+    channel.send({"kind": "measured", "measured": measure(kept=kept).to_json(), **kept.message()})

@@ -27,13 +27,12 @@ from twice.recording.record.sink import unwritable
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import Progress, Sample, draw, summary_of
 from twice.recording.sealing.inventory import in_words
-from twice.recording.session_job import GO_ON, SUPERVISED, WORLD, hear
+from twice.recording.session_job import GO_ON, RECORDING, SUPERVISED, WORLD, hear
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
 from twice.recording.world_request import describe_copy
 from twice.worker.process import FreshWorker, refuse_nesting
 
-_CHILD = "twice.recording"
 SEED_VARIABLE = "TWICE_SEED"
 
 
@@ -169,7 +168,7 @@ def record_program(
     )
     environ = environ_for_child(os.environ, surroundings)
     with FreshWorker(
-        _CHILD,
+        RECORDING,
         environ,
         show=show,
         stdin=stdin,
@@ -250,6 +249,7 @@ def record_job(
     world = {WORLD: describe_copy(setup.program, shared=shared, is_recorded=True)}
     return {
         **(world if in_copy else {}),
+        "action": "record",
         "setup": setup.to_json(),
         "surroundings": surroundings.to_json(),
         "out": str(out.absolute()),

@@ -24,8 +24,9 @@ from twice.foundation.classes import DeterminismClass, Predicate, Summary
 from twice.foundation.encoding import decode, encode
 from twice.foundation.fingerprint import Fingerprint
 from twice.foundation.seeds import Seed, sweep_seed
+from twice.recording.probes.kept import PROBES, read_known_probes
 from twice.recording.runrecord import RunRecord
-from twice.recording.session_job import WORLD
+from twice.recording.session_job import RECORDING, WORLD, hear
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child
 from twice.recording.world_request import describe_copy
@@ -33,7 +34,6 @@ from twice.worker.process import FreshWorker
 
 SAMPLE = "sample"
 Progress = Callable[[int, int], None]
-_CHILD = "twice.recording.sampling_child"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def draw(
         while len(members) < summary.n:
             while started < summary.n and len(waiting) < at_once:
                 seed = sweep_seed(setup.seed, started, rule=setup.rule)
-                child = running.enter_context(FreshWorker(_CHILD, environ, cwd=cwd))
+                child = running.enter_context(FreshWorker(RECORDING, environ, cwd=cwd, heard=hear))
                 child.channel.send(_job(setup, seed, summary, measured=measured and not started))
                 waiting.append((started, seed, child))
                 started += 1
@@ -152,9 +152,11 @@ def _job(setup: Setup, seed: Seed, summary: Summary, *, measured: bool) -> Mappi
     # Nobody looks at a member's compare-points, so it takes as few as can be.
     own = replace(setup, seed=seed, granularity="episode")
     return {
+        "action": "sample",
         "setup": own.to_json(),
         "summary": summary.name,
         "measured": measured,
+        PROBES: read_known_probes(),
         WORLD: describe_copy(setup.program),
     }
 

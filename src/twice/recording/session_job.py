@@ -11,6 +11,8 @@ from typing import Any, Final
 from twice.recording.probes.kept import keep_probes
 from twice.recording.trust import remember_message
 
+RECORDING: Final = "twice.recording"
+"""The module that records, runs members of samples and measures."""
 SUPERVISED: Final = "supervised"
 """Set in a job whose process is supervised: a recording, which learns of every file that is touched."""
 WORLD: Final = "world"

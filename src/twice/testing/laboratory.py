@@ -214,12 +214,7 @@ def record_into(
     pid = 0
     try:
         with closing(process):
-            message = process.ask(
-                {
-                    "action": "record",
-                    **record_job(setup, surroundings, out, force=True, in_copy=True),
-                }
-            )
+            message = process.ask(record_job(setup, surroundings, out, force=True, in_copy=True))
             while message["kind"] != "ended":
                 pid = int(message.get("pid", pid))
                 if (made := message.get("record")) is not None:

@@ -30,6 +30,7 @@ from twice.errors import ProgramFailed, UsageError
 from twice.foundation.closing import Closing
 from twice.foundation.exit_by_signal import would_end
 from twice.worker.channel import KEPT, Channel, pair, revive_error
+from twice.worker.exit_status import count_memory_kills, describe_exit
 
 NESTED = "TWICE_SESSION"
 """Set for a worker: the folder that is its own, made when it is needed, removed with it."""
@@ -165,8 +166,13 @@ class Worker(Closing):
         for file in self._files:
             file.close()
 
-    def _death(self, how: str = "", code: int | None = None) -> ProgramFailed:
+    def _find_exit(self) -> tuple[str, int | None]:
+        """Return how the process ended, in words, and its exit code; of a fork neither is known."""
+        return "", None
+
+    def _death(self) -> ProgramFailed:
         """Return how the worker died, as the error of whoever waited for its answer."""
+        how, code = self._find_exit()
         tail = self.errors_tail()
         return ProgramFailed(
             f"The process that executed the program died{how}.",
@@ -235,7 +241,7 @@ class FreshWorker(Worker):
         heard: Heard = lambda _: None,
     ) -> None:
         super().__init__(heard)
-        self._passes_interrupts = passes_interrupts
+        self._passes_interrupts, self._memory_kills = passes_interrupts, count_memory_kills()
         parent = os.path.realpath(tempfile.gettempdir())
         self.scratch = f"{parent}/twice-session-{os.getpid()}-{os.urandom(8).hex()}"
         given = (None if stdin else subprocess.DEVNULL) if isinstance(stdin, bool) else stdin
@@ -253,13 +259,10 @@ class FreshWorker(Worker):
         self.program_pid = self._process.pid
         self._passing: dict[signal.Signals, Any] = {}
         if passes_interrupts and threading.current_thread() is threading.main_thread():
-            for (
-                number
-            ) in _PASSED_ON:  # those that would end this process are the program's to handle
-                if would_end(number):
+            for number in _PASSED_ON:
+                if would_end(number):  # then it is the program's to handle
                     self._passing[number] = signal.signal(number, self._interrupt)
-        self._shown = [0, 0]
-        self._done = threading.Event()
+        self._shown, self._done = [0, 0], threading.Event()
         self._shower = threading.Thread(target=self._show_forever, daemon=True) if show else None
         if self._shower is not None:
             self._shower.start()
@@ -316,8 +319,7 @@ class FreshWorker(Worker):
             self._end = None
         shutil.rmtree(self.scratch, ignore_errors=True)
 
-    def _interrupt(self, number: int = signal.SIGINT, frame: FrameType | None = None) -> None:
-        del frame
+    def _interrupt(self, number: int = signal.SIGINT, _frame: FrameType | None = None) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._process.pid, number)
 
@@ -329,14 +331,15 @@ class FreshWorker(Worker):
         poll.register(self.channel.fileno(), select.POLLIN)
         poll.register(self._end, select.POLLIN)
         found = poll.poll(None if timeout_s is None else timeout_s * 1000)
+        if not found:
+            raise TimeoutError("nothing came in time")
         return [descriptor for descriptor, _ in found] == [self._end]
 
-    def _death(self, how: str = "", code: int | None = None) -> ProgramFailed:
+    def _find_exit(self) -> tuple[str, int | None]:
         code = self.wait()
         if code < 0:
             self._end_leftovers()
-        how = f": signal {signal.Signals(-code).name}" if code < 0 else f": exit code {code}"
-        return super()._death(how, code)
+        return f": {describe_exit(code, self._memory_kills)}", code
 
     def _end_leftovers(self) -> None:
         """End what the worker started and left, where it was killed and nobody answers these any more."""
@@ -379,12 +382,10 @@ def refuse_nesting() -> None:
 
 
 def run_apart(module: str, arguments: Sequence[str], timeout_s: float) -> bytes | None:
-    """Run a module of ours that may crash or never return; return what it printed, or None where it did.
+    """Run ``python -m module`` that may crash or never return.
 
-    Args:
-        module: run with ``python -m``.
-        arguments: its command line.
-        timeout_s: after so many seconds it is ended.
+    Returns:
+        What it printed; None where it failed, or did not end within ``timeout_s`` seconds.
     """
     try:
         done = subprocess.run(

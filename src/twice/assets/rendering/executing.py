@@ -25,7 +25,7 @@ from twice.errors import RenderFailed, TwiceError
 from twice.foundation.seeds import Seed
 from twice.recording.naming import AS_MAIN, parse_program
 from twice.recording.recorder import record_job
-from twice.recording.session_job import hear
+from twice.recording.session_job import RECORDING, hear
 from twice.recording.setup import Setup
 from twice.recording.surroundings import environ_for_child, for_recording
 from twice.worker.process import FreshWorker
@@ -34,7 +34,6 @@ PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 """Where a child looks for programs, whatever its caller's environment says."""
 
 _PYTHON: Final = re.compile(r"python(3(\.[0-9]+)?)?")
-_SESSION: Final = "twice.recording"
 
 
 def is_python(argv: tuple[str, ...]) -> bool:
@@ -122,7 +121,7 @@ def _recorded(job: Job, place: Workplace) -> tuple[Path, str]:
         if "PYTHONPATH" in os.environ:  # Where twice itself is found when it is not installed.
             base["PYTHONPATH"] = os.environ["PYTHONPATH"]
         environ = environ_for_child(base, surroundings)
-        with FreshWorker(_SESSION, environ, cwd=str(place.folder), heard=hear) as child:
+        with FreshWorker(RECORDING, environ, cwd=str(place.folder), heard=hear) as child:
             limit(child.pid, job.bytes_max)
             try:
                 ended = _answered(child, message, job.timeout_s)

@@ -1,4 +1,4 @@
-"""The process that runs one member of a sample: ``python -m twice.recording.sampling_child``.
+"""Run one member of a sample, in a process of its own.
 
 It executes the program like a recording does, and keeps nothing but the declared summary.
 
@@ -17,7 +17,7 @@ from twice.recording.environment import measure
 from twice.recording.executing import execute
 from twice.recording.frame_kinds import SUMMARY
 from twice.recording.inputs import LiveInputs
-from twice.recording.serving import serve
+from twice.recording.probes.kept import KeptProbes
 from twice.recording.session import Session
 from twice.recording.setup import Setup
 from twice.recording.sink import Sink
@@ -46,7 +46,8 @@ class SummarySink(Sink):
 def sample_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Run one member and send its summary."""
     setup = Setup.from_json(job["setup"])
-    environment = measure().to_json() if job["measured"] else None
+    kept = KeptProbes(job)
+    environment = measure(kept=kept).to_json() if job["measured"] else None
     sink = SummarySink(job["summary"])
     layer = EffectLayer(
         LiveSource(), None, opted_in=setup.strict_packages, algorithm=setup.algorithm
@@ -57,10 +58,5 @@ def sample_here(job: Mapping[str, Any], channel: Channel) -> None:
     # What an unfinished run had reported by then is not its summary.
     finished = ending["how"] in {"completed", "exit"}
     value = sink.last if finished else None
-    channel.send(
-        {"kind": "ended", "how": ending["how"], "value": value, "environment": environment}
-    )
-
-
-if __name__ == "__main__":
-    serve(sample_here)
+    told = {"how": ending["how"], "value": value, "environment": environment}
+    channel.send({"kind": "ended", **told, **kept.message()})
