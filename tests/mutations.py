@@ -105,7 +105,7 @@ MUTATIONS = (
     ),
     Mutation(
         "relative-symmetric",
-        "foundation/equivalence/distances.py",
+        "foundation/comparison/distances.py",
         "return distance / abs(recorded) if recorded else math.inf",
         "return distance / max(abs(recorded), abs(replayed)) if recorded else math.inf",
         "a relative distance is measured by the larger value, not by the recorded one",

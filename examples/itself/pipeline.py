@@ -18,7 +18,7 @@ import numpy as np
 import twice
 from twice.checking.looking import look_at_bytes
 from twice.checking.reader import Reader
-from twice.foundation.difference import differences
+from twice.foundation.comparison import differences
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import decode, encode
 from twice.foundation.merkle import rehash, tree

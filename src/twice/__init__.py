@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from twice.diagnosing.diagnose import diagnose
     from twice.diagnosing.varying.varying import vary
     from twice.foundation.classes import DeterminismClass, Predicate, Scope
-    from twice.foundation.equivalence import Abs, Quantum, Rel, Ulp
+    from twice.foundation.comparison import Abs, Quantum, Rel, Ulp
     from twice.recording.active import effect
     from twice.recording.recorder import record
     from twice.recording.run import Run
@@ -63,15 +63,15 @@ __all__ = [
 __version__ = "0.1.0"
 
 _ASKED_FOR = {
-    "Abs": "twice.foundation.equivalence",
+    "Abs": "twice.foundation.comparison",
     "DeterminismClass": "twice.foundation.classes",
     "Predicate": "twice.foundation.classes",
-    "Quantum": "twice.foundation.equivalence",
-    "Rel": "twice.foundation.equivalence",
+    "Quantum": "twice.foundation.comparison",
+    "Rel": "twice.foundation.comparison",
     "Run": "twice.recording.run",
     "RunRecord": "twice.recording.runrecord",
     "Scope": "twice.foundation.classes",
-    "Ulp": "twice.foundation.equivalence",
+    "Ulp": "twice.foundation.comparison",
     "branch": "twice.replayer.branch_session",
     "diagnose": "twice.diagnosing.diagnose",
     "effect": "twice.recording.active",

@@ -17,8 +17,8 @@ from twice.foundation.classes import (
     Summary,
     refuse_weak_digest,
 )
+from twice.foundation.comparison import Abs, Exact, Quantum, Ulp
 from twice.foundation.digests import Algorithm
-from twice.foundation.equivalence import Abs, Exact, Quantum, Ulp
 
 chances = st.floats(0.01, 0.99)
 summaries = st.builds(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from twice.errors import EncodingRefused
-from twice.foundation.difference import differences
+from twice.foundation.comparison import differences
 from twice.foundation.encoding import decode, encode, loaded_types
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from twice.errors import DecodingRefused
-from twice.foundation.difference import differences
+from twice.foundation.comparison import differences
 from twice.foundation.digests import Algorithm, digest_parts, digest_value
 from twice.foundation.encoding import decode, encode, encode_parts, loaded_types
 from twice.foundation.encoding.reference_walk import walk

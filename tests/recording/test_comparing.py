@@ -16,7 +16,7 @@ pytestmark = pytest.mark.integration
 # The process id is a difference that no one governs: another number in every process.
 DRIFTING = """
     import os
-    from twice.foundation.equivalence import Abs
+    from twice.foundation.comparison import Abs
 
     class Level:
         def __init__(self):
@@ -138,7 +138,7 @@ def test_judging_by_another_class_than_the_recorded_one(tmp_path: Path) -> None:
 
 LOOSER = """
     from pathlib import Path
-    from twice.foundation.equivalence import Abs
+    from twice.foundation.comparison import Abs
 
     LATER = __import__('posix').access({later!r}, 0)
     WITHIN = Abs(1e9 if LATER else 0.1)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from twice.errors import ToolRefused
-from twice.foundation.equivalence import Abs, Rel
+from twice.foundation.comparison import Abs, Rel
 from twice.tooling import (
     Condition,
     Context,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from twice.foundation.equivalence import Abs
+from twice.foundation.comparison import Abs
 from twice.tooling import CallRefused, Context, Needs, Registry, Session, negotiate, tool
 from twice.tooling.adapters.tables import Tables
 from twice.tooling.adapters.tables import registry as tables

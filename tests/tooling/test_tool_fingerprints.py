@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from twice.foundation.equivalence import Abs
+from twice.foundation.comparison import Abs
 from twice.tooling import Needs, Registry, Tool, tool
 from twice.tooling.adapters.tables import registry as tables
 

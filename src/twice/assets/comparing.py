@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from twice.assets.model.log import DeterminismLog
 from twice.assets.model.reading import escaped, short, to_document
-from twice.foundation.difference import differences
+from twice.foundation.comparison import differences
 
 FORMAT: Final = "twice.asset-diff/1"
 _LIMIT: Final = 1000

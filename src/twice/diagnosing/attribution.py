@@ -22,7 +22,7 @@ from twice.diagnosing.locating import callables as tags
 from twice.diagnosing.locating.located import Located
 from twice.diagnosing.read_comparison import BY_LIBRARY
 from twice.foundation.channels import Channel
-from twice.foundation.difference import FieldDifference
+from twice.foundation.comparison import FieldDifference
 from twice.recording.effects.ops import RECEIVED
 from twice.recording.surroundings import Surroundings, differences
 

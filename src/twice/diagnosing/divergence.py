@@ -13,7 +13,7 @@ from twice.diagnosing.log_comparison import InputDifference, PointRef
 from twice.diagnosing.text_layout import Block, cut, fold, join_blocks, name_place, set_values
 from twice.foundation.channels import Channel
 from twice.foundation.classes import Predicate
-from twice.foundation.difference import FieldDifference
+from twice.foundation.comparison import FieldDifference
 from twice.replayer.record_outcomes import OutcomeDifference
 
 Result = Literal[

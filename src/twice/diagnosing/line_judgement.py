@@ -19,7 +19,7 @@ from twice.diagnosing.locating.reading_functions import function_lines, lines_ca
 from twice.diagnosing.locating.reading_lines import line_facts
 from twice.diagnosing.tracing.paths import OBJECT
 from twice.foundation.channels import Channel
-from twice.foundation.difference import FieldDifference
+from twice.foundation.comparison import FieldDifference
 
 _STREAM_POSITIONS: Final = "stream positions"
 _BESIDE: Final = 0.3  # of an earlier difference that nobody saw come in

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from twice.errors import RecordTorn
 from twice.foundation.classes import Predicate
+from twice.foundation.comparison import Tolerance, tolerance_from_json
 from twice.foundation.encoding import decode
-from twice.foundation.equivalence import Equivalence, equivalence_from_json
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.foundation.seeds import Seed
 from twice.recording.components import RESERVED
@@ -241,7 +241,7 @@ def list_unequal_judged(a: RunRecord, b: RunRecord, index: int) -> list[str]:
     tolerated = {}
     for frame in a.reader.frames(kinds=[VALUE], first_point=index, last_point=index):
         fields: Any = decode(frame.payload)
-        tolerated[fields[0]] = equivalence_from_json(fields[1])
+        tolerated[fields[0]] = tolerance_from_json(fields[1])
     return compare_digests(one.digests, two.digests, a.setup.predicate, tolerated)
 
 
@@ -249,7 +249,7 @@ def compare_digests(
     one: Mapping[str, bytes],
     two: Mapping[str, bytes],
     predicate: Predicate,
-    tolerated: Mapping[str, Equivalence],
+    tolerated: Mapping[str, Tolerance],
 ) -> list[str]:
     """Columns of a point whose digests differ, of those that a class judges by them, sorted."""
     judges = judged_by(predicate, lambda: tolerated)
@@ -290,7 +290,7 @@ def _compare_tolerated(
             pending = next(values_b, None)
         if pending is None or (pending[0], pending[1]) != (index, column):
             continue
-        verdict = equivalence_from_json(measure).same(value, pending[3])
+        verdict = tolerance_from_json(measure).same(value, pending[3])
         if not verdict.same:
             return within, (index, column)
         within += bool(verdict.distance)

@@ -14,8 +14,8 @@ from typing import Any
 
 from twice.diagnosing.divergence import Result
 from twice.errors import SampleUndecided
-from twice.foundation.agreement import agreement
 from twice.foundation.classes import DeterminismClass
+from twice.foundation.two_sample_tests import apply_test
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import read_sample
 from twice.replayer.statistical import described, samples_json
@@ -54,7 +54,7 @@ def compare_samples(a: RunRecord, b: RunRecord) -> Sampled | None:
             "Expected two records with the sample of a declared summary.",
             "Record again: twice record PROGRAM --class statistical --summary NAME --epsilon E",
         )
-    found = agreement(summary, one.values, two.values)
+    found = apply_test(summary, one.values, two.values)
     if found.agrees is None:
         seeds = f"--n {found.needed}" if found.needed else "a larger --n or --epsilon"
         raise SampleUndecided(

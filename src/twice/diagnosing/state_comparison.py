@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from twice.diagnosing.executions import Executed
-from twice.foundation.difference import FieldDifference, differences
+from twice.foundation.comparison import FieldDifference, differences
 from twice.foundation.encoding import decode, encode
 from twice.recording.streams import draws
 

@@ -15,8 +15,8 @@ from enum import StrEnum
 from typing import Any, Self, assert_never
 
 from twice.errors import ClassRefused
+from twice.foundation.comparison import Exact, Tolerance, tolerance_from_json
 from twice.foundation.digests import Algorithm, require_cryptographic
-from twice.foundation.equivalence import Equivalence, Exact, equivalence_from_json
 from twice.foundation.promises import Axis, DeterminismClass, Scope
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class SampleTest(StrEnum):
-    """How the statistical class compares two samples; see ``equivalence.samples``."""
+    """How the statistical class compares two samples; see ``two_sample_tests``."""
 
     MEAN = "mean"
     KS = "ks"
@@ -124,7 +124,7 @@ class Predicate:
     determinism_class: DeterminismClass = DeterminismClass.BIT_EXACT
     scope: Scope = Scope.HOST
     subsystems: Mapping[str, DeterminismClass] = field(default_factory=dict)
-    decisions: Equivalence = field(default_factory=Exact)
+    decisions: Tolerance = field(default_factory=Exact)
     sample: Summary | None = None
 
     def __post_init__(self) -> None:
@@ -208,7 +208,7 @@ class Predicate:
                 determinism_class=parse_class(data["class"]),
                 scope=parse_scope(data["scope"]),
                 subsystems={name: parse_class(own) for name, own in data["subsystems"].items()},
-                decisions=equivalence_from_json(data["decisions"]),
+                decisions=tolerance_from_json(data["decisions"]),
                 sample=None if data["sample"] is None else Summary.from_json(data["sample"]),
             )
         except ClassRefused:

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from twice.errors import ComponentRefused
-from twice.foundation.equivalence import Equivalence
+from twice.foundation.comparison import Tolerance
 from twice.recording.plain_objects import (
     find_attributes,
     has_attributes,
@@ -55,7 +55,7 @@ class Component:
     target: object
     read: Callable[[], object]
     put: Callable[[Any], None] | None
-    equivalence: Equivalence | None = None
+    equivalence: Tolerance | None = None
     changed: Callable[[], Iterable[str] | None] | None = None
     form: str = "state/restore"
     live: Callable[[], object] | None = None
@@ -66,7 +66,7 @@ def component_of(
     target: object,
     *,
     fields: Sequence[str] | None = None,
-    equivalence: Equivalence | None = None,
+    equivalence: Tolerance | None = None,
     incremental: bool = False,
 ) -> Component:
     """Understand an object as a component.
@@ -143,7 +143,7 @@ def _by_attributes(
     name: str,
     target: object,
     fields: tuple[str, ...] | None,
-    equivalence: Equivalence | None,
+    equivalence: Tolerance | None,
     changed: Callable[[], Iterable[str] | None] | None,
     form: str,
 ) -> Component:

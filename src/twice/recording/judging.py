@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from twice.foundation.classes import DeterminismClass, Predicate
-from twice.foundation.equivalence import Equivalence
+from twice.foundation.comparison import Tolerance
 
 DECISIONS = frozenset({"inputs", "output"})
 
 
 def judged_by(
-    predicate: Predicate, tolerances: Callable[[], Mapping[str, Equivalence]]
+    predicate: Predicate, tolerances: Callable[[], Mapping[str, Tolerance]]
 ) -> Callable[[str], bool]:
     """A function that tells for a component's column whether it takes part in the root."""
 

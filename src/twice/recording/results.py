@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from twice.errors import TwiceError
-from twice.foundation.difference.fields import short
+from twice.foundation.comparison import short
 from twice.foundation.digests import Algorithm, digest_value
 
 RESULTS = "results"

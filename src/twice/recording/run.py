@@ -16,7 +16,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from twice.errors import TickMisuse, UsageError
-from twice.foundation.equivalence import Equivalence
+from twice.foundation.comparison import Tolerance
 from twice.foundation.seeds import Seed
 from twice.recording.components import component_of
 from twice.recording.config import Config
@@ -119,7 +119,7 @@ class Run:
         target: T,
         *,
         fields: Sequence[str] | None = None,
-        equivalence: Equivalence | None = None,
+        equivalence: Tolerance | None = None,
         incremental: bool = False,
     ) -> T:
         """Track an object as a component: its state is compared at every compare-point.
@@ -183,7 +183,7 @@ class Run:
         value: T = self._session.input(name, thunk)
         return value
 
-    def compare(self, name: str, value: object, *, within: Equivalence | None = None) -> None:
+    def compare(self, name: str, value: object, *, within: Tolerance | None = None) -> None:
         """An explicit compare-point over a value: a decision, as the logical class sees it.
 
         Args:

@@ -5,7 +5,7 @@ the world afresh and leaves no record; of what it reports by ``run.summary(name,
 value of the declared name counts. A recording keeps its sample as journal frames at the front of
 the record, so a run that is killed later still has it.
 
-What it does not do: hold two samples against each other; ``foundation.agreement`` does.
+What it does not do: hold two samples against each other; ``foundation.two_sample_tests`` does.
 
 Invariant: a member's seed depends on the master seed and its index alone.
 """

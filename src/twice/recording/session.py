@@ -17,8 +17,8 @@ from time import perf_counter  # The real one: bound before anything is patched.
 from typing import Any
 
 from twice.errors import TickMisuse
+from twice.foundation.comparison import Tolerance
 from twice.foundation.encoding import encode, encode_parts
-from twice.foundation.equivalence import Equivalence
 from twice.recording.cadence import RateGuard
 from twice.recording.comparepoints import ComparePoints, Taken
 from twice.recording.components import Component
@@ -54,7 +54,7 @@ class Session:
         self.setup = setup
         self.config = Config(setup.config)
         self.wiring = wiring
-        self.tolerances: dict[str, Equivalence] = {}
+        self.tolerances: dict[str, Tolerance] = {}
         self.inputs_position = b""
         self.inputs_last: dict[str, Any] = {}
         self.tick = -1
@@ -126,7 +126,7 @@ class Session:
             self._take(f"input:{name}")
         return event.value
 
-    def compare(self, name: str, value: object, within: Equivalence | None) -> None:
+    def compare(self, name: str, value: object, within: Tolerance | None) -> None:
         """An explicit compare-point over one value."""
         self._raise_pending()
         self._decided = True

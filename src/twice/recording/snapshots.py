@@ -277,7 +277,7 @@ def put_back(component: Component, captured: Captured) -> None:
     component.put(decoded(parts, captured.subsystems.get(PREFIX + component.name)))
     again = b"".join(encode_parts(component.read()))
     if again != b"".join(parts):
-        from twice.foundation.difference import differences
+        from twice.foundation.comparison import differences
 
         found = differences(decoded(parts), decode(again, resolve=loaded_types))
         places = ", ".join(difference.path for difference in found[:3]) or "its canonical form"

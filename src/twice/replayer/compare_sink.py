@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from twice.foundation.classes import Predicate
+from twice.foundation.comparison import tolerance_from_json
 from twice.foundation.encoding import decode, loaded_types
-from twice.foundation.equivalence import equivalence_from_json
 from twice.recording.comparepoints import Taken
 from twice.recording.judging import judged_by
 from twice.recording.runrecord import RunRecord
@@ -110,7 +110,7 @@ class ComparingSink(Sink):
                     values[name],
                 )
                 same = recorded_within == within
-                if same and equivalence_from_json(within).same(recorded_value, value).same:
+                if same and tolerance_from_json(within).same(recorded_value, value).same:
                     tolerated = True
                 else:
                     failed.append(name)

@@ -25,8 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from twice.foundation.difference import differences
-from twice.foundation.difference.fields import printed
+from twice.foundation.comparison import differences, print_value
 
 _PART_BYTES_MAX = 256 << 20
 _ROWS_MAX = 1_000_000
@@ -99,7 +98,7 @@ def _compare_rows(recorded: Rows, replayed: Rows) -> str:
 
 
 def _format_row(row: tuple[object, ...] | None) -> str:
-    return "(absent)" if row is None else printed(row)
+    return "(absent)" if row is None else print_value(row)
 
 
 def _compare_lines(recorded: bytes, replayed: bytes) -> str:
@@ -114,7 +113,7 @@ def _compare_lines(recorded: bytes, replayed: bytes) -> str:
 
 
 def _format_line(line: str | None) -> str:
-    return "(absent)" if line is None else printed(line)
+    return "(absent)" if line is None else print_value(line)
 
 
 def _compare_bytes(recorded: bytes, replayed: bytes) -> str:

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 
 from twice.errors import RestoreRefused, SnapshotMissing, StreamStateRefused
-from twice.foundation.difference import FieldDifference, differences
+from twice.foundation.comparison import FieldDifference, differences
 from twice.foundation.encoding import decode
 from twice.recording.runrecord import RunRecord
 from twice.replayer.preconditions import require_rerunnable, require_same_code

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from twice.foundation.agreement import Agreement, agreement
 from twice.foundation.classes import DeterminismClass, Predicate, Summary
 from twice.foundation.fingerprint import Fingerprint, differences
+from twice.foundation.two_sample_tests import Agreement, apply_test
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import Progress, Sample, draw, read_sample
 from twice.replayer.outcome import Failure
@@ -66,7 +66,7 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
     )
     assert fresh.environment is not None, "the first run of a fresh sample measures"
     then = Fingerprint.from_json(record.identity["environment"])
-    agreed = agreement(summary, recorded.values, fresh.values)
+    agreed = apply_test(summary, recorded.values, fresh.values)
     failure = found.failure
     if failure is None and agreed.agrees is False:
         was, now = described(recorded.values), described(fresh.values)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from twice.foundation.difference.fields import short
+from twice.foundation.comparison import short
 from twice.foundation.encoding import OpaqueKind, OpaqueValue, encode
 from twice.foundation.printable import printable
 

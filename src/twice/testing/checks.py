@@ -23,7 +23,7 @@ from twice.errors import (
     UsageError,
 )
 from twice.foundation.channels import Channel
-from twice.foundation.difference import FieldDifference, differences
+from twice.foundation.comparison import FieldDifference, differences
 from twice.foundation.encoding import decode, encode
 from twice.foundation.seeds import derive
 from twice.recording.runrecord import RunRecord

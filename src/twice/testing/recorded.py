@@ -20,7 +20,7 @@ import pytest
 
 from twice.diagnosing.diagnose import diagnose_failure
 from twice.errors import ProgramChanged, TwiceError, UsageError
-from twice.foundation.difference import differences
+from twice.foundation.comparison import differences
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed

@@ -16,8 +16,8 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from twice.errors import ToolRefused
+from twice.foundation.comparison import Tolerance
 from twice.foundation.digests import Algorithm, digest_bytes
-from twice.foundation.equivalence import Equivalence
 from twice.tooling.cases import Case
 from twice.tooling.context import Context
 from twice.tooling.determinism import Determinism
@@ -40,7 +40,7 @@ def tool(
     determinism: str | None = None,
     needs: Needs | None = None,
     version: str = "1",
-    tolerance: Equivalence | None = None,
+    tolerance: Tolerance | None = None,
     derives: Derives = "seed",
     reads_only: bool = False,
     destructive: bool = False,

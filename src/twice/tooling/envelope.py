@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Final, TypeAlias
 
 from twice.errors import CallRefused
-from twice.foundation.equivalence import Equivalence
+from twice.foundation.comparison import Tolerance
 from twice.tooling.determinism import Determinism
 from twice.tooling.plain import fingerprint
 from twice.tooling.seeding import Seeded, shown
@@ -37,7 +37,7 @@ def success(
     result: Any,
     determinism: Determinism,
     seeded: Seeded | None,
-    tolerance: Equivalence | None,
+    tolerance: Tolerance | None,
     *,
     exact: bool = True,
 ) -> Envelope:

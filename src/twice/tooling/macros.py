@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from twice.errors import CallRefused, ToolRefused
-from twice.foundation.equivalence import Equivalence
+from twice.foundation.comparison import Tolerance
 from twice.tooling.backend import Revertible
 from twice.tooling.cases import Case
 from twice.tooling.conditions import Condition
@@ -122,7 +122,7 @@ def macro(
     after: Iterable[Condition] = (),
     result: Any = None,
     returns: Any = inspect.Signature.empty,
-    tolerance: Equivalence | None = None,
+    tolerance: Tolerance | None = None,
     derives: Derives = "seed",
     seconds: float | None = None,
     cases: Iterable[Case] = (),
@@ -253,7 +253,7 @@ def _check_references(
             )
 
 
-def _tolerance(name: str, tools: Sequence[Tool]) -> Equivalence | None:
+def _tolerance(name: str, tools: Sequence[Tool]) -> Tolerance | None:
     found = list(dict.fromkeys(each.tolerance for each in tools if each.tolerance is not None))
     if len(found) > 1:
         raise _refused(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from twice.foundation.equivalence import Equivalence
+from twice.foundation.comparison import Tolerance
 from twice.tooling.cases import Case
 from twice.tooling.determinism import Determinism
 from twice.tooling.needs import Needs
@@ -62,7 +62,7 @@ class Tool:
     result: Result
     body: Body = field(repr=False)
     source: str
-    tolerance: Equivalence | None = None
+    tolerance: Tolerance | None = None
     derives: Derives = "seed"
     reads_only: bool = False
     destructive: bool = False

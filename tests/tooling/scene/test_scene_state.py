@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.errors import SceneArgumentRefused, SceneStateForeign, SceneValueRefused, TwiceError
+from twice.foundation.comparison import Abs
 from twice.foundation.encoding import decode, encode
-from twice.foundation.equivalence import Abs
 from twice.tooling.adapters.scene import (
     Block,
     SceneState,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twice.foundation.equivalence import Abs
+from twice.foundation.comparison import Abs
 
 
 class Station:

@@ -32,7 +32,7 @@ from twice.diagnosing.tracefiles.packing import refused
 from twice.diagnosing.tracing.paths import STREAMS
 from twice.diagnosing.tracing.trace import FlowPlan, Plan, Point, Trace
 from twice.errors import TwiceError
-from twice.foundation.difference import FieldDifference
+from twice.foundation.comparison import FieldDifference
 from twice.foundation.fingerprint import differences as environment_differences
 
 _RESERVED = frozenset({"effects", "inputs", "output", "streams"})

@@ -18,10 +18,10 @@ from twice.foundation.classes import (
     parse_scope,
     refused,
 )
-from twice.foundation.equivalence import Abs, Equivalence, Exact, Quantum, Rel, Ulp
+from twice.foundation.comparison import Abs, Exact, Quantum, Rel, Tolerance, Ulp
 from twice.specifying.artifact import Artifact
 
-_MEASURES: Final[dict[str, Callable[[float], Equivalence]]] = {
+_MEASURES: Final[dict[str, Callable[[float], Tolerance]]] = {
     "abs": Abs,
     "rel": Rel,
     "quantum": Quantum,
@@ -45,7 +45,7 @@ def predicate_of(promise: Artifact) -> Predicate:
     return Predicate(kind, parse_scope(promise.said("scope")), own, decisions, sample)
 
 
-def _decisions(promise: Artifact) -> Equivalence:
+def _decisions(promise: Artifact) -> Tolerance:
     measure, within = promise.said("measure"), promise.said("epsilon")
     if measure in {"", "exact"}:
         return Exact()

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import Field
 
 from twice.errors import CallRefused
-from twice.foundation.equivalence import Rel
+from twice.foundation.comparison import Rel
 from twice.tooling.adapters.starting import TWO_TABLES
 from twice.tooling.cases import Case
 from twice.tooling.conditions import Condition

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from twice.foundation.equivalence import Equivalence
-from twice.foundation.equivalence.measures import equivalence_from_json
+from twice.foundation.comparison import Tolerance, tolerance_from_json
 from twice.recording.program import is_user_file, source_digests, user_modules
 from twice.tooling.cases import Case
 from twice.tooling.determinism import Determinism
@@ -44,7 +43,7 @@ class Described:
     reads_only: bool
     idempotent: bool
     is_macro: bool
-    tolerance: Equivalence | None
+    tolerance: Tolerance | None
     schema: Mapping[str, Any]
     cases: tuple[Case, ...]
     source: tuple[str, int, int] | None
@@ -60,7 +59,7 @@ class Described:
             told["reads_only"],
             told["idempotent"],
             told["is_macro"],
-            None if tolerance is None else equivalence_from_json(tolerance),
+            None if tolerance is None else tolerance_from_json(tolerance),
             told["schema"],
             tuple(Case.from_json(each) for each in told["cases"]),
             None if told["source"] is None else (*told["source"],),

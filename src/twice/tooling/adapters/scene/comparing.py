@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from twice.foundation.equivalence import Equivalence
+from twice.foundation.comparison import Tolerance
 from twice.tooling.adapters.scene.differing import changed_blocks
 from twice.tooling.adapters.scene.state import SceneState
 
@@ -42,7 +42,7 @@ class SceneComparison:
         }
 
 
-def compare(a: SceneState, b: SceneState, *, within: Equivalence) -> SceneComparison:
+def compare(a: SceneState, b: SceneState, *, within: Tolerance) -> SceneComparison:
     """Compares two states property by property under one tolerance.
 
     Args:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from twice.foundation.difference import FieldDifference, differences
+from twice.foundation.comparison import FieldDifference, differences
 from twice.tooling.adapters.scene.state import Block, SceneState
 
 _FIELDS_PER_BLOCK = 20

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from twice.foundation.equivalence import Abs
+from twice.foundation.comparison import Abs
 from twice.tooling.adapters.scene import comparing, differing
 from twice.tooling.adapters.scene.folders import inside
 from twice.tooling.adapters.scene.keeping import read_state, state_bytes

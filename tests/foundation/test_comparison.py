@@ -11,7 +11,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from twice.foundation.difference import FieldDifference, differences
+from twice.foundation.comparison import FieldDifference, differences
 from twice.foundation.encoding import OpaqueKind, OpaqueValue, decode, encode
 
 

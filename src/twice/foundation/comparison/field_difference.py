@@ -28,10 +28,13 @@ class FieldDifference:
             ``type`` (or dtype); ``shape`` (or length).
         a: the value on the first side, short and printable; ``(absent)`` where there is none.
         b: the value on the second side.
-        ulps: for floats, representable values between the two; the largest of all elements.
+        ulps: for floats, representable values between the two; the largest of all elements. None
+            under a tolerance.
         differing: how many elements differ.
         of: how many elements there are.
-        magnitude: for numbers, the largest absolute difference.
+        magnitude: for numbers, the largest absolute difference. None under a tolerance.
+        distance: under a tolerance, the largest distance in its unit, found at ``path``; None
+            without one, and where nothing measures it.
     """
 
     path: str
@@ -42,15 +45,16 @@ class FieldDifference:
     differing: int = 1
     of: int = 1
     magnitude: float | None = None
+    distance: float | None = None
 
     def rank(self) -> tuple[float, int, float, int, str]:
-        """The order of differences: the smallest number of steps first, the unmeasurable last."""
+        """Return the key of the order: the smallest number of steps first, the unmeasurable last."""
         size = math.inf if self.magnitude is None else self.magnitude
         steps = size if self.ulps is None else float(self.ulps)
         return (steps, _RANKS[self.kind], size, self.differing, self.path)
 
     def to_json(self) -> dict[str, object]:
-        """An entry of ``fields`` in ``twice.divergence/1``."""
+        """Return an entry of ``fields`` in ``twice.divergence/1``."""
         return {
             "path": self.path,
             "kind": self.kind,
@@ -63,7 +67,7 @@ class FieldDifference:
 
 
 def short(value: object) -> str:
-    """A value on one line, at most 80 characters.
+    """Return a value on one line, at most 80 characters.
 
     Containers, whose ``repr`` may be long or a user's, are only named by type and size.
     """
@@ -71,11 +75,11 @@ def short(value: object) -> str:
         return f"{type(value).__name__} of {len(value)}"
     if type(value).__module__ == "numpy" and hasattr(value, "dtype"):
         shape = getattr(value, "shape", ())
-        return f"array of {value.dtype} {list(shape)}" if shape else clipped(str(value))
+        return f"array of {value.dtype} {list(shape)}" if shape else clip(str(value))
     if isinstance(value, enum.Enum):
-        return clipped(f"{type(value).__qualname__}.{value._name_}")
+        return clip(f"{type(value).__qualname__}.{value._name_}")
     if type(value).__module__ in _PRINTABLE:
-        return printed(value)
+        return print_value(value)
     return f"<{type(value).__module__}.{type(value).__qualname__}>"
 
 
@@ -85,15 +89,15 @@ _PRINTABLE = (
 )  # fmt: skip
 
 
-def printed(value: object) -> str:
-    """The ``repr`` of a plain value, cut; an integer too wide for decimal digits by its width."""
+def print_value(value: object) -> str:
+    """Return the ``repr`` of a plain value, cut; an integer too wide for decimal digits by its width."""
     try:
-        return clipped(repr(value))
+        return clip(repr(value))
     except ValueError:  # Python refuses to print more than some thousand digits
         bits = f" of {value.bit_length()} bits" if isinstance(value, int) else ""
         return f"{type(value).__name__}{bits}"
 
 
-def clipped(text: str) -> str:
-    """A text cut to 80 characters, with an ellipsis where it was cut."""
+def clip(text: str) -> str:
+    """Return a text cut to 80 characters, with an ellipsis where it was cut."""
     return text if len(text) <= _SHORT else f"{text[: _SHORT - 3]}..."

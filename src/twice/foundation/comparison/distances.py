@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _FORMATS: Final = {2: ("<e", "<H"), 4: ("<f", "<I"), 8: ("<d", "<Q")}
 
 
-def exact(recorded: float, replayed: float, _width: int = 8) -> float:
-    """Give 0 for the same value with the same sign of zero, else the difference, or infinity."""
+def measure_exact(recorded: float, replayed: float, _width: int = 8) -> float:
+    """Return 0 for the same value with the same sign of zero, else the difference, or infinity."""
     if math.isnan(recorded) or math.isnan(replayed):
         return 0.0 if math.isnan(recorded) and math.isnan(replayed) else math.inf
     if recorded == replayed:
@@ -30,49 +30,49 @@ def exact(recorded: float, replayed: float, _width: int = 8) -> float:
     return abs(replayed - recorded) or math.inf
 
 
-def absolute(recorded: float, replayed: float, _width: int = 8) -> float:
-    """Give the difference."""
+def measure_absolute(recorded: float, replayed: float, _width: int = 8) -> float:
+    """Return the difference."""
     if recorded == replayed or (math.isnan(recorded) and math.isnan(replayed)):
         return 0.0
     distance = abs(replayed - recorded)
     return math.inf if math.isnan(distance) else distance
 
 
-def relative(recorded: float, replayed: float, width: int = 8) -> float:
-    """Give the difference in parts of the recorded value; infinite where that is 0."""
-    distance = absolute(recorded, replayed, width)
+def measure_relative(recorded: float, replayed: float, width: int = 8) -> float:
+    """Return the difference in parts of the recorded value; infinite where that is 0."""
+    distance = measure_absolute(recorded, replayed, width)
     if distance in {0.0, math.inf}:
         return distance
     return distance / abs(recorded) if recorded else math.inf
 
 
-def ulps(recorded: float, replayed: float, width: int = 8) -> float:
-    """Give the number of representable values between two floats of ``width`` bytes."""
+def count_ulps(recorded: float, replayed: float, width: int = 8) -> float:
+    """Return the number of representable values between two floats of ``width`` bytes."""
     if not (math.isfinite(recorded) and math.isfinite(replayed)):
-        return absolute(recorded, replayed)
+        return measure_absolute(recorded, replayed)
     return float(abs(_rank(recorded, width) - _rank(replayed, width)))
 
 
-def quanta(recorded: float, replayed: float, step: float) -> float:
-    """Give the difference in steps after each is rounded to a multiple, half to even."""
+def count_quanta(recorded: float, replayed: float, step: float) -> float:
+    """Return the difference in steps after each is rounded to a multiple, half to even."""
     first, last = recorded / step, replayed / step
     if not (math.isfinite(first) and math.isfinite(last)):
-        return absolute(recorded, replayed)
+        return measure_absolute(recorded, replayed)
     return float(abs(round(first) - round(last)))
 
 
-def exact_array(recorded: Array, replayed: Array) -> Array:
-    """Fast twin of ``exact``."""
+def measure_exact_array(recorded: Array, replayed: Array) -> Array:
+    """Fast twin of ``measure_exact``."""
     import numpy as np
 
-    distance = absolute_array(recorded, replayed)
+    distance = measure_absolute_array(recorded, replayed)
     unlike = (recorded != replayed) | (np.signbit(recorded) != np.signbit(replayed))
     unlike &= ~(np.isnan(recorded) & np.isnan(replayed))
     return np.where(unlike & (distance == 0), np.inf, distance)
 
 
-def absolute_array(recorded: Array, replayed: Array) -> Array:
-    """Fast twin of ``absolute``, in 64 bits."""
+def measure_absolute_array(recorded: Array, replayed: Array) -> Array:
+    """Fast twin of ``measure_absolute``, in 64 bits."""
     import numpy as np
 
     first, last = recorded.astype(np.float64), replayed.astype(np.float64)
@@ -82,29 +82,29 @@ def absolute_array(recorded: Array, replayed: Array) -> Array:
     return np.where(same, 0.0, np.where(np.isnan(distance), np.inf, distance))
 
 
-def relative_array(recorded: Array, replayed: Array) -> Array:
-    """Fast twin of ``relative``, in 64 bits."""
+def measure_relative_array(recorded: Array, replayed: Array) -> Array:
+    """Fast twin of ``measure_relative``, in 64 bits."""
     import numpy as np
 
-    distance = absolute_array(recorded, replayed)
+    distance = measure_absolute_array(recorded, replayed)
     size = np.abs(recorded.astype(np.float64))
     with np.errstate(all="ignore"):
         parts = np.where(size == 0, np.inf, distance / size)
     return np.where((distance == 0) | np.isinf(distance), distance, parts)
 
 
-def ulps_array(recorded: Array, replayed: Array) -> Array:
-    """Fast twin of ``ulps``, in the precision of the arrays."""
+def count_ulps_array(recorded: Array, replayed: Array) -> Array:
+    """Fast twin of ``count_ulps``, in the precision of the arrays."""
     import numpy as np
 
     first, last = _ranks(recorded), _ranks(replayed)
     between = (np.maximum(first, last) - np.minimum(first, last)).astype(np.float64)
     finite = np.isfinite(recorded) & np.isfinite(replayed)
-    return np.where(finite, between, absolute_array(recorded, replayed))
+    return np.where(finite, between, measure_absolute_array(recorded, replayed))
 
 
-def quanta_array(recorded: Array, replayed: Array, step: float) -> Array:
-    """Fast twin of ``quanta``, in 64 bits."""
+def count_quanta_array(recorded: Array, replayed: Array, step: float) -> Array:
+    """Fast twin of ``count_quanta``, in 64 bits."""
     import numpy as np
 
     with np.errstate(all="ignore"):
@@ -112,7 +112,7 @@ def quanta_array(recorded: Array, replayed: Array, step: float) -> Array:
         last = replayed.astype(np.float64) / step
         between = np.abs(np.rint(first) - np.rint(last))
     finite = np.isfinite(first) & np.isfinite(last)
-    return np.where(finite, between, absolute_array(recorded, replayed))
+    return np.where(finite, between, measure_absolute_array(recorded, replayed))
 
 
 def _rank(value: float, width: int) -> int:

@@ -1,0 +1,258 @@
+"""Two values side by side, down to where they differ.
+
+Without a tolerance, what differs is judged by canonical bytes: ``-0.0`` is not ``0.0``, ``1`` is not
+``1.0``, and dicts have no order. Pairs are compared by the digest of their form and only those that
+differ are taken apart, so the work follows the difference and not the state. Under a tolerance,
+every pair is taken apart down to its numbers; what has no canonical form is compared by ``==``.
+
+The stack is explicit, so depth does not matter.
+
+Invariant: without a tolerance, nothing is yielded exactly when the two canonical forms are equal.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from heapq import nsmallest
+from itertools import product
+from typing import Any, Final, TypeAlias
+
+from twice.errors import EncodingRefused
+from twice.foundation.comparison.field_difference import ABSENT, FieldDifference, clip, short
+from twice.foundation.comparison.numeric import compare_arrays, compare_numbers
+from twice.foundation.comparison.tolerance import Tolerance
+from twice.foundation.digests import Algorithm, digest_value
+from twice.foundation.encoding import (
+    Decomposed,
+    OpaqueValue,
+    Registry,
+    decompose,
+    encode,
+    type_name,
+)
+
+Pair: TypeAlias = tuple[str, Any, Any]
+Found: TypeAlias = tuple[list[FieldDifference], list[Pair]]
+"""The differences that are here, and the pairs that may hold further ones."""
+
+_EXACT: Final = frozenset({str, bytes, int, bool})  # equal ones need no closer look
+
+
+def differences(
+    a: object,
+    b: object,
+    *,
+    limit: int = 100,
+    component: str | None = None,
+    registry: Registry | None = None,
+) -> list[FieldDifference]:
+    """Return the fields in which two values differ, smallest difference first.
+
+    Args:
+        a: a value with a canonical form.
+        b: another.
+        limit: how many to return at most; at least 1. All of them are looked at.
+        component: the name of the tracked object whose state these are. With it, paths read
+            ``swarm.position[3, 1]``; without, ``state['position'][3, 1]``.
+        registry: the users' types that are known; the default one when None.
+
+    Returns:
+        Numbers first, by ULPs or integer steps; then what differs in order, value, presence, shape
+        or type. Equal values give an empty list.
+
+    Raises:
+        EncodingRefused: E-ENCODE-001, a value has no canonical form.
+    """
+    root = "state" if component is None else component
+    found = walk(a, b, root=root, is_component=component is not None, registry=registry)
+    return nsmallest(limit, found, key=FieldDifference.rank)
+
+
+def walk(
+    a: object,
+    b: object,
+    *,
+    root: str,
+    is_component: bool = False,
+    registry: Registry | None = None,
+    tolerance: Tolerance | None = None,
+) -> Iterator[FieldDifference]:
+    """Yield every difference, each container's own before those inside it.
+
+    Args:
+        a: a value; the reference under a tolerance.
+        b: another.
+        root: what the values are called in paths.
+        is_component: whether the text keys of the outermost dict read as attributes, ``.key``. Under
+            a tolerance those of every dict do.
+        registry: the users' types that are known; the default one when None.
+        tolerance: what counts as the same; None compares canonical bytes.
+    """
+    walker = _Walker(registry, tolerance)
+    stack: list[Pair] = [(root, a, b)] if walker.differ(a, b) else []
+    is_attribute = is_component or tolerance is not None
+    # By identity, kept alive: values without a canonical form may contain themselves.
+    met: dict[tuple[int, int], Pair] = {}
+    while stack:
+        path, one, two = pair = stack.pop()
+        found, inner = walker.compare(path, one, two, is_attribute=is_attribute)
+        is_attribute = tolerance is not None
+        if inner and tolerance is not None:
+            if (id(one), id(two)) in met:
+                continue
+            met[id(one), id(two)] = pair
+        yield from found
+        stack.extend(reversed(inner))
+
+
+class _Walker:
+    """Compares one pair at a time."""
+
+    def __init__(self, registry: Registry | None, tolerance: Tolerance | None) -> None:
+        self._registry = registry
+        self._tolerance = tolerance
+
+    def differ(self, a: object, b: object) -> bool:
+        """Return whether a pair is to be looked at: it differs, or may under a tolerance."""
+        if self._tolerance is not None:
+            return a is not b and not (type(a) is type(b) and type(a) in _EXACT and a == b)
+        return self._mark(a) != self._mark(b)
+
+    def _mark(self, value: object) -> bytes:
+        return digest_value(value, Algorithm.XXH3_128, registry=self._registry).raw
+
+    def compare(self, path: str, a: Any, b: Any, *, is_attribute: bool) -> Found:
+        """Return what differs here and what may differ inside."""
+        kind, other = self._name_kind(a), self._name_kind(b)
+        if kind != other:
+            sides = (f"{short(a)} ({kind})", f"{short(b)} ({other})")
+            return [FieldDifference(path, "type", *sides)], []
+        if _is_numpy(a):
+            return self._compare_numpy(path, a, b)
+        if self._is_measured(a):
+            found = compare_numbers(path, [a], [b], self._tolerance, indexed=False)
+            return [found] if found else [], []
+        if type(a) in (list, tuple):
+            return self._compare_sequences(path, a, b)
+        if type(a) in (set, frozenset) and self._tolerance is None:
+            return [self._compare_sets(path, a, b)], []
+        try:
+            one, two = (decompose(side, registry=self._registry) for side in (a, b))
+        except EncodingRefused:
+            if self._tolerance is None:
+                raise
+            one = two = Decomposed(())
+        if one.keys or two.keys:
+            is_attribute = is_attribute and type(a) is dict
+            return self._compare_keyed(path, one, two, is_attribute=is_attribute)
+        if self._tolerance is not None and self._are_equal(a, b):
+            return [], []
+        return [FieldDifference(path, "value", short(a), short(b))], []
+
+    def _name_kind(self, value: Any) -> str:
+        """Return the type as canonical form sees it: an opaque value is of the type it stands for."""
+        cls = type(value)
+        if cls.__module__ in {"builtins", "numpy"}:
+            return cls.__qualname__
+        try:
+            kind = decompose(value, registry=self._registry).kind
+        except EncodingRefused:
+            if self._tolerance is None:
+                raise
+            kind = "leaf"
+        named = value.name if isinstance(value, OpaqueValue) else type_name(cls)
+        return named if kind == "leaf" else kind
+
+    def _are_equal(self, a: Any, b: Any) -> bool:
+        try:
+            if type(a) is type(b) and a == b:
+                return True
+            # Of a decimal NaN, and of an opaque value and what it stands for, the forms are equal.
+            return self._mark(a) == self._mark(b)
+        except (EncodingRefused, ArithmeticError):  # no form; a signalling NaN
+            return False
+
+    def _is_measured(self, value: object) -> bool:
+        kind = type(value)
+        if self._tolerance is None:
+            return kind in {int, float}
+        return kind in {float, complex} or (kind is int and self._tolerance.integers)
+
+    def _compare_numpy(self, path: str, a: Any, b: Any) -> Found:
+        dtype = a.dtype
+        if self._tolerance is not None and dtype == b.dtype and a.shape == b.shape:
+            if dtype.names is not None:
+                return [], [(f"{path}[{name!r}]", a[name], b[name]) for name in dtype.names]
+            if dtype.hasobject:
+                places = product(*map(range, a.shape))
+                return [], [(f"{path}[{', '.join(map(str, at))}]", a[at], b[at]) for at in places]
+        found = compare_arrays(path, a, b, self._tolerance)
+        return [found] if found else [], []
+
+    def _compare_sequences(self, path: str, a: Any, b: Any) -> Found:
+        if len(a) == len(b) and len(a) and self._is_measured(a[0]):
+            kinds = set(map(type, a))
+            if len(kinds) == 1 and kinds == set(map(type, b)):
+                found = compare_numbers(path, a, b, self._tolerance, indexed=True)
+                return [found] if found else [], []
+        unlike = [i for i, (x, y) in enumerate(zip(a, b, strict=False)) if self.differ(x, y)]
+        pairs = [(f"{path}[{i}]", a[i], b[i]) for i in unlike]
+        if len(a) != len(b):
+            length = FieldDifference(
+                path, "shape", f"{len(a)} items", f"{len(b)} items",
+                differing=len(unlike) + abs(len(a) - len(b)), of=max(len(a), len(b)),
+            )  # fmt: skip
+            # One shift makes every later item differ: only the first place says something.
+            return [length], pairs[:1]
+        if self._tolerance is None and sorted(map(self._mark, a)) == sorted(map(self._mark, b)):
+            place, x, y = pairs[0]
+            x, y = short(x), short(y)
+            return [FieldDifference(place, "order", x, y, differing=len(pairs), of=len(a))], []
+        return [], pairs
+
+    def _compare_sets(self, path: str, a: Any, b: Any) -> FieldDifference:
+        left = {encode(item, registry=self._registry): item for item in a}
+        right = {encode(item, registry=self._registry): item for item in b}
+        only_a = [left[form] for form in sorted(left) if form not in right]
+        only_b = [right[form] for form in sorted(right) if form not in left]
+        one, two = (", ".join(map(short, only[:3])) or ABSENT for only in (only_a, only_b))
+        differing, of = len(only_a) + len(only_b), len(left) + len(only_b)
+        return FieldDifference(path, "missing", one, two, differing=differing, of=of)
+
+    def _compare_keyed(
+        self, path: str, one: Decomposed, two: Decomposed, *, is_attribute: bool
+    ) -> Found:
+        left, right = (self._by_key(path, side, is_attribute=is_attribute) for side in (one, two))
+        found = []
+        pairs = []
+        for form, (place, value) in left.items():
+            if form not in right:
+                found.append(FieldDifference(place, "missing", short(value), ABSENT))
+            elif self.differ(value, right[form][1]):
+                pairs.append((place, value, right[form][1]))
+        for form, (place, value) in right.items():
+            if form not in left:
+                found.append(FieldDifference(place, "missing", ABSENT, short(value)))
+        if not found and not pairs and self._tolerance is None:
+            # The same fields in another order: two versions of a named tuple.
+            first, second = (clip(", ".join(map(str, side.keys))) for side in (one, two))
+            found.append(FieldDifference(path, "order", first, second, None, len(left), len(left)))
+        return found, pairs
+
+    def _by_key(
+        self, path: str, decomposed: Decomposed, *, is_attribute: bool
+    ) -> dict[bytes, tuple[str, object]]:
+        places = {}
+        keys = decomposed.keys
+        forms = decomposed.key_forms or [encode(key, registry=self._registry) for key in keys]
+        for index, (key, value) in enumerate(zip(keys, decomposed.children, strict=True)):
+            is_plain = is_attribute and isinstance(key, str) and key.isidentifier()
+            label = f".{key}" if is_plain else decomposed.label(index)
+            places[forms[index]] = (path + label, value)
+        return places
+
+
+def _is_numpy(value: object) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray | numpy.generic)
