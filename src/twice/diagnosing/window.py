@@ -230,7 +230,7 @@ class ClosingPointSink(Sink):
         """Compare the last point."""
         if self._next == self._last:
             self._comparing.point(taken)
-            self.agrees = self._comparing.failed == 0
+            self.agrees = not self._comparing.counts["failed"]
         self._next += 1
 
 

@@ -12,7 +12,7 @@ Invariant: an execution that asks what was recorded is served as by the plain so
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from twice.errors import EffectMismatch
 from twice.recording.effects.events import Event
@@ -54,7 +54,9 @@ class CheckpointBoundedReads(RecordedSource):
         self._frames = record.strict_frames()
         self._events: Sequence[Event] = ()
         self._written_at = self._used = 0
-        self._compared = _comparing_effects(record)
+        # Compare-points before which the reads so far are written down and compared.
+        rows = enumerate(record.reader.points.rows(0))
+        self._compared = (index for index, (_, shape, _) in rows if "effects" in shape.components)
         self._until = -1
         self._lines: list[str] = []
         self._known: dict[int, list[str]] = {}
@@ -65,22 +67,29 @@ class CheckpointBoundedReads(RecordedSource):
         self._frames = self._record.strict_frames(position)
         self._events, self._used = (), 0
 
-    def left(self, point: int) -> str:
-        """The first read that the record holds before a compare-point and that was not made; or empty."""
-        there = self._has_more() and self._written_at <= point
-        return describe(*self._events[self._used]) if there else ""
+    def find_unmade(self, point: int) -> str:
+        """Return the first read that the record holds before a compare-point and that was not made; or empty."""
+        is_there = self._has_more() and self._written_at <= point
+        return describe(*self._events[self._used]) if is_there else ""
 
     def _next(self) -> Event | None:
         session = self.session
-        bounded = session is not None and not session.muted
-        if bounded and session is not None and session.point_count > self._until:
-            self._enter(session.point_count)
+        if session is not None and session.muted:
+            session = (
+                None  # a run that is put back at a snapshot is muted, and takes no compare-points
+            )
+        if session is not None and session.point_count > self._until:
+            # Reads from here on are made before this compare-point, or the next one that compares effects.
+            point = session.point_count
+            self._until = next((at for at in self._compared if at >= point), _NEVER)
+            self._known[len(self._lines)] = self._lines
+            self._lines = []
         if self._until >= self._lines_from:
             self._lines.append(user_line())
         if not self._has_more():
             return None
-        if bounded and self._written_at > self._until:
-            self.is_extra, self.extra_at = True, self._odd_one()
+        if session is not None and self._written_at > self._until:
+            self.is_extra, self.extra_at = True, self._find_extra_line()
             return None
         self._used += 1
         return self._events[self._used - 1]
@@ -94,22 +103,9 @@ class CheckpointBoundedReads(RecordedSource):
             self._used = 0
         return True
 
-    def _enter(self, point: int) -> None:
-        """Reads from here on are made before this compare-point, or the next one that compares effects."""
-        self._until = next((at for at in self._compared if at >= point), _NEVER)
-        self._known[len(self._lines)] = self._lines
-        self._lines = []
-
-    def _odd_one(self) -> str:
-        """The line among those of this compare-point that as many reads before it do not know."""
+    def _find_extra_line(self) -> str:
+        """Return the line among those of this compare-point that as many reads before it do not know."""
         for line, was in zip(self._lines, self._known.get(len(self._lines) - 1, ()), strict=False):
             if line != was:
                 return line
         return self._lines[-1] if self._lines else ""
-
-
-def _comparing_effects(record: RunRecord) -> Iterator[int]:
-    """Compare-points before which the reads so far are written down and compared."""
-    for index, (_, shape, _) in enumerate(record.reader.points.rows(0)):
-        if "effects" in shape.components:
-            yield index

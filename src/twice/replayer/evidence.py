@@ -5,11 +5,13 @@ Invariant: nothing is decided here; what is found is a ``Verification``, whose r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from twice.foundation.classes import DeterminismClass, Predicate
 from twice.foundation.fingerprint import EnvironmentDifference, Fingerprint, differences
+from twice.recording.compared_output import select_of_message
+from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import is_repeated, unsupported_rows
 from twice.replayer.file_report import FileJudgement, judge_files
@@ -24,50 +26,45 @@ from twice.replayer.notes import (
 from twice.replayer.outcome import (
     STOPPED,
     Failure,
-    Outcome,
-    describe_uncompared_results,
-    find_ending_difference,
-    find_read_difference,
-    find_result_difference,
+    Replay,
+    join_ending_parts,
+    list_ending_parts,
+    list_result_differences,
 )
 from twice.replayer.redaction_cause import find_redaction_cause, list_redaction_notes
-from twice.replayer.replay_run import Plan, Replay, count_judgeable
+from twice.replayer.replay_run import Plan, count_judgeable
 from twice.replayer.verdict import SEAL
 from twice.replayer.verification import Verification
 
 
 def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verification:
     """Hold what a replay gave against the record: the first difference, files, surroundings, notes."""
-    outcome = replay.outcome
-    whole = outcome.is_whole and plan.snapshot is None
-    files = judge_files(record, replay.kept, replay.inside, whole=whole)
-    # A segment leaves out reads before or after it, so that counts of the whole run would differ.
-    reads_judged = outcome.how not in {"", STOPPED} and plan.first == 0
+    is_whole = replay.is_whole and plan.snapshot is None
+    files = judge_files(record, replay.kept, replay.inside, whole=is_whole)
     ending = record.ending or {}
-    recorded_reads = ending.get("effects", {}).get("strict")
-    failure = None if replay.death else _find_failure(record, plan, outcome, files)
-    counts = {
-        "evaluated": outcome.evaluated,
-        "passed": outcome.passed,
-        "failed": outcome.failed,
-        "within_tolerance": outcome.within,
-    }
-    if failure is not None and not outcome.failed:
+    # A segment leaves out reads before or after it, so that counts of the whole run would differ.
+    manifest_matches = None
+    if replay.how not in {"", STOPPED} and plan.first == 0:
+        manifest_matches = ending.get("effects", {}).get("strict") == replay.reads
+    failure = replay.failure
+    if failure is None and not replay.death:
+        failure = next(_list_differences(record, plan, replay, files), None)
+    counts = dict(replay.counts)
+    if failure is not None and not counts["failed"]:
         # An input, an effect or the ending parted, and the point after it was never taken.
-        counts |= {"evaluated": outcome.evaluated + 1, "failed": 1}
+        counts |= {"evaluated": counts["evaluated"] + 1, "failed": 1}
     withheld = None
     # What a replay refuses it refuses with and without the secret.
     if failure is not None and failure.name != SEAL:
-        withheld = find_redaction_cause(record, failure.index, outcome.absent)
-    notes = [
-        *describe_uncompared_results(record),
-        *list_notes(record, plan.predicate),
-        *list_redaction_notes(record, outcome.absent),
-    ]
+        withheld = find_redaction_cause(record, failure.index, replay.absent)
+    notes = [*list_notes(record, plan.predicate), *list_redaction_notes(record, replay.absent)]
+    returned = (ending.get(RESULTS) or {}).get("returned")
+    if returned is not None and "digest" not in returned:
+        why = f"a {returned['type']} has no canonical form"
+        notes.insert(0, f"the returned value is not compared: {why}")
     if plan.first and "files.written" in ending.get("effects", {}).get("lenient", {}):
         notes.append("files that were written are compared only in a run from its start")
-    inventory = merge_inventories(record, outcome.inventory)
-    escapes = unsupported_rows(ending.get("inventory"))
+    inventory = merge_inventories(record, replay.inventory)
     now, program = replay.environment, record.setup.program
     is_file = program.kind in {"function", "script"}
     return replace(
@@ -75,10 +72,10 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         first=plan.first,
         counts=counts,
         failure=failure,
-        manifest_matches=recorded_reads == outcome.reads if reads_judged else None,
+        manifest_matches=manifest_matches,
         environment=[] if now is None else compare_environments(record, now, inventory),
         inventory=inventory,
-        escapes=[str(row["source"]) for row in escapes],
+        escapes=[str(row["source"]) for row in unsupported_rows(ending.get("inventory"))],
         files=files,
         seal=describe_seal(record, files, held=replay.held),
         executed=str(program.path()) if is_file else program.target,
@@ -87,42 +84,56 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         death=replay.death,
         changed_code=plan.changed_code,
         withheld=withheld,
-        open_order=outcome.open_order,
+        open_order=replay.open_order,
         facts=list_facts(record),
-        facts_of_equal_runs=list_facts_of_equal_runs(record, outcome.orders),
+        facts_of_equal_runs=list_facts_of_equal_runs(record, replay.orders),
         notes=notes,
     )
 
 
-def _find_failure(
-    record: RunRecord, plan: Plan, outcome: Outcome, files: FileJudgement
-) -> Failure | None:
-    """Return the first difference: of a point, the ending, a result, a point that is missing, reads, a file."""
-    if outcome.failure is not None:
-        return outcome.failure
-    at = plan.first + outcome.evaluated
-    failure = None
-    from_top = plan.first == 0
-    if outcome.how != STOPPED:
-        failure = find_ending_difference(record, outcome, at, has_same_code=not plan.changed_code)
-        # Single runs of a statistical program may return other numbers; its sample is compared instead.
-        is_statistical = plan.predicate.class_of("output") is DeterminismClass.STATISTICAL
-        if failure is None and from_top and not is_statistical:
-            failure = find_result_difference(record, outcome, at)
+def _list_differences(
+    record: RunRecord, plan: Plan, replay: Replay, files: FileJudgement
+) -> Iterator[Failure]:
+    """Yield what differs though every point agreed: the ending, a result, a missing point, reads, a file."""
+    recorded, predicate = record.ending or {}, plan.predicate
+    at, last_tick = plan.first + replay.counts["evaluated"], record.ticks - 1
+    has_ended, is_from_top = replay.how != STOPPED, plan.first == 0
+    # A torn record, and a run that a signal ended, have no ending that a replay could come to.
+    is_known = record.ending is not None and recorded.get("how") != "torn"
+    if has_ended and is_known and "interrupted_at_point" not in recorded:
+        folders = record.program_folders()
+        was, now = list_ending_parts(recorded, folders), list(replay.ending)
+        now[2] = select_of_message(now[2], folders)
+        n_parts = 3 if plan.changed_code else 4  # lines move when code is edited
+        if was[:n_parts] != now[:n_parts]:
+            texts = [join_ending_parts(each) for each in (was, now)]
+            yield Failure(at, last_tick, "ending", ("(ending)",), *texts)
+    # Single runs of a statistical program may return other numbers; its sample is compared instead. A value
+    # within its tolerance may lead to a result that differs in every bit.
+    is_statistical = predicate.class_of("output") is DeterminismClass.STATISTICAL
+    is_exact = not is_statistical and not replay.counts["within_tolerance"]
+    results = recorded.get(RESULTS)  # None in a record of an earlier version
+    if has_ended and is_from_top and is_exact and results is not None:
+        for name, *texts in list_result_differences(results, replay.results):
+            yield Failure(at, last_tick, name, (f"({name.partition(':')[0]})",), *texts)
     end = len(record.reader.points) if plan.last is None else plan.last + 1
-    if failure is None and at < end and (record.complete or record.ending is not None):
+    if at < end and (record.complete or record.ending is not None):
         point = record.reader.points.point(at)
-        was = f"{point.name} of tick {point.tick}"
-        failure = Failure(at, point.tick, point.name, ("(point)",), was, "the program had ended")
-    judges_reads = plan.predicate.class_of("effects") is DeterminismClass.BIT_EXACT
-    if failure is None and outcome.how != STOPPED and from_top and judges_reads:
-        failure = find_read_difference(record, outcome, at)
+        was_taken = f"{point.name} of tick {point.tick}"
+        yield Failure(at, point.tick, point.name, ("(point)",), was_taken, "the program had ended")
+    # Which operation was read more or less often, of all that compare-points do not show.
+    judges_reads = predicate.class_of("effects") is DeterminismClass.BIT_EXACT
+    if has_ended and is_from_top and judges_reads:
+        reads = recorded.get("effects", {}).get("strict") or {}, replay.reads or {}
+        for name in sorted({*reads[0], *reads[1]}):
+            counts = [each.get(name, 0) for each in reads]
+            if counts[0] != counts[1]:
+                texts = [f"{count} times {name} until the end" for count in counts]
+                yield Failure(at, last_tick, "effect", ("effects",), *texts)
     # Last: a file that differs is mostly the consequence of something that is named above.
-    different = files.first_difference()
-    if failure is None and different is not None:
-        last = plan.first + max(0, outcome.evaluated - 1)
-        failure = Failure(last, record.ticks - 1, "files", ("files",), *different)
-    return failure
+    if (different := files.first_difference()) is not None:
+        last = plan.first + max(0, replay.counts["evaluated"] - 1)
+        yield Failure(last, last_tick, "files", ("files",), *different)
 
 
 def compare_environments(

@@ -19,7 +19,7 @@ from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import allows, in_words, may_talk, rows_of
 from twice.replayer.file_report import FileJudgement
-from twice.replayer.outcome import describe_ending
+from twice.replayer.outcome import join_ending_parts, list_ending_parts
 
 SERVED = "clock, entropy, environment, network, processes, standard input and declared effects come from the record"
 _HELD = "the replay ran in a network namespace of its own, without a network"
@@ -63,7 +63,8 @@ def list_facts_of_equal_runs(record: RunRecord, orders: Mapping[str, str] | None
     """
     ending, lines = record.ending or {}, []
     if ending.get("exception") and ending["how"] == "exception":
-        lines.append(f"the program crashed, as it did while recording: {describe_ending(ending)}")
+        how = join_ending_parts(list_ending_parts(ending))
+        lines.append(f"the program crashed, as it did while recording: {how}")
     if still := _find_unchanging_components(record):
         lines.append(
             f"{', '.join(still)} never changed: if the program binds the name to a new object, track that one "

@@ -21,9 +21,14 @@ from twice.recording.kernel.file_history import ABSENT, FileHistory, FileState
 from twice.recording.kernel.file_observation import locate_difference
 from twice.recording.kernel.package_paths import PackagePaths
 from twice.recording.native_files import roots_of
+from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
 from twice.replayer.file_report import PathDisplay, compare_written_files
-from twice.replayer.outcome import compare_endings
+from twice.replayer.outcome import (
+    join_ending_parts,
+    list_ending_parts,
+    list_result_differences,
+)
 
 _LISTED_MAX = 20
 
@@ -56,7 +61,14 @@ def compare_outcomes(a: RunRecord, b: RunRecord) -> tuple[list[OutcomeDifference
         a: a complete record.
         b: another of the same program.
     """
-    found = [OutcomeDifference(name_outcome(name), *row) for name, *row in compare_endings(a, b)]
+    found = []
+    was, now = (list_ending_parts(each.ending or {}, each.program_folders()) for each in (a, b))
+    if was != now:
+        found.append(OutcomeDifference("ending", join_ending_parts(was), join_ending_parts(now)))
+    one, other = ((each.ending or {}).get(RESULTS) for each in (a, b))
+    if one is not None and other is not None:  # records of an earlier version hold none
+        rows = list_result_differences(one, other)
+        found += [OutcomeDifference(name_outcome(name), *row) for name, *row in rows]
     left, caveats = _compare_files(a, b)
     found += [OutcomeDifference(f"file {path}", *row) for path, *row in left[:_LISTED_MAX]]
     if len(left) > _LISTED_MAX:

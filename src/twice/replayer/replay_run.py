@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from twice.foundation.classes import Predicate
 from twice.foundation.fingerprint import Fingerprint
 from twice.recording.runrecord import RunRecord
 from twice.replayer.file_report import locate_inside
-from twice.replayer.outcome import Outcome
+from twice.replayer.outcome import Replay, read_last_message
 from twice.replayer.preconditions import require_rerunnable
 from twice.replayer.replay_job import Start, job_for, restorable_snapshot, start_child
 
@@ -54,31 +54,6 @@ class Plan:
     capture: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Replay:
-    """What one replay gave.
-
-    Attributes:
-        outcome: what the process told.
-        death: how it died without an answer; empty where it did not.
-        environment: measured there; None where it died before.
-        held: whether it was cut off from the network.
-        kept: what its keeper reported of files and processes.
-        inside: where files differ in the terms of their formats, by path.
-        state: canonical form of every component at the point that was captured.
-        is_extra: whether it made a read too many.
-    """
-
-    outcome: Outcome = field(default_factory=Outcome)
-    death: str = ""
-    environment: Fingerprint | None = None
-    held: bool = False
-    kept: Mapping[str, Any] = field(default_factory=dict)
-    inside: Mapping[str, str] = field(default_factory=dict)
-    state: Mapping[str, bytes] = field(default_factory=dict)
-    is_extra: bool = False
-
-
 def check_preconditions(
     record: RunRecord,
     predicate: Predicate,
@@ -95,8 +70,8 @@ def check_preconditions(
         predicate: the class that judges.
         first: tick to start at; None for the top.
         last: last tick to judge; None for the end.
-        keep: folder for the files that the replay writes.
-        changed: paths of source files that are not the recorded ones.
+        keep: as in a plan.
+        changed: ``changed_code`` of a plan.
 
     Raises:
         RecordOutOfRange: E-RECORD-006. ProgramNotRerunnable: E-PROGRAM-002. RecordUntrusted: E-TRUST-001.
@@ -147,15 +122,14 @@ def run_replay(
     with tempfile.TemporaryDirectory(prefix="twice-differing-") as differing:
         replay = execute_once(record, plan, progress, start, differing=differing)
         replay = replace(replay, inside=locate_inside(record, replay.kept, Path(differing)))
-        failure = replay.outcome.failure
-        if failure is not None and replay.is_extra:
+        if replay.failure is not None and replay.is_extra:
             # Of several equal reads only the lines tell which is the one too many, and to keep the lines of
             # reads costs more than the reads. So it is executed once more, with lines near the end alone.
-            near = max(0, failure.index - _LINES_POINTS)
+            index = replay.failure.index
+            near = max(0, index - _LINES_POINTS)
             again = execute_once(record, plan, None, start, differing=differing, lines_from=near)
-            found = again.outcome.failure
-            if found is not None and again.is_extra and found.index == failure.index:
-                replay = replace(replay, outcome=again.outcome)
+            if again.is_extra and again.failure is not None and again.failure.index == index:
+                replay = replace(replay, failure=again.failure)
     return replay
 
 
@@ -192,41 +166,32 @@ def execute_once(
         keep=None if plan.keep is None else os.fspath(plan.keep),
         differing=differing,
     )
-    environment, held, reached, state = None, False, -1, {}
-    message: Mapping[str, Any] = {}
-    death = ""
+    found: dict[str, Any] = {}
+    reached = -1
     with closing(start(record)) as child:
         try:
             message = child.ask(job)
             while message["kind"] not in {"failure", "ended"}:
                 if message["kind"] == "environment":
-                    environment = Fingerprint.from_json(message["now"])
-                    held = bool(message["held"])
+                    found["environment"] = Fingerprint.from_json(message["now"])
+                    found["held"] = bool(message["held"])
                 elif message["kind"] == "state":
-                    state = message["state"]
+                    found["state"] = message["state"]
                 else:
                     reached = message["index"]
                     if progress is not None:
                         progress(reached + 1, len(record.reader.points))
                 message = child.answer()
+            found |= read_last_message(message)
         except ProgramFailed as error:
             # Whatever ended it, a kill from outside among it, may say nothing about the program.
             where = f"after compare-point {reached}" if reached >= 0 else "before it told any"
-            death = f"{error.happened.rstrip('.')}, {where}. {error.expected}"
-        kept = child.read_keeper_report()
-    return Replay(
-        outcome=Outcome() if death else Outcome.from_message(message),
-        death=death,
-        environment=environment,
-        held=held,
-        kept=kept,
-        state=message.get("state", state),
-        is_extra=bool(message.get("extra")),
-    )
+            found["death"] = f"{error.happened.rstrip('.')}, {where}. {error.expected}"
+        return Replay(**found, kept=child.read_keeper_report())
 
 
 def count_judgeable(record: RunRecord) -> int:
-    """How many points a replay can repeat: those before an interrupt from outside."""
+    """Return how many points a replay can repeat: those before an interrupt from outside."""
     interrupted_at = (record.ending or {}).get("interrupted_at_point")
     total = len(record.reader.points)
     return total if interrupted_at is None else min(total, int(interrupted_at))

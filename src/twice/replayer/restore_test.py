@@ -198,15 +198,14 @@ def _restore(path: os.PathLike[str], number: int, start: _Start) -> RestoredRun 
         before = f"restored before tick {entry.tick}, the run"
         if replay.death:
             return differs(-1, entry.tick, (), f"{before} was not judged: {replay.death}", False)
-        failure = replay.outcome.failure
+        failure = replay.failure
         if failure is not None:
             columns = ", ".join(failure.columns)
             reason = f"{before} differs at {failure.name} of tick {failure.tick}: {columns}"
             return differs(failure.index, failure.tick, failure.columns, reason)
-        missing = count - entry.point - replay.outcome.evaluated
-        if (
-            missing and record.complete
-        ):  # one that agreed to its end must have reached the record's end
+        missing = count - entry.point - replay.counts["evaluated"]
+        # One that agreed to its end must have reached the record's end.
+        if missing and record.complete:
             return differs(
                 -1, record.ticks - 1, (), f"{before} ended {missing} compare-points early"
             )

@@ -25,17 +25,13 @@ from twice.foundation.classes import Predicate
 from twice.foundation.fingerprint import EnvironmentDifference
 from twice.recording.sealing.inventory import in_words, is_repeated, unsupported_rows
 from twice.replayer.file_report import FileJudgement
-from twice.replayer.outcome import Failure
+from twice.replayer.outcome import Failure, no_counts
 
 Result = Literal["PASS", "PARTIAL", "FAIL", "UNKNOWN"]
 SEAL = "seal"
 """Name of the failure of a replay that tried to reach the world."""
 NOT_EXECUTED = "nothing was executed"
 _NATIVE = frozenset({"files.native", "network.native"})
-
-
-def _no_counts() -> dict[str, int]:
-    return {"evaluated": 0, "passed": 0, "failed": 0, "within_tolerance": 0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +76,7 @@ class Evidence:
     predicate: Predicate
     subsystems: Sequence[str]
     first: int = 0
-    counts: Mapping[str, int] = field(default_factory=_no_counts)
+    counts: Mapping[str, int] = field(default_factory=no_counts)
     failure: Failure | None = None
     manifest_matches: bool | None = None
     environment: Sequence[EnvironmentDifference] = ()

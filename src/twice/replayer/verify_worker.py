@@ -29,7 +29,7 @@ from twice.recording.session import Session
 from twice.recording.wiring import Resume
 from twice.replayer.bounded_reads import CheckpointBoundedReads
 from twice.replayer.compare_sink import ComparingSink
-from twice.replayer.outcome import Failure, describe_raising_line
+from twice.replayer.outcome import Failure, describe_raising_line, no_counts
 from twice.replayer.output_difference import are_reordered, find_new_traceback, locate_in_output
 from twice.replayer.rebuild import rebuilt_session, recorded_inputs, resume_at
 from twice.replayer.replay_job import open_job_record
@@ -156,20 +156,9 @@ class VerificationMonitor:
             is_read = message.get("name") == "effect"
             order = find_open_order(self.session, is_reordered=self._is_reordered, is_read=is_read)
             message |= {"order": order}
-        self.channel.send({**message, **self.counts()})
+        counts = no_counts() if self.sink is None else self.sink.counts
+        self.channel.send({**message, "counts": counts})
         os._exit(0)
-
-    def counts(self) -> dict[str, object]:
-        """How many points were judged, and how."""
-        sink = self.sink
-        if sink is None:
-            return {"evaluated": 0, "passed": 0, "failed": 0, "within": 0}
-        return {
-            "evaluated": sink.evaluated,
-            "passed": sink.passed,
-            "failed": sink.failed,
-            "within": sink.within,
-        }
 
 
 def find_open_order(session: Session, *, is_reordered: bool, is_read: bool) -> str:
@@ -236,7 +225,7 @@ def build_verification(
         record,
         Predicate.from_json(job["predicate"]),
         watch.differs,
-        left=source.left,
+        find_unmade_read=source.find_unmade,
         first=0 if resume is None else resume.captured.cursors.points,
     )
     session = rebuilt_session(

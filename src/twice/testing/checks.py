@@ -336,7 +336,7 @@ def _judged(
     if was != now:
         return Broken(f"{what} ended with {_words(now)}, the record with {_words(was)}", channel)
     begun = 0 if number is None else record.reader.snapshots[number].point
-    missing = len(record.reader.points) - begun - int(held.message["evaluated"])
+    missing = len(record.reader.points) - begun - int(held.message["counts"]["evaluated"])
     if missing > 0:
         return Broken(f"{what} ended {missing} compare-points early", channel)
     beside = unsupported_rows(merge_inventories(record, held.message.get("inventory")))
