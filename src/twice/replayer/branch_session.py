@@ -118,6 +118,7 @@ class BranchingSession(Closing):
         if self._outcome is None:
             message = self._command(None, inputs, onwards=onwards)
             assert message["kind"] == "ended", "a branch that is told to finish ends"
+        # Only now is it known: an input may be asked for at the very last tick.
         unused = (self._outcome or {})["branch"]["unused"]
         if unused and must_use:
             # What stood at the path before then stays: nothing is published.

@@ -66,6 +66,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         notes.append("files that were written are compared only in a run from its start")
     inventory = merge_inventories(record, replay.inventory)
     now, program = replay.environment, record.setup.program
+    # A module is found by its name wherever it lies now; a file is executed where the record says.
     is_file = program.kind in {"function", "script"}
     return replace(
         leave_open(record, plan.predicate),

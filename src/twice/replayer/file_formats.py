@@ -129,7 +129,7 @@ def _read_zip(content: bytes) -> Members:
 
     def reader(member: zipfile.ZipInfo) -> Callable[[], bytes]:
         def read() -> bytes:
-            if member.file_size > _PART_BYTES_MAX:
+            if member.file_size > _PART_BYTES_MAX:  # a small archive may unpack to terabytes
                 raise ValueError(member.filename)
             return archive.read(member)
 
@@ -140,11 +140,12 @@ def _read_zip(content: bytes) -> Members:
 
 def _read_gzip(content: bytes) -> Members:
     with gzip.open(io.BytesIO(content)) as unpacked:
-        inside = unpacked.read(_PART_BYTES_MAX)
+        inside = unpacked.read(_PART_BYTES_MAX)  # its size is told at its end alone
     return Members({"(unpacked)": lambda: inside})
 
 
 def _read_npy(content: bytes) -> Any:
+    # What a program wrote may be a stranger's: a pickle in it would execute code.
     return np.load(io.BytesIO(content), allow_pickle=False)
 
 
@@ -167,6 +168,7 @@ def _read_safetensors(content: bytes) -> dict[str, Any]:
         data = content[8 + size + first : 8 + size + last]
         kind = _TENSORS.get(about["dtype"])
         array = np.frombuffer(data, dtype=kind or "u1")
+        # numpy has no bfloat16 and no eight-bit floats: these are compared as bytes.
         found[name] = array.reshape(about["shape"]) if kind else array
     return found
 
@@ -178,7 +180,7 @@ _TENSORS = {
 
 
 def _read_json(content: bytes) -> Any:
-    if content[:1] not in (b"{", b"["):
+    if content[:1] not in (b"{", b"["):  # a number or a text by itself is told by its line
         raise ValueError(content[:1])
     return json.loads(content)
 
@@ -189,6 +191,7 @@ def _read_sqlite(content: bytes) -> Rows:
         tables = database.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name"
         ).fetchall()
+        # A virtual table would have SQLite load the module that serves it.
         plain = [name for name, sql in tables if sql and " VIRTUAL " not in sql.upper()]
         return Rows(
             (

@@ -279,6 +279,7 @@ def compare_written_files(
 
 def _processes(kept: Mapping[str, Any]) -> str:
     number = kept.get("number") or {}
+    # Its keeper asks for the recorded number, and the kernel may have given it to somebody else.
     if not number or number.get("problem"):
         return "world" if kept.get("tier") == "world" else "none"
     return "number" if number.get("given") == number.get("wanted") else "world"

@@ -37,6 +37,7 @@ def start_child(
 ) -> FreshWorker:
     """Start a process in the record's own surroundings, not the caller's."""
     environ = _environ_of(record, surroundings)
+    # Not the caller's folder: a program reads its data by relative paths.
     return FreshWorker(_CHILD, environ, show=show, cwd=folder_of(record), heard=hear)
 
 

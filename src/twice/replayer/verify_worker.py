@@ -156,6 +156,7 @@ class VerificationMonitor:
             is_read = message.get("name") == "effect"
             order = find_open_order(self.session, is_reordered=self._is_reordered, is_read=is_read)
             message |= {"order": order}
+        # A snapshot that cannot be put back ends this before there is anything that compares.
         counts = no_counts() if self.sink is None else self.sink.counts
         self.channel.send({**message, "counts": counts})
         os._exit(0)
