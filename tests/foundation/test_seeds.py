@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,17 +13,17 @@ from twice.errors import RecordVersion, SeedNameRefused, SeedRefused, StreamTake
 from twice.foundation.seeds import (
     Seed,
     SeedLedger,
-    arm_seed,
-    call_seed,
+    assign_arm,
     derive,
-    league_seed,
-    sweep_seed,
-    tool_seed,
-    worker_seed,
+    derive_in,
+    pair_players,
+    path_segments,
 )
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "seeds.json").read_text("utf-8"))
 
+ARMS = ["control", "half", "full"]
+rosters = st.lists(st.sampled_from("abcdefghij"), min_size=2, max_size=10, unique=True)
 labels = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="/"), min_size=1, max_size=20
 )
@@ -31,16 +32,11 @@ masters = st.integers(0, 2**256 - 1).map(Seed)
 
 
 def derived(parent: Seed, how: str, fields: list) -> Seed:
-    makers = {
-        "name": derive,
-        "worker": worker_seed,
-        "sweep": sweep_seed,
-        "league": league_seed,
-        "arm": arm_seed,
-        "call": call_seed,
-        "tool": tool_seed,
-    }
-    return makers[how](parent, *fields)
+    if how == "name":
+        return derive(parent, *fields)
+    if how == "tool":
+        fields = [fields[0], *path_segments(fields[1])]
+    return derive_in(parent, how, *fields)
 
 
 def written_out(parent: int, how: str, fields: list) -> int:
@@ -98,15 +94,15 @@ def test_the_kinds_of_derivation_never_meet(master, one, other, number):
     found = [
         derive(master, one),
         derive(master, str(number)),
-        worker_seed(master, number),
-        sweep_seed(master, number),
-        sweep_seed(master, str(number)),
-        league_seed(master, number, one),
-        league_seed(master, number, one, other),
-        arm_seed(master, one, number),
-        call_seed(master, one),
-        tool_seed(master, one, other),
-        arm_seed(master, one, str(number)),
+        derive_in(master, "worker", number),
+        derive_in(master, "sweep", number),
+        derive_in(master, "sweep", str(number)),
+        derive_in(master, "league", number, one),
+        derive_in(master, "league", number, one, other),
+        derive_in(master, "arm", one, number),
+        derive_in(master, "call", one),
+        derive_in(master, "tool", one, other),
+        derive_in(master, "arm", one, str(number)),
     ]
 
     different_paths = 11 if one != str(number) else 10
@@ -194,13 +190,68 @@ def test_an_unknown_rule_is_refused():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: worker_seed(Seed(1), -1),
-        lambda: worker_seed(Seed(1), True),
-        lambda: sweep_seed(Seed(1), ""),
-        lambda: league_seed(Seed(1), 0),
-        lambda: arm_seed(Seed(1), "a", -1),
+        lambda: derive_in(Seed(1), "worker", -1),
+        lambda: derive_in(Seed(1), "worker", True),
+        lambda: derive_in(Seed(1), "sweep", ""),
+        lambda: derive_in(Seed(1), "league", 0),
+        lambda: derive_in(Seed(1), "arm", "a", -1),
+        lambda: derive_in(Seed(1), "arm", 1, "a"),
+        lambda: derive_in(Seed(1), "worker", "1"),
+        lambda: derive_in(Seed(1), "worker", 1, 2),
+        lambda: derive_in(Seed(1), "name", "a"),
     ],
 )
 def test_ranks_indices_and_players_are_checked(call):
     with pytest.raises(SeedNameRefused):
         call()
+
+
+@given(st.integers(0, 10**6), st.permutations(ARMS))
+def test_an_arm_does_not_depend_on_the_order_of_arms(unit, arms):
+    assert assign_arm(Seed(1), unit, arms) == assign_arm(Seed(1), unit, ARMS)
+
+
+@given(st.integers(0, 10**6))
+def test_removing_an_arm_moves_only_its_own_units(unit):
+    before = assign_arm(Seed(1), unit, ARMS)
+    after = assign_arm(Seed(1), unit, ["control", "half"])
+
+    assert before in {after, "full"}
+
+
+def test_an_arm_is_the_one_with_the_smallest_derived_seed_and_arms_are_even():
+    found = [assign_arm(Seed(7), unit, ARMS) for unit in range(900)]
+    expected = [
+        min((derive_in(Seed(7), "arm", arm, unit).value, arm) for arm in ARMS)[1]
+        for unit in range(900)
+    ]
+
+    assert found == expected
+    assert all(250 < count < 350 for count in Counter(found).values())
+
+
+@given(rosters, st.integers(0, 50), st.randoms(use_true_random=False))
+def test_a_round_depends_on_who_plays_and_not_on_how_they_are_listed(players, round_, shuffler):
+    listed = list(players)
+    shuffler.shuffle(listed)
+    pairs = pair_players(Seed(3), round_, players)
+    seated = [player for pair in pairs for player in pair]
+
+    assert pair_players(Seed(3), round_, listed) == pairs
+    assert len(pairs) == len(players) // 2
+    assert len(set(seated)) == len(seated)
+
+
+def test_rounds_differ():
+    players = list("abcdefgh")
+
+    assert len({tuple(pair_players(Seed(3), round_, players)) for round_ in range(20)}) == 20
+
+
+@pytest.mark.parametrize("names", [[], ["a", "a"], "ab", ["", "b"], ["a"]])
+def test_names_that_cannot_be_scheduled_are_refused(names):
+    with pytest.raises(SeedNameRefused):
+        pair_players(Seed(1), 0, names)
+    if names != ["a"]:
+        with pytest.raises(SeedNameRefused):
+            assign_arm(Seed(1), 0, names)

@@ -1,4 +1,4 @@
-"""Sub-seeds by name: what a child's seed is, whoever asks, whenever, in whatever order.
+"""Sub-seeds by name, and the schedules that follow from them: whoever asks, whenever, in any order.
 
 A seed is a type, not an integer: it has no arithmetic, so ``seed + rank`` is refused by Python
 itself. A child depends on its parent and its name alone, so adding, removing or reordering other
@@ -13,7 +13,7 @@ Rule 1, frozen in tests/vectors/seeds.json::
 
 A path is one step per segment, so ``derive(derive(s, "env"), "3")`` is ``derive(s, "env/3")``: a
 worker that was handed the seed of ``env`` derives what the whole run would have derived for it.
-Ranks, sweeps, leagues, arms and the draws of tools are steps in domains of their own.
+Ranks, sweeps, leagues, arms, calls and the steps of tools are steps in domains of their own.
 
 Invariant: two different (parent, domain, fields) never give the same message.
 """
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import hmac
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -130,80 +131,114 @@ def path_segments(path: str) -> tuple[str, ...]:
         SeedNameRefused: E-SEED-002, when a segment is empty, too long, or not Unicode text.
     """
     if not isinstance(path, str):
-        raise _name_refused(path, f"is of type {type(path).__name__}")
+        raise _refuse_name(path, f"is of type {type(path).__name__}")
     segments = tuple(path.split("/"))
     for segment in segments:
         _label_bytes(segment, whole=path)
     return segments
 
 
-def worker_seed(parent: Seed, rank: int, *, rule: int = RULE) -> Seed:
-    """Derive the seed of a worker from its rank; the number of workers plays no part.
+_NUMBER: Final = (int,)
+_NAME: Final = (str,)
+_NAME_OR_NUMBER: Final = (str, int)
+_DOMAINS: Final[dict[str, tuple[tuple[type, ...], ...]]] = {
+    "worker": (_NUMBER,),
+    "sweep": (_NAME_OR_NUMBER,),
+    "league": (_NUMBER, _NAME),
+    "arm": (_NAME, _NAME_OR_NUMBER),
+    "call": (_NAME,),
+    "tool": (_NAME, _NAME),
+}
+_OPEN_ENDED: Final = {"league", "tool"}  # the last field may be there several times
+
+
+def derive_in(parent: Seed, domain: str, *fields: str | int, rule: int = RULE) -> Seed:
+    """Derive the seed of a worker, a member of a sweep, a match, an arm, a call or a tool's step.
+
+    Domains never meet: the worker of rank 3 and a stream named ``3`` share nothing. The number of
+    workers, members or players plays no part.
 
     Args:
-        parent: the run's seed, or the seed of one pool of workers.
-        rank: 0 or more.
+        parent: the run's seed; of a sweep, a league or an experiment, its own recorded seed.
+        domain: ``worker``, ``sweep``, ``league``, ``arm``, ``call`` or ``tool``.
+        *fields: texts of 1 to 255 bytes in UTF-8, and integers, 0 or more. ``worker``: the rank.
+            ``sweep``: a name or an index. ``league``: the round, then the players, whose order is
+            part of the name (who sits where). ``arm``: the arm, then the unit (a user, an episode)
+            by name or index. ``call``: the key that tells equal calls apart. ``tool``: the tool,
+            then the segments of the path of one of its steps.
+        rule: the derivation rule that the record names.
+
+    Returns:
+        128-bit seed, independent of the parent for statistical purposes.
+
+    Raises:
+        SeedNameRefused: E-SEED-002, for an unknown domain, or fields that do not fit it.
+        RecordVersion: E-RECORD-001, when the rule is not known.
+    """
+    form = _DOMAINS.get(domain, ())
+    if domain in _OPEN_ENDED:
+        form += form[-1:] * (len(fields) - len(form))
+    if not form or len(fields) != len(form):
+        raise _refuse_name((domain, *fields), "names no domain with so many fields")
+    for field, kinds in zip(fields, form, strict=True):
+        if type(field) not in kinds or (type(field) is int and field < 0):
+            raise _refuse_name(field, f"does not fit the domain {domain!r}")
+    return _step(parent, domain, fields, rule)
+
+
+def assign_arm(experiment: Seed, unit: str | int, arms: Sequence[str], *, rule: int = RULE) -> str:
+    """Return the arm of a unit: the one whose derived seed for that unit is the smallest.
+
+    No generator is drawn from, and nobody's place depends on when they were asked. Adding an arm
+    moves only the units that it takes; removing one moves only its own.
+
+    Args:
+        experiment: the experiment's recorded seed.
+        unit: a user, an episode: a name or an index.
+        arms: names of the arms, at least one, each once.
         rule: the derivation rule that the record names.
 
     Raises:
-        SeedNameRefused: E-SEED-002, when the rank is negative or not an integer.
+        SeedNameRefused: E-SEED-002, for no arms, an arm named twice, or an unusable name.
+
+    Source: rendezvous hashing, Thaler and Ravishankar, IEEE/ACM Trans. Netw. 6 (1998) 1.
     """
-    return _step(parent, "worker", (_number(rank, "rank"),), rule)
+    _check_roster(arms, "arms", least=1)
+    return min(arms, key=lambda arm: derive_in(experiment, "arm", arm, unit, rule=rule).value)
 
 
-def sweep_seed(sweep: Seed, name_or_index: str | int, *, rule: int = RULE) -> Seed:
-    """Derive the master seed of one member of a sweep from the sweep's own recorded seed.
-
-    Raises:
-        SeedNameRefused: E-SEED-002, for an unusable name or a negative index.
-    """
-    member = name_or_index if isinstance(name_or_index, str) else _number(name_or_index, "index")
-    return _step(sweep, "sweep", (member,), rule)
-
-
-def league_seed(league: Seed, round_: int, *players: str, rule: int = RULE) -> Seed:
-    """Derive the seed of one match; the order of players is part of its name (who sits where).
-
-    Raises:
-        SeedNameRefused: E-SEED-002, for no players, an unusable name or a negative round.
-    """
-    if not players:
-        raise _name_refused((), "names no player")
-    return _step(league, "league", (_number(round_, "round"), *players), rule)
-
-
-def arm_seed(experiment: Seed, arm: str, unit: str | int, *, rule: int = RULE) -> Seed:
-    """Derive the seed of one unit (a user, an episode) in one arm of an experiment.
-
-    Raises:
-        SeedNameRefused: E-SEED-002, for an unusable name or a negative index.
-    """
-    member = unit if isinstance(unit, str) else _number(unit, "unit")
-    return _step(experiment, "arm", (arm, member), rule)
-
-
-def call_seed(seed: Seed, call_key: str, *, rule: int = RULE) -> Seed:
-    """Derive the seed of one call among calls that are equal but for the key their caller gives.
-
-    Raises:
-        SeedNameRefused: E-SEED-002, when the key is empty, too long, or not Unicode text.
-    """
-    return _step(seed, "call", (call_key,), rule)
-
-
-def tool_seed(seed: Seed, tool: str, path: str, *, rule: int = RULE) -> Seed:
-    """Derive the seed of one step inside a tool: two tools' steps of one name share nothing.
+def pair_players(
+    league: Seed, round_: int, players: Sequence[str], *, rule: int = RULE
+) -> list[tuple[str, str]]:
+    """Pair the players of one round; with an odd number the last of the order sits out.
 
     Args:
-        seed: the seed that the call has.
-        tool: the tool's name.
-        path: segments joined by ``/``, as in ``derive``.
+        league: the league's recorded seed.
+        round_: number of the round, 0 or more.
+        players: names of the players, at least two, each once, in any order.
         rule: the derivation rule that the record names.
 
+    Returns:
+        Pairs in playing order; who is named first is part of the schedule.
+
     Raises:
-        SeedNameRefused: E-SEED-002, for an unusable name or path.
+        SeedNameRefused: E-SEED-002, for fewer than two players, or a name twice or unusable.
     """
-    return _step(seed, "tool", (tool, *path_segments(path)), rule)
+    _check_roster(players, "players", least=2)
+    order = sorted(
+        players, key=lambda player: derive_in(league, "league", round_, player, rule=rule).value
+    )
+    return list(zip(order[::2], order[1::2], strict=False))
+
+
+def _check_roster(names: Sequence[str], what: str, *, least: int) -> None:
+    if isinstance(names, str) or len(names) < least or len({*names}) != len(names):
+        raise SeedNameRefused(
+            f"The {what} {names!r} cannot be scheduled.",
+            f"A schedule takes a list of {what}, each named once; a round takes two players or more.",
+            "Give each a name of its own, such as ['control', 'treated'].",
+            names=names,
+        )
 
 
 class SeedLedger:
@@ -281,25 +316,19 @@ def _field(value: str | int) -> bytes:
 
 def _label_bytes(label: str, *, whole: str) -> bytes:
     if not isinstance(label, str):
-        raise _name_refused(label, f"is of type {type(label).__name__}")
+        raise _refuse_name(label, f"is of type {type(label).__name__}")
     try:
         raw = label.encode("utf-8")
     except UnicodeEncodeError:
-        raise _name_refused(whole, "holds a lone surrogate") from None
+        raise _refuse_name(whole, "holds a lone surrogate") from None
     if not raw:
-        raise _name_refused(whole, "has an empty segment" if whole else "is empty")
+        raise _refuse_name(whole, "has an empty segment" if whole else "is empty")
     if len(raw) > _LABEL_BYTES_MAX:
-        raise _name_refused(whole, f"has a segment of {len(raw)} bytes")
+        raise _refuse_name(whole, f"has a segment of {len(raw)} bytes")
     return raw
 
 
-def _number(value: int, what: str) -> int:
-    if type(value) is not int or value < 0:
-        raise _name_refused(value, f"is not a {what}")
-    return value
-
-
-def _name_refused(name: object, why: str) -> SeedNameRefused:
+def _refuse_name(name: object, why: str) -> SeedNameRefused:
     return SeedNameRefused(
         f"The name {name!r} {why}.",
         "A name is segments joined by '/', each 1 to 255 bytes of UTF-8; a number is 0 or more.",

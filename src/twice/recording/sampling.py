@@ -1,6 +1,6 @@
 """The sample behind the statistical class: one program, N seeds, one number each.
 
-Each member runs in a fresh process with a seed derived from the run's own (``sweep_seed``), reads
+Each member runs in a fresh process with a seed derived from the run's own (``derive_in``), reads
 the world afresh and leaves no record; of what it reports by ``run.summary(name, value)`` the last
 value of the declared name counts. A recording keeps its sample as journal frames at the front of
 the record, so a run that is killed later still has it.
@@ -23,7 +23,7 @@ from twice.errors import ProgramFailed, SampleMissing
 from twice.foundation.classes import DeterminismClass, Predicate, Summary
 from twice.foundation.encoding import decode, encode
 from twice.foundation.fingerprint import Fingerprint
-from twice.foundation.seeds import Seed, sweep_seed
+from twice.foundation.seeds import Seed, derive_in
 from twice.recording.probes.kept import PROBES, read_known_probes
 from twice.recording.runrecord import RunRecord
 from twice.recording.session_job import RECORDING, WORLD, hear
@@ -120,7 +120,7 @@ def draw(
     with ExitStack() as running:
         while len(members) < summary.n:
             while started < summary.n and len(waiting) < at_once:
-                seed = sweep_seed(setup.seed, started, rule=setup.rule)
+                seed = derive_in(setup.seed, "sweep", started, rule=setup.rule)
                 child = running.enter_context(FreshWorker(RECORDING, environ, cwd=cwd, heard=hear))
                 child.channel.send(_job(setup, seed, summary, measured=measured and not started))
                 waiting.append((started, seed, child))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pydantic
 
 from twice.errors import CallRefused
-from twice.foundation.seeds import tool_seed
+from twice.foundation.seeds import derive_in, path_segments
 from twice.tooling.determinism import Determinism, Requirement
 from twice.tooling.registry import Registry
 from twice.tooling.seeding import Seeded
@@ -216,7 +216,8 @@ def seeded(operation: Operation) -> Seeded | None:
     if outer is not None and outer.seeded is not None:
         seed = outer.seeded.working
         if outer.tool.derives == "steps":
-            seed = tool_seed(seed, outer.tool.name, f"call/{operation.path[-1]}")
+            step = path_segments(f"call/{operation.path[-1]}")
+            seed = derive_in(seed, "tool", outer.tool.name, *step)
         return Seeded(seed, "macro", given.call_key)
     session_seed = operation.session.contract.seed
     if session_seed is not None:

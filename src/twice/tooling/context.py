@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from twice.errors import CallRefused, SeedNameRefused
 from twice.foundation.digests import Algorithm, digest_bytes
-from twice.foundation.seeds import Seed, tool_seed
+from twice.foundation.seeds import Seed, derive_in, path_segments
 from twice.recording.streams.numpy_streams import NumpyStream, open_numpy
 from twice.tooling.enforcing import unwatched
 from twice.tooling.plain import NotPlain, canonical, plain
@@ -123,7 +123,8 @@ class Context:
 
     def _step_seed(self, step: str) -> Seed:
         try:
-            return tool_seed(self._working(step), self._operation.tool.name, step)
+            name = self._operation.tool.name
+            return derive_in(self._working(step), "tool", name, *path_segments(step))
         except SeedNameRefused as error:
             raise self._misused(error.happened) from error
 

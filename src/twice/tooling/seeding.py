@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from twice.foundation.seeds import SEED_LIMIT, Seed, call_seed
+from twice.foundation.seeds import SEED_LIMIT, Seed, derive_in
 from twice.tooling.plain import INTEGER_MAX
 
 Source = Literal["parameter", "session", "macro"]
@@ -62,7 +62,9 @@ class Seeded:
     @property
     def working(self) -> Seed:
         """What steps and sub-operations derive from: the seed, or the seed under its call key."""
-        return self.seed if self.call_key is None else call_seed(self.seed, self.call_key)
+        if self.call_key is None:
+            return self.seed
+        return derive_in(self.seed, "call", self.call_key)
 
 
 def read_seed(value: object) -> Seed | None:
