@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.errors import ClassRefused, DigestRefused
+from twice.errors import ClassRefused
 from twice.foundation.classes import (
     Axis,
     DeterminismClass,
@@ -15,10 +15,8 @@ from twice.foundation.classes import (
     SampleTest,
     Scope,
     Summary,
-    refuse_weak_digest,
 )
 from twice.foundation.comparison import Abs, Exact, Quantum, Ulp
-from twice.foundation.digests import Algorithm
 
 chances = st.floats(0.01, 0.99)
 summaries = st.builds(
@@ -140,13 +138,6 @@ def test_json_that_is_no_predicate_is_refused(data):
 def test_a_summary_that_makes_no_sense_is_refused(fields):
     with pytest.raises(ClassRefused):
         Summary(**{"name": "reward", **fields})
-
-
-def test_tier_xl_refuses_a_digest_that_is_not_cryptographic():
-    with pytest.raises(DigestRefused):
-        refuse_weak_digest("XL", Algorithm.XXH3_128)
-    assert refuse_weak_digest("XL", Algorithm.BLAKE3) is None
-    assert refuse_weak_digest("L", Algorithm.XXH3_128) is None
 
 
 def test_what_a_command_line_does_not_name_stays_as_it_was() -> None:

@@ -17,9 +17,7 @@ from twice.foundation.digests import (
     digest_parts,
     digest_value,
     new_hasher,
-    page_mark,
     raw_digest,
-    require_cryptographic,
     short_digest,
 )
 from twice.foundation.encoding import encode
@@ -78,19 +76,8 @@ def test_a_digest_of_the_wrong_length_cannot_be_made() -> None:
         Digest(Algorithm.SHA256, bytes(16))
 
 
-def test_only_cryptographic_digests_pass_where_one_is_required() -> None:
-    for algorithm in (Algorithm.BLAKE3, Algorithm.SHA256):
-        require_cryptographic(algorithm, "tier XL")
-    with pytest.raises(DigestRefused, match="tier XL"):
-        require_cryptographic(Algorithm.XXH3_128, "tier XL")
-
-
-def test_a_page_mark_changes_with_one_bit() -> None:
-    page = bytearray(4096)
-    before = page_mark(page)
-    page[4095] = 1
-    assert page_mark(page) != before
-    assert len(before) == 16
+def test_only_xxh3_is_not_cryptographic() -> None:
+    assert [each for each in Algorithm if not each.is_cryptographic] == [Algorithm.XXH3_128]
 
 
 @pytest.mark.integration

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from twice.errors import EncodingCycle, EncodingRefused, UsageError
+from twice.errors import EncodingCycle, EncodingRefused
 from twice.foundation.digests import Algorithm, digest_value
 from twice.foundation.encoding import decode, encode
-from twice.foundation.merkle import projection, rehash, select, subtree, tree
+from twice.foundation.merkle import Node, rehash, tree
 
 
 @dataclasses.dataclass
@@ -36,23 +36,37 @@ def state() -> dict[str, object]:
     }
 
 
+def node_at(node: Node, *path: object) -> Node:
+    for step in path:
+        node = node.children[encode(step)]
+    return node
+
+
 def test_size_is_the_length_of_the_canonical_form() -> None:
     assert tree(state()).size == len(encode(state()))
 
 
 def test_a_leaf_has_the_digest_of_its_value_and_a_node_has_not() -> None:
     node = tree(state())
-    assert subtree(node, "grid").labelled == digest_value(state()["grid"])
-    assert subtree(node, "numbers").kind == "leaf"
+    assert node_at(node, "grid").labelled == digest_value(state()["grid"])
+    assert node_at(node, "numbers").kind == "leaf"
     assert node.labelled != digest_value(state())
 
 
 @pytest.mark.parametrize(
-    "path",
-    [("agents", 0, "tags", 1), ("spot", "y", "deep", 1), ("odd", (4,)), ("odd", 1), ("agents",)],
+    ("path", "value"),
+    [
+        (("agents", 0, "tags", 1), "é"),
+        (("spot", "y", "deep", 1), 5),
+        (("odd", (4,)), b"x"),
+        (("odd", 1), {2, 3}),
+        (("agents",), [Agent(1.0, ["a", "é"]), Agent(2.0, [])]),
+    ],
 )
-def test_a_subtree_is_the_tree_of_the_value_there(path: tuple[object, ...]) -> None:
-    assert subtree(tree(state()), path) == tree(select(state(), path))
+def test_a_node_inside_is_the_tree_of_the_value_there(
+    path: tuple[object, ...], value: object
+) -> None:
+    assert node_at(tree(state()), *path) == tree(value)
 
 
 def test_one_changed_leaf_changes_the_nodes_on_its_path_alone() -> None:
@@ -62,8 +76,8 @@ def test_one_changed_leaf_changes_the_nodes_on_its_path_alone() -> None:
     after = tree(value)
     changed = [key for key in before.children if before.children[key] != after.children[key]]
     assert changed == [encode("agents")]
-    assert subtree(before, ("agents", 0)) == subtree(after, ("agents", 0))
-    assert subtree(before, ("agents", 1, "tags")) == subtree(after, ("agents", 1, "tags"))
+    assert node_at(before, "agents", 0) == node_at(after, "agents", 0)
+    assert node_at(before, "agents", 1, "tags") == node_at(after, "agents", 1, "tags")
 
 
 def test_opaque_values_have_the_tree_of_what_they_stand_for() -> None:
@@ -97,24 +111,6 @@ def test_rehash_notices_keys_that_came_or_went_and_other_kinds() -> None:
     for other in (value, {}, [1, [2]], [1.0], 5, dict(reversed(state().items())), Agent(1.0, [])):
         assert rehash(before, other, []) == tree(other)
     assert rehash(tree(state(), Algorithm.SHA256), state(), []) == tree(state())
-
-
-def test_a_projection_is_of_the_named_parts_in_the_named_order() -> None:
-    value, other = state(), state()
-    other["numbers"] = "changed"
-    other["odd"] = object()
-    paths = ["grid", ("agents", 0, "speed"), ("numbers", 1)]
-    assert projection(value, paths[:2]) == projection(other, paths[:2])
-    assert projection(value, paths) != projection(value, paths[:2])
-    assert projection(value, paths) != projection(value, paths[::-1])
-
-
-def test_a_path_that_leads_nowhere_is_refused() -> None:
-    for path in (["nowhere"], ("agents", 2), ("numbers", 5), ("grid", 0), ("agents", True)):
-        with pytest.raises(UsageError):
-            subtree(tree(state()), path)
-        with pytest.raises(UsageError):
-            select(state(), path)
 
 
 def test_refusals_name_the_path_from_the_root() -> None:

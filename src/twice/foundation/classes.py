@@ -16,7 +16,6 @@ from typing import Any, Self, assert_never
 
 from twice.errors import ClassRefused
 from twice.foundation.comparison import Exact, Tolerance, tolerance_from_json
-from twice.foundation.digests import Algorithm, require_cryptographic
 from twice.foundation.promises import Axis, DeterminismClass, Scope
 
 __all__ = [
@@ -29,7 +28,6 @@ __all__ = [
     "parse_class",
     "parse_scope",
     "parse_test",
-    "refuse_weak_digest",
     "refused",
 ]
 
@@ -290,16 +288,6 @@ def parse_test(word: str) -> SampleTest:
         return SampleTest.MEAN if word == "means" else SampleTest(word)
     except ValueError:
         raise refused(f"test {word!r}", "A test is means, ks or multiset.") from None
-
-
-def refuse_weak_digest(tier: str | None, algorithm: Algorithm) -> None:
-    """Refuse, at tier XL, a digest that somebody could make collide.
-
-    Raises:
-        DigestRefused: E-DIGEST-001, for a digest that is not cryptographic.
-    """
-    if tier == "XL":
-        require_cryptographic(algorithm, "tier XL")
 
 
 def refused(given: str, expected: str) -> ClassRefused:

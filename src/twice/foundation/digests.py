@@ -47,10 +47,10 @@ class Hasher(Protocol):
     """A digest in the making."""
 
     def update(self, data: Buffer, /) -> object:
-        """Takes more bytes."""
+        """Take more bytes."""
 
     def digest(self) -> bytes:
-        """The raw digest of all bytes so far."""
+        """Return the raw digest of all bytes so far."""
 
     def copy(self) -> Self:
         """Return another one over the same bytes."""
@@ -90,7 +90,7 @@ class Digest:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Reads ``algorithm:hex``.
+        """Read ``algorithm:hex``.
 
         Raises:
             DigestRefused: E-DIGEST-001, the label, the length or a letter is wrong.
@@ -112,7 +112,7 @@ class Digest:
 
 
 def new_hasher(algorithm: Algorithm = DEFAULT) -> Hasher:
-    """An empty hasher. blake3 stays on one thread: its pool does not survive a fork."""
+    """Return an empty hasher. blake3 stays on one thread: its pool does not survive a fork."""
     match algorithm:
         case Algorithm.BLAKE3:
             from blake3 import blake3
@@ -129,7 +129,7 @@ def new_hasher(algorithm: Algorithm = DEFAULT) -> Hasher:
 
 
 def raw_digest(algorithm: Algorithm = DEFAULT) -> Callable[[Buffer], bytes]:
-    """The function from bytes to a raw digest of ``algorithm.size`` bytes."""
+    """Return the function from bytes to a raw digest of ``algorithm.size`` bytes."""
     match algorithm:
         case Algorithm.BLAKE3:
             from blake3 import blake3
@@ -147,7 +147,7 @@ def raw_digest(algorithm: Algorithm = DEFAULT) -> Callable[[Buffer], bytes]:
 
 
 def short_digest(algorithm: Algorithm = DEFAULT) -> Callable[[Buffer], bytes]:
-    """The function from bytes to the first 16 bytes of their digest: what a compare-point keeps.
+    """Return the function from bytes to the first 16 bytes of their digest: what a compare-point keeps.
 
     For blake3 and sha256 that leaves 64 bits of resistance against a made-up collision.
     """
@@ -166,12 +166,12 @@ def short_digest(algorithm: Algorithm = DEFAULT) -> Callable[[Buffer], bytes]:
 
 
 def digest_bytes(data: Buffer, algorithm: Algorithm = DEFAULT) -> Digest:
-    """The digest of a byte string."""
+    """Return the digest of a byte string."""
     return Digest(algorithm, raw_digest(algorithm)(data))
 
 
 def digest_parts(parts: Iterable[Buffer], algorithm: Algorithm = DEFAULT) -> Digest:
-    """The digest of byte strings as if they were joined."""
+    """Return the digest of byte strings as if they were joined."""
     hasher = new_hasher(algorithm)
     for part in parts:
         hasher.update(part)
@@ -181,7 +181,7 @@ def digest_parts(parts: Iterable[Buffer], algorithm: Algorithm = DEFAULT) -> Dig
 def digest_value(
     value: object, algorithm: Algorithm = DEFAULT, *, registry: Registry | None = None
 ) -> Digest:
-    """The digest of the canonical form of a value; large buffers are hashed where they lie.
+    """Return the digest of the canonical form of a value; large buffers are hashed where they lie.
 
     Raises:
         EncodingRefused: E-ENCODE-001, the value has no canonical form.
@@ -191,35 +191,8 @@ def digest_value(
     return digest_parts(encode_parts(value, registry=registry), algorithm)
 
 
-def require_cryptographic(algorithm: Algorithm, why: str) -> None:
-    """Refuses a hash that only finds accidents.
-
-    Args:
-        algorithm: the one that was chosen.
-        why: what needs the stronger one, as a noun phrase: ``tier XL``.
-
-    Raises:
-        DigestRefused: E-DIGEST-001.
-    """
-    if not algorithm.is_cryptographic:
-        raise DigestRefused(
-            f"{algorithm} was chosen for {why}; it finds accidents, not adversaries.",
-            "Expected a cryptographic digest: blake3 or sha256.",
-            "Choose blake3, the default.",
-            algorithm=str(algorithm),
-            why=why,
-        )
-
-
-def page_mark(buffer: Buffer) -> bytes:
-    """16 bytes that tell whether a page changed: fast, and used for nothing else."""
-    from xxhash import xxh3_128_digest
-
-    return xxh3_128_digest(buffer)
-
-
 def slow_digest(value: bytes, salt: bytes) -> bytes:
-    """Eight bytes that tell whether a secret is the same: PBKDF2-HMAC-SHA-256, 100,000 rounds.
+    """Return eight bytes that tell whether a secret is the same: PBKDF2-HMAC-SHA-256, 100,000 rounds.
 
     Slow, so that a short secret is not found by trying; short, so that many others fit it.
     """

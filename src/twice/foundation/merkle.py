@@ -1,4 +1,4 @@
-"""A value as a tree of digests: which part changed, without comparing the parts that did not.
+"""A value as a tree of digests, which is renewed along the parts that changed.
 
 A list, tuple, dict, dataclass, named tuple or registered value is a node over its children; an empty
 one, a sequence of nothing but numbers, a set, an array and everything without parts is a leaf. A
@@ -10,23 +10,20 @@ Invariant: a node's digest depends on the value alone; equal digests mean equal 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from struct import Struct
 from types import MappingProxyType
 
-from twice.errors import EncodingRefused, UsageError
+from twice.errors import EncodingRefused
 from twice.foundation.digests import DEFAULT, Algorithm, Digest, digest_parts, raw_digest
 from twice.foundation.encoding import Decomposed, Registry, decompose, encode
 from twice.foundation.encoding.built_in_types import LEAVES
 
 Key = bytes
 """The canonical form of an index, a dict key or a field name."""
-Path = Sequence[object]
-"""Indices, dict keys and field names from the root inwards; a lone text is a path of one step."""
 
 _NODE = b"\0twice.node/1\0"
-_PROJECTION = b"\0twice.projection/1\0"
 _NO_CHILDREN: Mapping[Key, Node] = MappingProxyType({})
 _ONLY_TEXT = {str}
 _pack_length = Struct("<Q").pack
@@ -64,18 +61,18 @@ class Node:
 class _Frame:
     """A container whose children are being hashed."""
 
-    __slots__ = ("nodes", "opened", "owner")
+    __slots__ = ("decomposed", "nodes", "owner")
 
-    def __init__(self, owner: object, opened: Decomposed) -> None:
+    def __init__(self, owner: object, decomposed: Decomposed) -> None:
         self.owner = owner
-        self.opened = opened
+        self.decomposed = decomposed
         self.nodes: list[Node] = []
 
 
 def tree(
     value: object, algorithm: Algorithm = DEFAULT, *, registry: Registry | None = None
 ) -> Node:
-    """The Merkle tree of a value.
+    """Return the Merkle tree of a value.
 
     Args:
         value: anything with a canonical form.
@@ -95,28 +92,32 @@ def tree(
             form = leaf(child)
             node = Node("leaf", algorithm, digest(form), _NO_CHILDREN, len(form))
         else:
-            opened = _opened(value, child, above, registry)
-            if len(opened.children):
-                frames.append(_Frame(child, opened))
+            decomposed = _decompose(value, child, above, registry)
+            if len(decomposed.children):
+                frames.append(_Frame(child, decomposed))
                 above.add(id(child))
-                child = opened.children[0]
+                child = decomposed.children[0]
                 continue
-            node = _leaf(opened, algorithm)
+            raw = digest_parts(decomposed.parts, algorithm).raw
+            size = sum(map(len, decomposed.parts))
+            node = Node("leaf", algorithm, raw, _NO_CHILDREN, size)
         while frames:
             frame = frames[-1]
             frame.nodes.append(node)
-            if len(frame.nodes) < len(frame.opened.children):
-                child = frame.opened.children[len(frame.nodes)]
+            if len(frame.nodes) < len(frame.decomposed.children):
+                child = frame.decomposed.children[len(frame.nodes)]
                 break
             frames.pop()
             above.discard(id(frame.owner))
-            node = _joined(frame.owner, frame.opened, frame.nodes, algorithm, registry)
+            node = _join(frame.owner, frame.decomposed, frame.nodes, algorithm, registry)
         else:
             return node
 
 
-def _opened(root: object, child: object, above: set[int], registry: Registry | None) -> Decomposed:
-    """One level of ``child``; a refusal names the path from ``root``."""
+def _decompose(
+    root: object, child: object, above: set[int], registry: Registry | None
+) -> Decomposed:
+    """Take ``child`` apart by one level; a refusal names the path from ``root``."""
     if id(child) in above:
         encode(root, registry=registry)  # raises: the child contains itself
     try:
@@ -126,19 +127,14 @@ def _opened(root: object, child: object, above: set[int], registry: Registry | N
         raise
 
 
-def _leaf(opened: Decomposed, algorithm: Algorithm) -> Node:
-    digest = digest_parts(opened.parts, algorithm).raw
-    return Node("leaf", algorithm, digest, _NO_CHILDREN, sum(map(len, opened.parts)))
-
-
-def _node(
+def _make_node(
     kind: str,
     head: bytes,
     children: Mapping[Key, Node],
     names: tuple[object, ...],
     algorithm: Algorithm,
 ) -> Node:
-    """The node over ``children``: prefix, length of the head, head, one raw digest per child.
+    """Return the node over ``children``: prefix, length of the head, head, one raw digest per child.
 
     The head holds tag, count and every key or field name, so the digests need no keys of their own.
     """
@@ -149,17 +145,17 @@ def _node(
     return Node(kind, algorithm, digest, children, size, head, names)
 
 
-def _joined(
+def _join(
     owner: object,
-    opened: Decomposed,
+    decomposed: Decomposed,
     nodes: Sequence[Node],
     algorithm: Algorithm,
     registry: Registry | None,
 ) -> Node:
-    keys = opened.key_forms or [encode(key, registry=registry) for key in opened.keys]
+    keys = decomposed.key_forms or [encode(key, registry=registry) for key in decomposed.keys]
     names = tuple(owner) if type(owner) is dict and set(map(type, owner)) == _ONLY_TEXT else ()
     children = dict(zip(keys, nodes, strict=True))
-    return _node(opened.kind, b"".join(opened.parts), children, names, algorithm)
+    return _make_node(decomposed.kind, b"".join(decomposed.parts), children, names, algorithm)
 
 
 def rehash(
@@ -170,7 +166,7 @@ def rehash(
     *,
     registry: Registry | None = None,
 ) -> Node:
-    """The tree of a value that is known to differ from an earlier one only under some keys.
+    """Return the tree of a value that is known to differ from an earlier one only under some keys.
 
     Args:
         previous: the tree of the earlier value, made with the same algorithm.
@@ -192,99 +188,24 @@ def rehash(
             if type(key) is str and key in value:
                 node = tree(value[key], algorithm, registry=registry)
                 children[encode(key)] = node
-        return _node(previous.kind, previous.head, children, previous.names, algorithm)
-    opened = decompose(value, registry=registry)
-    if not len(opened.children) or previous.algorithm is not algorithm:
+        return _make_node(previous.kind, previous.head, children, previous.names, algorithm)
+    decomposed = decompose(value, registry=registry)
+    if not len(decomposed.children) or previous.algorithm is not algorithm:
         return tree(value, algorithm, registry=registry)
     changed = frozenset(encode(key, registry=registry) for key in changed_keys)
     nodes = []
-    for key, child in zip(opened.keys, opened.children, strict=True):
+    for key, child in zip(decomposed.keys, decomposed.children, strict=True):
         form = encode(key, registry=registry)
         known = None if form in changed else previous.children.get(form)
         nodes.append(tree(child, algorithm, registry=registry) if known is None else known)
-    return _joined(value, opened, nodes, algorithm, registry)
+    return _join(value, decomposed, nodes, algorithm, registry)
 
 
 def _has_names(value: object, names: tuple[object, ...]) -> bool:
-    """Whether a value is a dict with just these text keys, filled in this order."""
+    """Return whether a value is a dict with just these text keys, filled in this order."""
     return (
         bool(names)
         and type(value) is dict
         and tuple(value) == names
         and set(map(type, value)) == _ONLY_TEXT
     )
-
-
-def _steps(path: Path) -> tuple[object, ...]:
-    return (path,) if isinstance(path, str | bytes) else tuple(path)
-
-
-def _missing(path: Path, step: object) -> UsageError:
-    return UsageError(
-        f"The path {_steps(path)!r} has no step {step!r}.",
-        "Expected indices, dict keys and field names that the value has.",
-        "Print the value, or the keys of its tree, and name one of them.",
-        path=_steps(path),
-    )
-
-
-def subtree(node: Node, path: Path, *, registry: Registry | None = None) -> Node:
-    """The node that a path leads to.
-
-    Raises:
-        UsageError: E-USE-001, a step does not exist or lies inside a leaf.
-    """
-    for step in _steps(path):
-        found = node.children.get(encode(step, registry=registry))
-        if found is None:
-            raise _missing(path, step)
-        node = found
-    return node
-
-
-def select(value: object, path: Path, *, registry: Registry | None = None) -> object:
-    """The value that a path leads to, by the same steps as ``subtree``.
-
-    Raises:
-        UsageError: E-USE-001, a step does not exist.
-    """
-    for step in _steps(path):
-        wanted = encode(step, registry=registry)
-        if isinstance(value, list | tuple) and type(step) is int and 0 <= step < len(value):
-            value = value[step]  # a sequence of numbers is one leaf, its items still have a place
-            continue
-        opened = decompose(value, registry=registry)
-        for key, child in zip(opened.keys, opened.children, strict=True):
-            if encode(key, registry=registry) == wanted:
-                value = child
-                break
-        else:
-            raise _missing(path, step)
-    return value
-
-
-def projection(
-    value: object,
-    paths: Iterable[Path],
-    algorithm: Algorithm = DEFAULT,
-    *,
-    registry: Registry | None = None,
-) -> Digest:
-    """The digest of declared parts of a value, and of nothing else.
-
-    Args:
-        value: anything with a canonical form; what no path names may even be without one.
-        paths: what is compared; their order is part of the projection.
-        algorithm: the hash.
-        registry: the users' types that are known; the default one when None.
-
-    Raises:
-        UsageError: E-USE-001, a path does not exist.
-        EncodingRefused: E-ENCODE-001, a named part has no canonical form.
-    """
-    parts = [_PROJECTION]
-    for path in paths:
-        steps = encode(_steps(path), registry=registry)
-        part = tree(select(value, path, registry=registry), algorithm, registry=registry)
-        parts += [_pack_length(len(steps)), steps, part.digest]
-    return digest_parts(parts, algorithm)

@@ -294,6 +294,17 @@ def test_a_component_that_names_nothing_is_red(tmp_path: Path) -> None:
     assert "'flock' names nothing; the trial tracks herd, weather" in judged.reason
 
 
+def test_tier_xl_refuses_a_digest_that_is_not_cryptographic(tmp_path: Path) -> None:
+    for tier, words in (("XL", True), ("L", False)):
+        heads = good_heads(tier)
+        heads["11"]["hash"] = "xxh3_128"
+        (tmp_path / tier).mkdir()
+
+        judged = judge(BY_NUMBER[15], facts(tmp_path / tier, tier, heads=heads))
+
+        assert ("xxh3_128 can be made to collide" in judged.reason) is words
+
+
 def test_snapshots_that_stand_before_the_first_tick_alone_show_nothing(tmp_path: Path) -> None:
     judged = judge(BY_NUMBER[5], facts(tmp_path, restored=seen.Restored(1, (), (), 0)))
 

@@ -64,7 +64,9 @@ class PageStore:
     def __init__(self, algorithm: Algorithm, full: Callable[[], None]) -> None:
         self._full = full
         self._digest = raw_digest(checksum_algorithm(algorithm))
-        self._mark = raw_digest(Algorithm.XXH3_128)  # what page_mark is, without its import
+        self._mark = raw_digest(
+            Algorithm.XXH3_128
+        )  # fast, and used for nothing but whether a page changed
         self._known: dict[bytes, int] = {}
         self._last: dict[str, _Blob] = {}
         self.fresh: list[tuple[bytes, bytes]] = []
