@@ -9,7 +9,7 @@ from twice.checking.findings import Found, Place, Reach
 from twice.checking.policy import Policy, Zone
 from twice.checking.rule import Breaks, Rule
 from twice.foundation.channels import Channel
-from twice.foundation.promises import DeterminismClass, Scope
+from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.severity import Severity
 
 

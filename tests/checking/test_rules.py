@@ -14,7 +14,7 @@ from twice.checking.local import look_at
 from twice.checking.policy import Policy
 from twice.checking.registry import every_rule, index
 from twice.checking.rule import Rule
-from twice.foundation.classes import Scope
+from twice.foundation.determinism_class import Scope
 from twice.foundation.severity import Severity
 
 RULES = every_rule()

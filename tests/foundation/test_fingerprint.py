@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from twice.errors import ConfigError
-from twice.foundation.classes import DeterminismClass, Scope
+from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.fingerprint import (
     BlasFacts,
     CpuFacts,

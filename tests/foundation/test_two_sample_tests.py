@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.foundation.classes import SampleTest, Summary
+from twice.foundation.determinism_class import SampleTest, Summary
 from twice.foundation.two_sample_tests import (
     apply_test,
     incomplete_beta,

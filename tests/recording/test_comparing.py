@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from programs import names, recorded, verified
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.recording.runrecord import RunRecord
 from twice.replayer.verify import verify
 

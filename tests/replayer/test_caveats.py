@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from programs import recorded, verified
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration

@@ -8,7 +8,7 @@ import pytest
 
 import twice
 from twice.errors import SampleMissing, SampleUndecided
-from twice.foundation.classes import DeterminismClass, Predicate, SampleTest, Summary
+from twice.foundation.determinism_class import DeterminismClass, Predicate, SampleTest, Summary
 from twice.foundation.seeds import Seed, sweep_seed
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import read_sample

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.errors import RedactionNeeded
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import Failure
 from twice.replayer.verdict import RULES, Evidence, decide, write_rules

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from programs import cli, recorded, write
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 
 VERIFICATION_KEYS = {
     "format", "result", "classes", "axis", "scope", "compare_points", "first_failure",

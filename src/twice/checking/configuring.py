@@ -16,7 +16,7 @@ from typing import Any, Final
 from twice.checking.policy import TIERS, Zone
 from twice.checking.reader import Ban
 from twice.errors import ConfigError, ConfigKeyUnused
-from twice.foundation.promises import DeterminismClass, Scope
+from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.severity import Severity
 
 NAME: Final = "pyproject.toml"

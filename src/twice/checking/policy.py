@@ -16,7 +16,7 @@ from twice.checking.housekeeping import BANNED_NAME
 from twice.checking.reading import matches
 from twice.checking.rule import Breaks, Rule, RuleFacts
 from twice.foundation.channels import Channel
-from twice.foundation.promises import DeterminismClass, Scope
+from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.severity import Severity
 
 

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from twice.diagnosing.log_comparison import InputDifference, PointRef
 from twice.diagnosing.text_layout import Block, cut, fold, join_blocks, name_place, set_values
 from twice.foundation.channels import Channel
-from twice.foundation.classes import Predicate
 from twice.foundation.comparison import FieldDifference
+from twice.foundation.determinism_class import Predicate
 from twice.replayer.record_outcomes import OutcomeDifference
 
 Result = Literal[

@@ -14,7 +14,7 @@ from typing import Any
 
 from twice.diagnosing.divergence import Result
 from twice.errors import SampleUndecided
-from twice.foundation.classes import DeterminismClass
+from twice.foundation.determinism_class import DeterminismClass
 from twice.foundation.two_sample_tests import apply_test
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import read_sample

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
-from twice.foundation.classes import SampleTest, Summary
+from twice.foundation.determinism_class import SampleTest, Summary
 
 _ITERATIONS_MAX: Final = 500
 _CONVERGED: Final = 1e-15

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from twice.foundation.classes import DeterminismClass, Predicate
 from twice.foundation.comparison import Tolerance
+from twice.foundation.determinism_class import DeterminismClass, Predicate
 
 DECISIONS = frozenset({"inputs", "output"})
 

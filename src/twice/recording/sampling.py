@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from twice.errors import ProgramFailed, SampleMissing
-from twice.foundation.classes import DeterminismClass, Predicate, Summary
+from twice.foundation.determinism_class import DeterminismClass, Predicate, Summary
 from twice.foundation.encoding import decode, encode
 from twice.foundation.fingerprint import Fingerprint
 from twice.foundation.seeds import Seed, derive_in

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import Algorithm
 from twice.foundation.seeds import RULE, Seed
 from twice.recording.cadence import (

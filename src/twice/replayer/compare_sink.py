@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from twice.foundation.classes import Predicate
 from twice.foundation.comparison import tolerance_from_json
+from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode, loaded_types
 from twice.recording.comparepoints import Taken
 from twice.recording.judging import judged_by

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from twice.foundation.classes import DeterminismClass, Predicate
+from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.foundation.fingerprint import EnvironmentDifference, Fingerprint, differences
 from twice.recording.compared_output import select_of_message
 from twice.recording.results import RESULTS

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from twice.foundation.classes import DeterminismClass, Predicate
+from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.recording.effects.ops import FILE_CHANGED
 from twice.recording.ordering import ORDERS
 from twice.recording.results import RESULTS

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import ProgramFailed, RecordOutOfRange
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.foundation.fingerprint import Fingerprint
 from twice.recording.runrecord import RunRecord
 from twice.replayer.file_report import locate_inside

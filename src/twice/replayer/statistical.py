@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from twice.foundation.classes import DeterminismClass, Predicate, Summary
+from twice.foundation.determinism_class import DeterminismClass, Predicate, Summary
 from twice.foundation.fingerprint import Fingerprint, differences
 from twice.foundation.two_sample_tests import Agreement, apply_test
 from twice.recording.runrecord import RunRecord

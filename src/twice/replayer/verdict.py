@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from twice.errors import RedactionNeeded
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.foundation.fingerprint import EnvironmentDifference
 from twice.recording.sealing.inventory import in_words, is_repeated, unsupported_rows
 from twice.replayer.file_report import FileJudgement

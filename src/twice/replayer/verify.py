@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from twice.errors import ClassRefused, OutputExists, UsageError
-from twice.foundation.classes import DeterminismClass, Predicate
+from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.recording.runrecord import RunRecord
 from twice.replayer.evidence import gather_evidence, leave_open, list_subsystems
 from twice.replayer.preconditions import require_same_code

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from twice.errors import EffectMismatch, FileNotRebuilt, SealBroken
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken
 from twice.recording.environment import measure

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.testing import checks, strategies
 from twice.testing.examples import FOLDER
 from twice.testing.extra import hypothesis

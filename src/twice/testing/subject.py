@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import ProgramNotFound
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.foundation.seeds import Seed
 from twice.recording.cadence import parse_cadence
 from twice.recording.naming import parse_program

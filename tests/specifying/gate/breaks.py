@@ -15,7 +15,7 @@ from typing import Any
 
 from gatesystems import AT_ONCE, COST, HERD, VECTOR, Heads, costs, locked, recorded
 
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.specifying.graph.changes import Owed
 from twice.specifying.lock import read_lock
 from twice.specifying.workspace import FOLDER

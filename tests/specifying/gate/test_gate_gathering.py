@@ -14,7 +14,7 @@ from gatesystems import COST, Heads, Kept, costs, laid
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import Algorithm
 from twice.specifying.gate.evidence import Code, Costs, Handoff
 from twice.specifying.gate.facts import Unavailable

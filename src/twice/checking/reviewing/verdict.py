@@ -12,7 +12,7 @@ from twice.checking.auditing.projects import Project
 from twice.checking.auditing.seeds import Draw
 from twice.checking.findings import Finding
 from twice.checking.policy import Policy
-from twice.foundation.promises import DeterminismClass
+from twice.foundation.determinism_class import DeterminismClass
 from twice.foundation.severity import Severity
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Literal, assert_never
 
-from twice.foundation.classes import DeterminismClass, Scope
+from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.fingerprint.value import BlasFacts, CpuFacts, Fingerprint
 
 Affects = Literal["numerics", "identity", "note"]

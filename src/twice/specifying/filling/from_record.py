@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.recording.config import in_settings
 from twice.recording.runrecord import RunRecord
 from twice.specifying.filling.proposal import Proposal, rows

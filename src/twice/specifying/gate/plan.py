@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from twice.errors import TwiceError
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate, Scope
 from twice.foundation.digests import DEFAULT, Algorithm
-from twice.foundation.promises import Scope
 from twice.recording.cadence import (
     Cadence,
     Granularity,

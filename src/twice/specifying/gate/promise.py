@@ -1,6 +1,6 @@
 """The class that sheet 01 declares, as the predicate that verification executes.
 
-Invariant: what cannot be executed is refused, so a sentence alone is never a class.
+Invariant: what cannot be executed is refuse_class, so a sentence alone is never a class.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from collections.abc import Callable
 from typing import Final
 
 from twice.errors import ClassRefused
-from twice.foundation.classes import (
+from twice.foundation.comparison import Abs, Exact, Quantum, Rel, Tolerance, Ulp
+from twice.foundation.determinism_class import (
     DeterminismClass,
     Predicate,
     SampleTest,
     Summary,
     parse_class,
     parse_scope,
-    refused,
+    refuse_class,
 )
-from twice.foundation.comparison import Abs, Exact, Quantum, Rel, Tolerance, Ulp
 from twice.specifying.artifact import Artifact
 
 _MEASURES: Final[dict[str, Callable[[float], Tolerance]]] = {
@@ -50,10 +50,10 @@ def _decisions(promise: Artifact) -> Tolerance:
     if measure in {"", "exact"}:
         return Exact()
     if not within:
-        raise refused(f"measure {measure!r} without epsilon", "A tolerance has a size.")
+        raise refuse_class(f"measure {measure!r} without epsilon", "A tolerance has a size.")
     if measure == "ulp":
         if not float(within).is_integer():
-            raise refused(f"epsilon={within}", "A distance in ulps is a whole number.")
+            raise refuse_class(f"epsilon={within}", "A distance in ulps is a whole number.")
         return Ulp(int(float(within)))
     return _MEASURES[measure](float(within))
 
@@ -61,7 +61,9 @@ def _decisions(promise: Artifact) -> Tolerance:
 def _sample(promise: Artifact) -> Summary:
     seeds = promise.get("seeds")
     if not promise.said("summary") or not isinstance(seeds, int):
-        raise refused("statistical class", "It names a summary, and how many seeds a sample has.")
+        raise refuse_class(
+            "statistical class", "It names a summary, and how many seeds a sample has."
+        )
     return Summary(
         promise.said("summary"),
         SampleTest(promise.said("test") or "mean"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.foundation.promises import Axis, DeterminismClass, Scope
+from twice.foundation.determinism_class import Axis, DeterminismClass, Scope
 from twice.specifying.kinds import DIGEST, Column, Flag, Many, Number, OneOf, Rows, Text, Whole
 from twice.specifying.schema import Item, Sheet
 from twice.specifying.sheets.scope import TIERS

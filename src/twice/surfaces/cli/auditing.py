@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from twice.checking.policy import TIERS, Policy
 from twice.errors import UsageError
-from twice.foundation.promises import DeterminismClass, Scope
+from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.surfaces.cli.checkedproject import folder_of, project_of, settings_for, workspace_of
 
 if TYPE_CHECKING:

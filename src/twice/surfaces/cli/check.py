@@ -33,8 +33,8 @@ from twice.checking.project import Project
 from twice.checking.reading import files_below, require_there
 from twice.checking.report import Report
 from twice.errors import OutputExists, OutputUnwritable, UsageError
+from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.printable import printable, printable_lines
-from twice.foundation.promises import DeterminismClass, Scope
 from twice.surfaces.cli import confirmed
 from twice.surfaces.cli.checkedproject import (
     listed,

@@ -20,7 +20,7 @@ from twice.checking.reader import Reader
 from twice.checking.selecting import Selection
 from twice.checking.workspace import Workspace, workspace_beside
 from twice.errors import ConfigError, UsageError
-from twice.foundation.promises import DeterminismClass, Scope
+from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.severity import Severity
 
 _ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from twice.checking.report import Report, Tried
 from twice.errors import UsageError
-from twice.foundation.promises import DeterminismClass
+from twice.foundation.determinism_class import DeterminismClass
 
 _FORMATS = ("text", "json", "jsonl")
 _CHANGING = ("fix", "diff", "baseline_accept", "baseline_update", "statistics")
@@ -64,7 +64,7 @@ def confirmed(report: Report, files: Sequence[str], options: argparse.Namespace)
         UsageError: E-USE-001. ProgramNotFound: E-PROGRAM-001. ProgramFailed: E-PROGRAM-003.
         SeedMissing: E-SEED-001.
     """
-    from twice.foundation.classes import Predicate
+    from twice.foundation.determinism_class import Predicate
     from twice.recording.config import parse_settings
     from twice.surfaces.cli.showing import Doing
     from twice.surfaces.cli.starting import program_of, seed_of

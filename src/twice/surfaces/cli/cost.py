@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 
 from twice.errors import UsageError
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.recording.naming import is_record
 from twice.recording.recorder import master_seed
 from twice.recording.setup import Setup

@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from twice.errors import ConfigKeyUnused, UsageError
-from twice.foundation.classes import (
+from twice.foundation.determinism_class import (
     DeterminismClass,
     Predicate,
     SampleTest,

@@ -22,7 +22,7 @@ from typing import Any
 from twice.diagnosing.varying.factors import FACTORS
 from twice.diagnosing.varying.varying import vary
 from twice.errors import UsageError
-from twice.foundation.classes import Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.recording.naming import is_record
 from twice.recording.program import Program
 from twice.surfaces.cli.showing import Doing, add_json, aligned, print_json

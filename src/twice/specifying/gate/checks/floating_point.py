@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from twice.foundation.promises import Scope
+from twice.foundation.determinism_class import Scope
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate.check import Check, absent, gaps, place, unexplained
 from twice.specifying.gate.facts import Facts, Unavailable, there

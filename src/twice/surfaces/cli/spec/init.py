@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from twice.errors import OutputExists, UsageError
-from twice.foundation.promises import Axis, DeterminismClass, Scope
+from twice.foundation.determinism_class import Axis, DeterminismClass, Scope
 from twice.specifying.asking import Decision, Question, Way, decide, next_question, traits_of
 from twice.specifying.frontmatter import Value
 from twice.specifying.gate.gate import EVIDENCE

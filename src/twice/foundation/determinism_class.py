@@ -1,8 +1,9 @@
 """Determinism classes: what a run promises, as a value that prints as one sentence.
 
 A class is an executable predicate, not a word. It says what is compared (state, decisions, or
-summaries over many runs), where the promise holds, and which subsystems promise something else.
-Running the comparison is not done here.
+summaries over many runs), how far the promise reaches, and which subsystems promise something else.
+The words are those of every interface and file; none is renamed. Running the comparison is not done
+here.
 
 Invariant: ``Predicate.from_json(p.to_json()) == p``, and the text of ``p.to_json()`` is stable.
 """
@@ -10,26 +11,44 @@ Invariant: ``Predicate.from_json(p.to_json()) == p``, and the text of ``p.to_jso
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Self, assert_never
+from typing import TYPE_CHECKING, Any, Self, TypeVar, assert_never
 
 from twice.errors import ClassRefused
-from twice.foundation.comparison import Exact, Tolerance, tolerance_from_json
-from twice.foundation.promises import Axis, DeterminismClass, Scope
 
-__all__ = [
-    "Axis",
-    "DeterminismClass",
-    "Predicate",
-    "SampleTest",
-    "Scope",
-    "Summary",
-    "parse_class",
-    "parse_scope",
-    "parse_test",
-    "refused",
-]
+if TYPE_CHECKING:  # many commands need the words alone, and not the comparison behind them
+    from twice.foundation.comparison import Tolerance
+
+Word = TypeVar("Word", bound=StrEnum)
+
+
+class DeterminismClass(StrEnum):
+    """Which two runs count as the same."""
+
+    BIT_EXACT = "bit-exact"
+    LOGICAL = "logical"
+    STATISTICAL = "statistical"
+
+
+class Axis(StrEnum):
+    """Whose machine a promise speaks of; the two are always reported apart."""
+
+    DETERMINISM = "determinism"
+    REPRODUCIBILITY = "reproducibility"
+
+
+class Scope(StrEnum):
+    """How far a promise reaches."""
+
+    PROCESS = "process"
+    HOST = "host"
+    CROSS_HOST = "cross-host"
+
+    @property
+    def axis(self) -> Axis:
+        """Determinism on this machine, reproducibility on someone else's."""
+        return Axis.REPRODUCIBILITY if self is Scope.CROSS_HOST else Axis.DETERMINISM
 
 
 class SampleTest(StrEnum):
@@ -65,13 +84,13 @@ class Summary:
 
     def __post_init__(self) -> None:
         if not self.name:
-            raise refused("summary ''", "A summary has a name.")
+            raise refuse_class("summary ''", "A summary has a name.")
         if not 0 <= self.epsilon < float("inf"):
-            raise refused(f"epsilon={self.epsilon!r}", "A margin is finite and 0 or more.")
+            raise refuse_class(f"epsilon={self.epsilon!r}", "A margin is finite and 0 or more.")
         if self.n < 2:
-            raise refused(f"n={self.n!r}", "A sample has at least 2 seeds.")
+            raise refuse_class(f"n={self.n!r}", "A sample has at least 2 seeds.")
         if not (0 < self.power < 1 and 0 < self.alpha < 1):
-            raise refused(
+            raise refuse_class(
                 f"power={self.power!r}, alpha={self.alpha!r}", "Both lie between 0 and 1."
             )
 
@@ -89,15 +108,8 @@ class Summary:
                 assert_never(self.test)
 
     def to_json(self) -> dict[str, object]:
-        """Give plain values."""
-        return {
-            "name": self.name,
-            "test": self.test.value,
-            "epsilon": self.epsilon,
-            "n": self.n,
-            "power": self.power,
-            "alpha": self.alpha,
-        }
+        """Return plain values."""
+        return {**asdict(self), "test": self.test.value}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -105,6 +117,12 @@ class Summary:
         # RFC 8785 writes 1.0 as 1.
         floats = {key: float(data[key]) for key in ("epsilon", "power", "alpha")}
         return cls(**{**data, **floats, "test": SampleTest(data["test"])})
+
+
+def _exact() -> Tolerance:
+    from twice.foundation.comparison import Exact
+
+    return Exact()
 
 
 @dataclass(frozen=True)
@@ -122,7 +140,7 @@ class Predicate:
     determinism_class: DeterminismClass = DeterminismClass.BIT_EXACT
     scope: Scope = Scope.HOST
     subsystems: Mapping[str, DeterminismClass] = field(default_factory=dict)
-    decisions: Tolerance = field(default_factory=Exact)
+    decisions: Tolerance = field(default_factory=_exact)
     sample: Summary | None = None
 
     def __post_init__(self) -> None:
@@ -138,7 +156,7 @@ class Predicate:
         return self.scope.axis
 
     def class_of(self, subsystem: str) -> DeterminismClass:
-        """Give the class of a component: its own, its nearest ancestor's, or the run's."""
+        """Return the class of a component: its own, its nearest ancestor's, or the run's."""
         name = subsystem
         while name:
             own = self.subsystems.get(name)
@@ -158,12 +176,12 @@ class Predicate:
         return f"two runs are equivalent iff {_WHERE[self.scope]}, {'; '.join(parts)}"
 
     def for_subsystem(self, subsystem: str) -> Predicate:
-        """Give the predicate of one subsystem, with no other in it."""
+        """Return the predicate of one subsystem, with no other in it."""
         own = self.class_of(subsystem)
         return Predicate(own, self.scope, decisions=self.decisions, sample=self.sample)
 
     def summary(self) -> dict[str, str]:
-        """Give class, scope and the sentence, as verdicts print them."""
+        """Return class, scope and the sentence, as verdicts print them."""
         return {
             "class": self.determinism_class.value,
             "scope": self.scope.value,
@@ -185,7 +203,7 @@ class Predicate:
                 assert_never(kind)
 
     def to_json(self) -> dict[str, object]:
-        """Give plain values, in a fixed order."""
+        """Return plain values, in a fixed order."""
         return {
             "class": self.determinism_class.value,
             "scope": self.scope.value,
@@ -201,6 +219,8 @@ class Predicate:
         Raises:
             ClassRefused: E-CLASS-001, when it is not a predicate.
         """
+        from twice.foundation.comparison import tolerance_from_json
+
         try:
             return cls(
                 determinism_class=parse_class(data["class"]),
@@ -212,7 +232,7 @@ class Predicate:
         except ClassRefused:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise refused(f"{data!r}", "A predicate as to_json writes it.") from error
+            raise refuse_class(f"{data!r}", "A predicate as to_json writes it.") from error
 
     @classmethod
     def parse(cls, words: Iterable[str], scope: str = Scope.HOST.value) -> Self:
@@ -224,7 +244,7 @@ class Predicate:
         return cls().amend(words, scope)
 
     def amend(self, words: Iterable[str], scope: str | None = None) -> Self:
-        """Give the same with what command-line words change: ``logical``, ``policy=statistical``.
+        """Return the same with what command-line words change: ``logical``, ``policy=statistical``.
 
         A class for the whole run takes the place of all classes; one for a subsystem stands beside them.
 
@@ -239,7 +259,9 @@ class Predicate:
         for word in words:
             name, _, kind = word.rpartition("=")
             if name in classes or (not name and "=" in word):
-                raise refused(f"class {word!r}", "One class for the run and one per subsystem.")
+                raise refuse_class(
+                    f"class {word!r}", "One class for the run and one per subsystem."
+                )
             classes[name] = parse_class(kind)
         kept = {} if "" in classes else self.subsystems
         whole = classes.pop("", self.determinism_class)
@@ -260,10 +282,7 @@ def parse_class(word: str) -> DeterminismClass:
     Raises:
         ClassRefused: E-CLASS-001, for any other word.
     """
-    try:
-        return DeterminismClass(word)
-    except ValueError:
-        raise refused(f"class {word!r}", f"A class is {_words(DeterminismClass)}.") from None
+    return _parse_word(DeterminismClass, word, "class", "bit-exact, logical or statistical")
 
 
 def parse_scope(word: str) -> Scope:
@@ -272,10 +291,7 @@ def parse_scope(word: str) -> Scope:
     Raises:
         ClassRefused: E-CLASS-001, for any other word.
     """
-    try:
-        return Scope(word)
-    except ValueError:
-        raise refused(f"scope {word!r}", f"A scope is {_words(Scope)}.") from None
+    return _parse_word(Scope, word, "scope", "process, host or cross-host")
 
 
 def parse_test(word: str) -> SampleTest:
@@ -284,22 +300,22 @@ def parse_test(word: str) -> SampleTest:
     Raises:
         ClassRefused: E-CLASS-001, for any other word.
     """
+    known = "mean" if word == "means" else word
+    return _parse_word(SampleTest, known, "test", "means, ks or multiset")
+
+
+def _parse_word(kind: type[Word], word: str, what: str, words: str) -> Word:
     try:
-        return SampleTest.MEAN if word == "means" else SampleTest(word)
+        return kind(word)
     except ValueError:
-        raise refused(f"test {word!r}", "A test is means, ks or multiset.") from None
+        raise refuse_class(f"{what} {word!r}", f"A {what} is {words}.") from None
 
 
-def refused(given: str, expected: str) -> ClassRefused:
-    """Make the error for a class, scope or summary that does not make sense."""
+def refuse_class(given: str, expected: str) -> ClassRefused:
+    """Return the error for a class, scope or summary that does not make sense."""
     return ClassRefused(
         f"The {given} does not make sense.",
         expected,
         "Give one, for example --class bit-exact --scope host.",
         given=given,
     )
-
-
-def _words(kind: type[StrEnum]) -> str:
-    *most, last = (each.value for each in kind)
-    return f"{', '.join(most)} or {last}"

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.errors import ClassRefused
-from twice.foundation.classes import (
+from twice.foundation.comparison import Abs, Exact, Quantum, Ulp
+from twice.foundation.determinism_class import (
     Axis,
     DeterminismClass,
     Predicate,
@@ -16,7 +17,6 @@ from twice.foundation.classes import (
     Scope,
     Summary,
 )
-from twice.foundation.comparison import Abs, Exact, Quantum, Ulp
 
 chances = st.floats(0.01, 0.99)
 summaries = st.builds(
