@@ -10,15 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from twice.errors import ConfigError
-from twice.foundation.determinism_class import DeterminismClass, Scope
-from twice.foundation.fingerprint import (
+from twice.foundation.environment import (
     BlasFacts,
     CpuFacts,
     Fingerprint,
     OsFacts,
     PythonFacts,
-    differences,
-    probes_that_matter,
+    diff_fingerprints,
 )
 
 OPENBLAS = BlasFacts(
@@ -73,7 +71,7 @@ def test_a_fingerprint_survives_json(fingerprint: Fingerprint) -> None:
 
 @given(fingerprints)
 def test_an_environment_does_not_differ_from_itself(fingerprint: Fingerprint) -> None:
-    assert differences(fingerprint, Fingerprint.from_json(fingerprint.to_json())) == []
+    assert diff_fingerprints(fingerprint, Fingerprint.from_json(fingerprint.to_json())) == []
 
 
 @example(
@@ -83,15 +81,15 @@ def test_an_environment_does_not_differ_from_itself(fingerprint: Fingerprint) ->
 def test_differences_are_none_exactly_when_the_json_forms_are_equal(
     a: Fingerprint, b: Fingerprint
 ) -> None:
-    assert (differences(a, b) == []) == (a.to_json() == b.to_json())
+    assert (diff_fingerprints(a, b) == []) == (a.to_json() == b.to_json())
 
 
 @given(fingerprints, fingerprints)
 def test_differences_seen_from_the_other_side_are_the_same_ones_turned_round(
     a: Fingerprint, b: Fingerprint
 ) -> None:
-    there = [(one.what, one.recorded, one.now) for one in differences(a, b)]
-    back = [(one.what, one.now, one.recorded) for one in differences(b, a)]
+    there = [(one.what, one.recorded, one.now) for one in diff_fingerprints(a, b)]
+    back = [(one.what, one.now, one.recorded) for one in diff_fingerprints(b, a)]
 
     assert there == back
 
@@ -140,7 +138,7 @@ def test_the_order_of_construction_does_not_show() -> None:
     ],
 )
 def test_each_difference_says_what_it_can_move(other: Fingerprint, what: str, affects: str) -> None:
-    found = differences(ONE, other)
+    found = diff_fingerprints(ONE, other)
 
     assert [(one.what, one.affects) for one in found] == [(what, affects)]
 
@@ -148,7 +146,7 @@ def test_each_difference_says_what_it_can_move(other: Fingerprint, what: str, af
 def test_features_show_only_what_the_other_side_lacks() -> None:
     other = replace(ONE, cpu=replace(ONE.cpu, features=("avx2", "avx512f", "amx")))
 
-    (found,) = differences(ONE, other)
+    (found,) = diff_fingerprints(ONE, other)
 
     assert (found.what, found.recorded, found.now) == ("cpu features", "fma", "amx avx512f")
 
@@ -156,24 +154,9 @@ def test_features_show_only_what_the_other_side_lacks() -> None:
 def test_ignored_patterns_are_left_out() -> None:
     other = replace(ONE, probes={}, os=replace(ONE.os, release="6.2.0"))
 
-    found = differences(ONE, other, ignore=["probe libm.*", "os release"])
+    found = diff_fingerprints(ONE, other, ignore=["probe libm.*", "os release"])
 
     assert [one.what for one in found] == ["probe hash.text"]
-
-
-def test_probes_matter_by_class_and_scope() -> None:
-    names = ["libm.exp", "float.rounding", "hash.text"]
-    rests_on = {
-        (kind, scope): probes_that_matter(names, determinism_class=kind, scope=scope)
-        for kind in DeterminismClass
-        for scope in Scope
-    }
-
-    for near in (Scope.PROCESS, Scope.HOST):
-        assert rests_on[DeterminismClass.BIT_EXACT, near] == tuple(sorted(names))
-        assert rests_on[DeterminismClass.LOGICAL, near] == ("float.rounding", "hash.text")
-        assert rests_on[DeterminismClass.STATISTICAL, near] == ()
-    assert {rests_on[kind, Scope.CROSS_HOST] for kind in DeterminismClass} == {()}
 
 
 def _changed(**changes: object) -> dict[str, object]:
@@ -193,6 +176,7 @@ def _changed(**changes: object) -> dict[str, object]:
         (_changed(blas={}), "blas"),
         (_changed(blas=[{**ONE.to_json()["blas"][0], "threads": True}]), "blas[0].threads"),
         (_changed(probes=None), "probes"),
+        ({name: each for name, each in ONE.to_json().items() if name != "blas"}, "blas"),
     ],
 )
 def test_what_is_not_understood_is_refused_with_its_place(document: object, place: str) -> None:
@@ -200,6 +184,13 @@ def test_what_is_not_understood_is_refused_with_its_place(document: object, plac
         Fingerprint.from_json(document)
 
     assert refused.value.fields["place"] == place
+
+
+def test_settings_that_an_earlier_version_did_not_measure_are_none() -> None:
+    document = ONE.to_json()
+    del document["settings"]
+
+    assert Fingerprint.from_json(document) == ONE
 
 
 def test_members_that_a_later_version_adds_are_passed_over() -> None:

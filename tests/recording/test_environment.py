@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from twice.errors import UsageError
-from twice.foundation.fingerprint import Fingerprint, differences
+from twice.foundation.environment import Fingerprint, diff_fingerprints
 from twice.recording import environment
 from twice.recording.environment import measure
 
@@ -37,7 +37,7 @@ def fresh() -> Fingerprint:
 
 @pytest.mark.integration
 def test_equal_settings_give_equal_fingerprints(fresh: Fingerprint) -> None:
-    assert differences(fresh, measured_elsewhere()) == []
+    assert diff_fingerprints(fresh, measured_elsewhere()) == []
 
 
 def test_it_tells_what_the_interpreter_and_the_system_tell(fresh: Fingerprint) -> None:
@@ -67,7 +67,7 @@ def test_a_set_variable_is_reported_and_reads_back() -> None:
 
 @pytest.mark.integration
 def test_a_changed_knob_is_a_difference_that_names_its_probe(fresh: Fingerprint) -> None:
-    found = differences(fresh, measured_elsewhere(PYTHONHASHSEED="3"))
+    found = diff_fingerprints(fresh, measured_elsewhere(PYTHONHASHSEED="3"))
 
     assert [one.what for one in found] == ["variable PYTHONHASHSEED", "probe hash.text"]
 

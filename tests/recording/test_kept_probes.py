@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import twice
-from twice.foundation.fingerprint import BlasFacts, Fingerprint
+from twice.foundation.environment import BlasFacts, Fingerprint
 from twice.recording.environment import measure
 from twice.recording.probes import kept
 from twice.recording.probes.kept import PROBES, KeptProbes, keep_probes, read_known_probes

@@ -11,7 +11,7 @@ import pytest
 from programs import cli, recorded, verified, write
 from twice.errors import UsageError
 from twice.foundation.determinism_class import Predicate
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.compared_output import ComparedLines, parse_ignored_output, select_compared
 from twice.replayer.evidence import compare_environments
 from twice.replayer.verify import verify

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from programs import cli
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 
 pytestmark = pytest.mark.integration
 

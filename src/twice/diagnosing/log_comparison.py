@@ -17,7 +17,7 @@ from twice.errors import RecordTorn
 from twice.foundation.classes import Predicate
 from twice.foundation.comparison import Tolerance, tolerance_from_json
 from twice.foundation.encoding import decode
-from twice.foundation.fingerprint import Fingerprint, differences
+from twice.foundation.environment import Fingerprint, diff_fingerprints
 from twice.foundation.seeds import Seed
 from twice.recording.components import RESERVED
 from twice.recording.judging import judged_by
@@ -196,7 +196,7 @@ def list_components(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
 def compare_environments(a: RunRecord, b: RunRecord) -> list[dict[str, str | None]]:
     """How two records' environments differ: evidence, never a reason to refuse."""
     one, two = (Fingerprint.from_json(record.identity["environment"]) for record in (a, b))
-    return [difference.to_json() for difference in differences(one, two)]
+    return [difference.to_json() for difference in diff_fingerprints(one, two)]
 
 
 def compare_logs(a: RunRecord, b: RunRecord) -> LogDivergence:

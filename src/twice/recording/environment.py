@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from twice.foundation.fingerprint import BlasFacts, CpuFacts, Fingerprint, OsFacts, PythonFacts
+from twice.foundation.environment import BlasFacts, CpuFacts, Fingerprint, OsFacts, PythonFacts
 from twice.recording.probes import run_probes
 from twice.recording.probes.kept import KeptProbes
 from twice.recording.settings import settings_at_start

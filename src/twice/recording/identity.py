@@ -20,7 +20,7 @@ import rfc8785
 from twice.errors import ConfigError, RecordVersion
 from twice.foundation import encoding
 from twice.foundation.digests import Algorithm, digest_bytes
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.foundation.seeds import RULE
 from twice.recording.effects.ops import BEHAVIOUR as EFFECTS_BEHAVIOUR
 from twice.recording.program import Program, source_digests

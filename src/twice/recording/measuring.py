@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.environment import measure
 from twice.recording.probes.kept import KeptProbes
 from twice.recording.session_job import RECORDING, hear

@@ -22,7 +22,7 @@ from typing import Any
 from twice.errors import ProgramFailed, SampleMissing
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Summary
 from twice.foundation.encoding import decode, encode
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.foundation.seeds import Seed, derive_in
 from twice.recording.probes.kept import PROBES, read_known_probes
 from twice.recording.runrecord import RunRecord

@@ -14,7 +14,7 @@ from fnmatch import translate
 from functools import cache
 from typing import Final
 
-from twice.foundation.fingerprint.differences import NUMERIC_VARIABLES
+from twice.foundation.environment import NUMERIC_VARIABLES
 
 # Interpreter switches only: PYTHON_VERSION and its like come from container images.
 _INTERPRETER: Final = (

@@ -15,7 +15,7 @@ from typing import Any
 
 from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.compared_output import list_folders
 from twice.recording.describing import describe_ending
 from twice.recording.effects.layer import EffectLayer

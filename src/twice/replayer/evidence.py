@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from twice.foundation.determinism_class import DeterminismClass, Predicate
-from twice.foundation.fingerprint import EnvironmentDifference, Fingerprint, differences
+from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
 from twice.recording.compared_output import select_of_message
 from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
@@ -141,7 +141,7 @@ def compare_environments(
     record: RunRecord, now: Fingerprint, inventory: list[Mapping[str, object]]
 ) -> list[EnvironmentDifference]:
     """Return how the environment differs, without libraries that the run did not load."""
-    found = list(differences(Fingerprint.from_json(record.identity["environment"]), now))
+    found = list(diff_fingerprints(Fingerprint.from_json(record.identity["environment"]), now))
     imported = (record.ending or {}).get("imported")
     if imported is None or any(is_repeated(row) for row in inventory):
         return found  # a record of an earlier version; a child process may have loaded it

@@ -17,7 +17,7 @@ from typing import Any
 
 from twice.errors import ProgramFailed, RecordOutOfRange
 from twice.foundation.determinism_class import Predicate
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.runrecord import RunRecord
 from twice.replayer.file_report import locate_inside
 from twice.replayer.outcome import Replay, read_last_message

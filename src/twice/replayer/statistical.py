@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Summary
-from twice.foundation.fingerprint import Fingerprint, differences
+from twice.foundation.environment import Fingerprint, diff_fingerprints
 from twice.foundation.two_sample_tests import Agreement, apply_test
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import Progress, Sample, draw, read_sample
@@ -78,7 +78,7 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
         failure=failure,
         environment=found.environment
         if is_executed
-        else list(differences(then, fresh.environment)),
+        else list(diff_fingerprints(then, fresh.environment)),
         seal=found.seal if is_executed else _SEAL,
         notes=[*found.notes, alone] if is_executed else [alone, *found.notes],
         samples=samples_json(summary, recorded, fresh, agreed),

@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from twice.errors import RedactionNeeded
 from twice.foundation.determinism_class import Predicate
-from twice.foundation.fingerprint import EnvironmentDifference
+from twice.foundation.environment import EnvironmentDifference
 from twice.recording.sealing.inventory import in_words, is_repeated, unsupported_rows
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import Failure, no_counts

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.environment import measure
 from twice.recording.program import user_modules
 from twice.recording.serving import Handler, serve_actions

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from twice.foundation.encoding import decode, encode
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.comparepoints import Taken
 from twice.recording.components import component_of
 from twice.recording.config import Config

@@ -18,7 +18,7 @@ from twice.diagnosing.tracefiles.packing import refused, unseal
 from twice.diagnosing.tracing.trace import Lane, Position, Trace
 from twice.errors import TwiceError
 from twice.foundation.encoding import decode
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.foundation.seeds import Seed
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings

@@ -33,7 +33,7 @@ from twice.diagnosing.tracing.paths import STREAMS
 from twice.diagnosing.tracing.trace import FlowPlan, Plan, Point, Trace
 from twice.errors import TwiceError
 from twice.foundation.comparison import FieldDifference
-from twice.foundation.fingerprint import differences as environment_differences
+from twice.foundation.environment import diff_fingerprints
 
 _RESERVED = frozenset({"effects", "inputs", "output", "streams"})
 
@@ -184,7 +184,7 @@ class Offline:
 
     def _verdict(self, result: Result, *, inputs: Sequence[InputDifference] = ()) -> Divergence:
         components = (self._a.ending or {}).get("components", {})
-        environment = environment_differences(self._a.environment, self._b.environment)
+        environment = diff_fingerprints(self._a.environment, self._b.environment)
         return Divergence(
             a=self._path_a,
             b=self._path_b,

@@ -18,7 +18,7 @@ from typing import Final
 
 from twice.diagnosing.varying.factor import Here, Tried, skipped
 from twice.errors import TwiceError, UsageError
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.measuring import measure_in
 
 _MINORS: Final = range(11, 16)

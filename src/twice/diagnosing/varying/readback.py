@@ -14,7 +14,7 @@ from pathlib import Path
 
 from twice.diagnosing.varying.factor import Factor
 from twice.errors import TwiceError
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.runrecord import RunRecord
 
 Seen = Mapping[str, str]

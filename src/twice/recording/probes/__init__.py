@@ -7,7 +7,7 @@ computation on exact inputs and keeps the first 16 hex digits of BLAKE3 of its l
 ``scalars`` covers the interpreter, the C library and the floating-point unit; ``arrays`` numpy's
 element-wise kernels and generators; ``matrices`` BLAS and LAPACK; ``tensors`` PyTorch, only when
 the process has loaded it already. What is not here: deciding what a moved probe means
-(``twice.foundation.fingerprint``).
+(``twice.foundation.environment``).
 
 Invariant: a probe draws from no global generator, changes no global setting, and its name stands
 for this one computation for ever; a changed computation gets a new name.

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.foundation.digests import digest_bytes
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.probes import GROUPS, run_probes
 
 PROBES: Final = "probes"

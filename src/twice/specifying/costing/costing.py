@@ -14,7 +14,7 @@ import rfc8785
 
 from twice.errors import UsageError
 from twice.foundation.digests import digest_bytes
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.environment import measure
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup

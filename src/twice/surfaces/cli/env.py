@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from twice.errors import ConfigError, RecordForeign
-from twice.foundation.fingerprint import EnvironmentDifference, Fingerprint, differences
+from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
 from twice.foundation.printable import printable
 from twice.recording.measuring import measure_in
 from twice.recording.runrecord import RunRecord
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     recorded, surroundings = _read(options.against)
     now = measure_in(surroundings)
-    found = differences(recorded, now)
+    found = diff_fingerprints(recorded, now)
     if options.json:
         against = {
             "file": str(options.against),

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from twice.errors import TwiceError
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.measuring import measure_in
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import THREAD_CAPS, for_recording

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.errors import StreamOffThread, StreamShared, StreamTaken, TwiceError
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.effects.ops import FILE_READ
 from twice.recording.placing import Placing
 from twice.recording.runrecord import RunRecord

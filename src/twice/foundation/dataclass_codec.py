@@ -1,0 +1,87 @@
+"""Dataclasses as plain data that JSON can carry, and back, by the annotations of their fields.
+
+Understood are text, whole numbers, numbers, truth values, tuples of one type, mappings with text
+keys, and dataclasses of these. Members that a class does not have are ignored, because fields may be
+added under one format number. Nothing else is converted: what is no such value is refused where it
+is.
+
+Invariant: ``from_plain(type(v), to_plain(v), ...) == v``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
+
+OPTIONAL: Final = {"optional": True}
+"""Metadata of a field that older documents do not have; its default stands for it."""
+
+Refuse: TypeAlias = Callable[[str, object, str], Exception]
+"""Makes the error for a place, what is found there and what was expected."""
+
+_WORDS: Final = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def to_plain(value: Any) -> Any:
+    """Return dicts, lists and scalars for a dataclass, with fields in the order of the class."""
+    if is_dataclass(value):
+        return {each.name: to_plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: to_plain(item) for name, item in value.items()}
+    return [to_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def from_plain(kind: Any, data: object, place: str, refuse: Refuse) -> Any:
+    """Build a value of a type from plain data that anybody may have written.
+
+    Args:
+        kind: a dataclass, or the annotation of a field.
+        data: plain data.
+        place: how the data is reached; empty for the whole document.
+        refuse: makes the error that is raised, with the place of what does not fit.
+    """
+    if is_dataclass(kind):
+        make: Any = kind
+        hints = get_type_hints(make)
+        members = _expect(Mapping, data, "an object", place, refuse)
+        values = {}
+        for each in fields(kind):
+            if each.name in members or not each.metadata.get("optional"):
+                inner = f"{place}.{each.name}" if place else each.name
+                found = members.get(each.name)
+                values[each.name] = from_plain(hints[each.name], found, inner, refuse)
+        return make(**values)
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is tuple:
+        items = _expect(list, data, "a list", place, refuse)
+        if arguments[0] in _WORDS and not all(_fits(item, arguments[0]) for item in items):
+            raise refuse(place, data, f"a list of {_WORDS[arguments[0]]}")
+        return tuple(
+            from_plain(arguments[0], item, f"{place}[{index}]", refuse)
+            for index, item in enumerate(items)
+        )
+    if origin is not None:
+        members = _expect(Mapping, data, "an object", place, refuse)
+        for name, item in members.items():
+            if not isinstance(name, str):
+                raise refuse(f"{place}.{name}", item, _WORDS[str])
+        return {
+            name: from_plain(arguments[1], item, f"{place}.{name}", refuse)
+            for name, item in members.items()
+        }
+    if not _fits(data, kind):
+        raise refuse(place, data, _WORDS[kind])
+    return data
+
+
+def _expect(kind: Any, data: object, word: str, place: str, refuse: Refuse) -> Any:
+    if not isinstance(data, kind):
+        raise refuse(place, data, word)
+    return data
+
+
+def _fits(value: object, kind: type) -> bool:
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, int | float) if kind is float else isinstance(value, kind)
