@@ -22,7 +22,7 @@ from twice.checking.registry import Index
 from twice.checking.rule import Rule
 from twice.checking.syntax.module import Module, Site
 from twice.checking.syntax.survey import Scope
-from twice.foundation.collecting import uncollected
+from twice.foundation.with_blocks import gc_paused
 
 _DEPTH_MAX: Final = 5000  # Frames; well below what 8 MB of stack hold.
 
@@ -40,7 +40,7 @@ def look_at(
         catalogue: the API names in force.
         follows: whether values are followed to where they end.
     """
-    with uncollected(), _deep():
+    with gc_paused(), _deep():
         return _looked(path, text, package, index, catalogue, follows=follows)
 
 

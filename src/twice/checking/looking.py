@@ -23,7 +23,7 @@ from twice.checking.registry import Index, every_rule
 from twice.checking.rule import RuleFacts
 from twice.checking.rules import streams
 from twice.checking.sharing import can_share, share
-from twice.foundation.collecting import uncollected
+from twice.foundation.with_blocks import gc_paused
 
 _FEW_BYTES: Final = 300_000  # Below, starting a process costs more than it saves.
 _PIECES_PER_JOB: Final = 8
@@ -49,7 +49,7 @@ def look(tasks: Sequence[Task], reader: Reader, jobs: int) -> dict[str, tuple[st
     total = sum(each.size for each in tasks)
     workers = min(jobs, len(tasks), 1 + total // _FEW_BYTES)
     arranged = reader.index()  # The rules are imported once, before processes are made.
-    with uncollected():
+    with gc_paused():
         if workers <= 1:
             return {each.path: _one(each, reader, arranged) for each in tasks}
         if can_share():
@@ -93,7 +93,7 @@ def _pieces(tasks: Sequence[Task], size: int) -> list[list[Task]]:
 
 def _several(tasks: Sequence[Task], reader: Reader) -> list[tuple[str, tuple[str, Looked]]]:
     arranged = reader.index()
-    with uncollected():
+    with gc_paused():
         return [(each.path, _one(each, reader, arranged)) for each in tasks]
 
 

@@ -18,7 +18,7 @@ from twice.diagnosing.held_window import HeldWindow, may_be_held
 from twice.diagnosing.time_limit import TimeLimit
 from twice.diagnosing.tracing.trace import Plan, Trace, plan_to_json
 from twice.errors import ProgramFailed
-from twice.foundation.closing import Closing
+from twice.foundation.with_blocks import Closing
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child
 from twice.replayer.replay_job import (

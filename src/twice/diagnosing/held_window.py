@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from twice.diagnosing.holding import HELD
-from twice.foundation.closing import Closing
+from twice.foundation.with_blocks import Closing
 from twice.recording.runrecord import RunRecord
 from twice.worker.process import ForkedWorker
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 
 from twice.errors import TimeLimitReached
-from twice.foundation.closing import Closing
+from twice.foundation.with_blocks import Closing
 
 
 class TimeLimit(Closing):

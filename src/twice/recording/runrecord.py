@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
-from twice.foundation.closing import Closing
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
+from twice.foundation.with_blocks import Closing
 from twice.recording.compared_output import list_folders
 from twice.recording.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
 from twice.recording.effects.filenames import told

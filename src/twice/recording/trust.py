@@ -19,7 +19,7 @@ import rfc8785
 
 from twice.errors import RecordUntrusted
 from twice.foundation.digests import Algorithm, digest_bytes
-from twice.foundation.own_marks import is_own, mark_own
+from twice.recording.own_marks import is_own, mark_own
 
 GRANT: Final = "grant"
 """Key of a job."""

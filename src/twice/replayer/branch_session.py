@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from twice.errors import BranchLimit, RecordOutOfRange, SessionMisuse, UsageError
-from twice.foundation.closing import Closing
 from twice.foundation.encoding import decode, encode
+from twice.foundation.with_blocks import Closing
 from twice.recording.recorder import refuse_existing
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import may_talk

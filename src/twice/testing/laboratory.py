@@ -20,7 +20,7 @@ from typing import Any
 
 from twice.diagnosing.varying.factor import Here, varied
 from twice.diagnosing.varying.varying import chosen_factors
-from twice.foundation.closing import Closing
+from twice.foundation.with_blocks import Closing
 from twice.recording.record import discard_hidden
 from twice.recording.recorder import record_job, refuse_lack_of_copy
 from twice.recording.runrecord import RunRecord

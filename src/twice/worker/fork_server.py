@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from twice.errors import ProgramFailed
-from twice.foundation.closing import Closing
+from twice.foundation.with_blocks import Closing
 from twice.worker.channel import Channel
 from twice.worker.process import ForkedWorker, FreshWorker, Heard
 

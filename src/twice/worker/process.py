@@ -27,9 +27,9 @@ from types import FrameType
 from typing import Any, Protocol
 
 from twice.errors import ProgramFailed, UsageError
-from twice.foundation.closing import Closing
-from twice.foundation.exit_by_signal import would_end
+from twice.foundation.with_blocks import Closing
 from twice.worker.channel import KEPT, Channel, pair, revive_error
+from twice.worker.exit_by_signal import would_end
 from twice.worker.exit_status import count_memory_kills, describe_exit
 
 NESTED = "TWICE_SESSION"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 from twice.errors import EffectRefused
-from twice.foundation.closing import Closing
+from twice.foundation.with_blocks import Closing
 from twice.integrations.dbapi.asking import Asked
 from twice.integrations.dbapi.values import Column, columns, parameter
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from sys import _getframe
 from typing import Any, Self
 
-from twice.foundation.closing import Closing
+from twice.foundation.with_blocks import Closing
 from twice.recording.effects import ops
 from twice.recording.effects.filenames import kept, told
 from twice.recording.effects.files.askers import By, asked_by

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Self
 
 from twice.errors import RecordOutOfRange
-from twice.foundation.closing import Closing
 from twice.foundation.digests import Algorithm
+from twice.foundation.with_blocks import Closing
 from twice.recording.record.blobs import Blobs
 from twice.recording.record.blockfile import BlockFile
 from twice.recording.record.checking import check_file

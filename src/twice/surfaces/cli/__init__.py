@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import OutputUnwritable, TwiceError, UsageError
-from twice.foundation.exit_by_signal import exit_by_signals
 from twice.foundation.printable import printable_lines
+from twice.worker.exit_by_signal import exit_by_signals
 
 COMMANDS: dict[str, str] = {
     "record": "record a run of a program",

@@ -31,8 +31,8 @@ from twice.errors import (
     TwiceError,
     UsageError,
 )
-from twice.foundation.closing import Closing
 from twice.foundation.seeds import Seed
+from twice.foundation.with_blocks import Closing
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record_program, refuse_existing
 from twice.recording.setup import Setup

@@ -22,7 +22,7 @@ from typing import Any, Final
 from twice.diagnosing.varying.factor import Here, varied
 from twice.diagnosing.varying.readback import took_effect, why_not
 from twice.errors import ProgramFailed, SurroundingsRefused
-from twice.foundation.closing import Closing
+from twice.foundation.with_blocks import Closing
 from twice.recording.surroundings import environ_for_child, for_recording
 from twice.tooling.limiting import now_s
 from twice.tooling.verifying.attempts import Attempt, Outcome, outcome_of

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from twice.foundation.collecting import uncollected
 from twice.foundation.digests import Algorithm, Digest, digest_value
+from twice.foundation.with_blocks import gc_paused
 from twice.tooling.adapters.scene.corelist import CORE
 from twice.tooling.adapters.scene.values import Value
 
@@ -71,7 +71,7 @@ class SceneState:
     def tree(self) -> Tree:
         """The tree over everything."""
         marks: dict[int, str] = {}
-        with uncollected():
+        with gc_paused():
             blocks = {
                 name: tuple(_digest(block, marks) for block in section)
                 for name, section in self.sections.items()

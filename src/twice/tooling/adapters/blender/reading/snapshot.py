@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from twice.foundation.collecting import uncollected
+from twice.foundation.with_blocks import gc_paused
 from twice.tooling.adapters.blender.reading.exclusions import exclusions
 from twice.tooling.adapters.blender.reading.geometry import attributes, mesh_value, weights
 from twice.tooling.adapters.blender.reading.structs import Structs
@@ -47,7 +47,7 @@ def snapshot(bpy: Any, profile: dict[str, str], *, evaluated: bool) -> SceneStat
     """
     bpy.context.view_layer.update()
     reading = _Reading(bpy)
-    with uncollected():
+    with gc_paused():
         sections = {name: list(reading.blocks(name)) for name in reading.sections}
         sections["collections"] += reading.scene_collections()
         if evaluated:

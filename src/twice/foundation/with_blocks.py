@@ -1,0 +1,49 @@
+"""What several rooms do around a ``with`` block: close what is held, hold back the cycle collector.
+
+Invariant: an exception of the block goes on as it was.
+"""
+
+from __future__ import annotations
+
+import gc
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+
+class Closing(ABC):
+    """A context manager that calls its own ``close``, whatever happened in the block."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def close(self) -> object:
+        """Let go of what is held; a second time does nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Keep the collector from walking what is made in the block, where all of it stays or goes.
+
+    It runs again afterwards if it ran before.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
