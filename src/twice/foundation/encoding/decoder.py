@@ -19,7 +19,7 @@ from typing import Any, Final
 from twice.errors import DecodingRefused
 from twice.foundation.encoding import format as fmt
 from twice.foundation.encoding.built_in_types import is_vector
-from twice.foundation.encoding.leaf_decoder import LEAF_READERS, Cursor, Malformed, Resolve
+from twice.foundation.encoding.leaf_decoder import LEAF_READERS, LeafDecoder, Malformed, Resolve
 from twice.foundation.encoding.opaque import OpaqueKind, OpaqueValue
 from twice.foundation.encoding.registry import Registry, is_named_tuple
 from twice.foundation.encoding.registry import registry as _default
@@ -46,15 +46,15 @@ def decode(
         DecodingRefused: E-ENCODE-004, the bytes are not a canonical form, or a resolved type does
             not fit them.
     """
-    cursor = Cursor(bytes(data), resolve)
+    decoder = _Decoder(bytes(data), registry or _default, resolve)
     try:
-        return _Decoder(cursor, registry or _default).read()
+        return decoder.read()
     except (Malformed, ValueError, OverflowError, MemoryError, TypeError) as error:
         raise DecodingRefused(
-            f"Byte {cursor.at} of {cursor.end} does not continue a canonical form: {error}.",
+            f"Byte {decoder.at} of {decoder.end} does not continue a canonical form: {error}.",
             "Expected bytes that encode() of this version made.",
             "Take the bytes from an intact record: twice verify RECORD.",
-            at=cursor.at,
+            at=decoder.at,
         ) from error
 
 
@@ -101,24 +101,24 @@ class _Frame:
         self.marks: list[int] = []  # where each of these begins
 
 
-class _Decoder:
+class _Decoder(LeafDecoder):
     """Reads one value with a stack of its own."""
 
-    def __init__(self, cursor: Cursor, registry: Registry) -> None:
-        self._cursor = cursor
+    def __init__(self, data: bytes, registry: Registry, resolve: Resolve | None) -> None:
+        super().__init__(data, resolve)
         self._registry = registry
         self._stack: list[_Frame] = []
         self._key_levels: list[int] = []  # places on the stack of the frames whose keys are read
 
     def read(self) -> object:
         """Return the one value that the bytes hold."""
-        stack, cursor = self._stack, self._cursor
+        stack = self._stack
         while True:
             self._mark_key()
-            tag = cursor.take(1)
+            tag = self.take(1)
             leaf = LEAF_READERS.get(tag)
             if leaf is not None:
-                value = leaf(cursor)
+                value = leaf(self)
             else:
                 begin = _CONTAINER_READERS.get(tag)
                 if begin is None:
@@ -136,8 +136,8 @@ class _Decoder:
                 stack.pop()
                 value = frame.build(frame)
             else:
-                if cursor.at != cursor.end:
-                    raise Malformed(f"{cursor.end - cursor.at} bytes follow the value")
+                if self.at != self.end:
+                    raise Malformed(f"{self.end - self.at} bytes follow the value")
                 return value
 
     def _mark_key(self) -> None:
@@ -153,7 +153,7 @@ class _Decoder:
             return
         top = stack[-1]
         if len(top.items) < top.keyed:
-            top.marks.append(self._cursor.at)
+            top.marks.append(self.at)
             if not levels or levels[-1] != len(stack) - 1:
                 levels.append(len(stack) - 1)
         if len(levels) > fmt.KEY_NESTING_MAX or (
@@ -169,11 +169,11 @@ class _Decoder:
                 raise Malformed("a sequence of nothing but numbers is not written as a vector")
             return frame.items if kind is list else tuple(frame.items)
 
-        return _Frame(self._cursor.count(), build)
+        return _Frame(self.count(), build)
 
     def begin_dict(self) -> _Frame:
         """Read the head of a dict, and its keys if all are texts."""
-        count = self._cursor.count()
+        count = self.count()
         names = self._read_text_keys(count)
         if names is not None:
             return _Frame(count, lambda frame: dict(zip(names, frame.items, strict=True)))
@@ -187,13 +187,13 @@ class _Decoder:
 
     def _read_text_keys(self, count: int) -> list[str] | None:
         """Return the keys of a dict that has text keys alone; None, and nothing read, for any other."""
-        cursor, start = self._cursor, self._cursor.at
+        start = self.at
         names: list[str] = []
         for _ in range(count):
-            if cursor.take(1) != fmt.TEXT:
-                cursor.at = start
+            if self.take(1) != fmt.TEXT:
+                self.at = start
                 return None
-            name = cursor.text()
+            name = self.text()
             if names and name <= names[-1]:  # code points order texts as their UTF-8 does
                 raise Malformed("keys are not in ascending order")
             names.append(name)
@@ -201,31 +201,30 @@ class _Decoder:
 
     def begin_set(self, kind: Callable[[list[Any]], Any]) -> _Frame:
         """Read the head of a set."""
-        count = self._cursor.count()
+        count = self.count()
 
         def build(frame: _Frame) -> object:
-            frame.marks.append(self._cursor.at)
+            frame.marks.append(self.at)
             self._check_ascending(frame, count)
             return _check_count(kind(frame.items), count)
 
         return _Frame(count, build, keyed=count)
 
     def _check_ascending(self, frame: _Frame, count: int) -> None:
-        data, marks = self._cursor.data, frame.marks
+        data, marks = self.data, frame.marks
         for index in range(count - 1):
             if not _precedes(data, marks[index], marks[index + 1]):
                 raise Malformed("keys or set elements are not in ascending order")
 
     def begin_fields(self, kind: OpaqueKind) -> _Frame:
         """Read the head of a dataclass or a named tuple: its name and those of its fields."""
-        cursor = self._cursor
-        type_name = cursor.text()
-        names = tuple(cursor.text() for _ in range(cursor.count()))
+        type_name = self.text()
+        names = tuple(self.text() for _ in range(self.count()))
         if kind is OpaqueKind.DATACLASS and list(names) != sorted(set(names)):
             raise Malformed("field names are not in ascending order")
 
         def build(frame: _Frame) -> object:
-            cls = cursor.resolve(type_name) if cursor.resolve is not None else None
+            cls = self.resolve(type_name) if self.resolve is not None else None
             if cls is None:
                 return OpaqueValue(kind, type_name, tuple(zip(names, frame.items, strict=True)))
             fill = _fill_dataclass if kind is OpaqueKind.DATACLASS else _fill_named_tuple
@@ -235,10 +234,10 @@ class _Decoder:
 
     def begin_registered(self) -> _Frame:
         """Read the name of a registered type."""
-        name = self._cursor.text()
+        name = self.text()
 
         def build(frame: _Frame) -> object:
-            known = self._registry.find(name) if self._cursor.resolve is not None else None
+            known = self._registry.find(name) if self.resolve is not None else None
             if known is None:
                 return OpaqueValue(OpaqueKind.REGISTERED, name, (("value", frame.items[0]),))
             return known.from_value(frame.items[0])

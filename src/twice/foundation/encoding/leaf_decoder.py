@@ -124,8 +124,15 @@ class Cursor:
         if tag == fmt.INT:
             return self.i64()
         if tag == fmt.BIG_INT:
-            return _big_int(self)
+            return self.big_int()
         raise Malformed("an integer was expected")
+
+    def big_int(self) -> int:
+        """Read an integer of more than 64 bits, after its tag."""
+        start = self.at - 1
+        value = int.from_bytes(self.take(self.u32()), "little", signed=True)
+        self.expect(fmt.encode_int(value), start)
+        return value
 
     def expect(
         self, form: bytes, start: int, problem: str = "a value is not in its canonical form"
@@ -133,120 +140,6 @@ class Cursor:
         """Check that what was read since ``start`` is how its value is written."""
         if self.data[start : self.at] != form:
             raise Malformed(problem)
-
-
-def _big_int(cursor: Cursor) -> int:
-    start = cursor.at - 1
-    value = int.from_bytes(cursor.take(cursor.u32()), "little", signed=True)
-    cursor.expect(fmt.encode_int(value), start)
-    return value
-
-
-def _decimal(cursor: Cursor) -> object:
-    from decimal import Decimal
-
-    text = cursor.text()
-    try:
-        value = Decimal(text)
-    except (ArithmeticError, ValueError) as error:
-        raise Malformed(f"{text[:40]!r} is not a Decimal") from error
-    if types.format_decimal(value) != text:
-        raise Malformed(f"{text[:40]!r} is not how its Decimal is written")
-    return value
-
-
-def _fraction(cursor: Cursor) -> object:
-    from fractions import Fraction
-
-    start = cursor.at - 1
-    above, below = cursor.integer(), cursor.integer()
-    if below < 1 or cursor.at - start > 2 * fmt.FRACTION_BYTES_MAX + 16:
-        raise Malformed("a fraction without a positive denominator, or too wide")
-    value = Fraction(above, below)
-    cursor.expect(types.encode_fraction(value), start)
-    return value
-
-
-def _uuid(cursor: Cursor) -> object:
-    from uuid import UUID
-
-    return UUID(bytes=cursor.take(16))
-
-
-def _range(cursor: Cursor) -> range:
-    start, stop, step = cursor.integer(), cursor.integer(), cursor.integer()
-    if not step:
-        raise Malformed("a range with step 0")
-    return range(start, stop, step)
-
-
-def _path(cursor: Cursor) -> object:
-    import os
-    import pathlib
-
-    start = cursor.at - 1
-    letter = cursor.take(1)
-    kind = next((name for name, own in fmt.PATH_LETTERS.items() if own == letter), None)
-    if kind is None:
-        raise Malformed("an unknown kind of path")
-    try:
-        text = cursor.take(cursor.u32()).decode("utf-8", "surrogateescape")
-    except UnicodeDecodeError as error:
-        raise Malformed(f"a path is not text: {error.reason}") from None
-    is_foreign = kind == ("WindowsPath" if os.name == "posix" else "PosixPath")
-    value = getattr(pathlib, f"Pure{kind}" if is_foreign else kind)(text)
-    if str(value) != text:
-        raise Malformed(f"{text[:40]!r} is not how its path is written")
-    cursor.expect(fmt.PATH + letter + fmt.encode_path_text(text), start)
-    return OpaqueValue(OpaqueKind.PATH, kind, (("text", text),)) if is_foreign else value
-
-
-def _date(cursor: Cursor) -> date:
-    return date(*_DAY.unpack(cursor.take(4)))
-
-
-def _timedelta(cursor: Cursor) -> timedelta:
-    start = cursor.at - 1
-    days, seconds, microseconds = _SPAN.unpack(cursor.take(12))
-    value = timedelta(days, seconds, microseconds)
-    cursor.expect(types.encode_timedelta(value), start)
-    return value
-
-
-_OTHER_TIME: Final = (
-    "a time is not in its canonical form, or the time zone data here gives it another "
-    "offset than the one recorded"
-)
-
-
-def _clock(cursor: Cursor) -> time:
-    hour, minute, second, microsecond, fold = _CLOCK.unpack(cursor.take(8))
-    return time(hour, minute, second, microsecond, _zone(cursor), fold=fold)
-
-
-def _zone(cursor: Cursor) -> tzinfo | None:
-    kind = cursor.u8()
-    if kind == types.NAIVE:
-        return None
-    if kind not in {types.FIXED, types.FIXED_AND_LABELLED, types.NAMED, types.NAMED_WITHOUT_OFFSET}:
-        raise Malformed("an unknown kind of time zone")
-    offset = None
-    if kind != types.NAMED_WITHOUT_OFFSET:
-        offset = timedelta(microseconds=cursor.i64())
-        if kind == types.FIXED:
-            return timezone(offset) if offset else UTC
-    key = cursor.text()
-    if kind == types.FIXED_AND_LABELLED:
-        assert offset is not None, "a fixed zone was read with its offset"
-        return timezone(offset, key)
-    named = cursor.resolve("zoneinfo:ZoneInfo") if cursor.resolve is not None else None
-    if named is None:
-        return RecordedZone(key, offset)
-    if key not in _known_zones():
-        raise Malformed(f"there is no time zone {key[:40]!r} here")
-    zone = named(key)
-    assert isinstance(zone, tzinfo), "the resolver names ZoneInfo"
-    return zone
 
 
 @cache
@@ -257,142 +150,239 @@ def _known_zones() -> frozenset[str]:
     return frozenset(available_timezones())
 
 
-def _time(cursor: Cursor) -> time:
-    start = cursor.at - 1
-    value = _clock(cursor)
-    cursor.expect(types.encode_time(value), start, _OTHER_TIME)
-    return value
+_OTHER_TIME: Final = (
+    "a time is not in its canonical form, or the time zone data here gives it another "
+    "offset than the one recorded"
+)
 
 
-def _datetime(cursor: Cursor) -> datetime:
-    start = cursor.at - 1
-    value = datetime.combine(_date(cursor), _clock(cursor))
-    cursor.expect(types.encode_time(value), start, _OTHER_TIME)
-    return value
+class LeafDecoder(Cursor):
+    """Reads a value without parts, after its tag."""
+
+    __slots__ = ()
+
+    def _decimal(self) -> object:
+        from decimal import Decimal
+
+        text = self.text()
+        try:
+            value = Decimal(text)
+        except (ArithmeticError, ValueError) as error:
+            raise Malformed(f"{text[:40]!r} is not a Decimal") from error
+        if types.format_decimal(value) != text:
+            raise Malformed(f"{text[:40]!r} is not how its Decimal is written")
+        return value
+
+    def _fraction(self) -> object:
+        from fractions import Fraction
+
+        start = self.at - 1
+        above, below = self.integer(), self.integer()
+        if below < 1 or self.at - start > 2 * fmt.FRACTION_BYTES_MAX + 16:
+            raise Malformed("a fraction without a positive denominator, or too wide")
+        value = Fraction(above, below)
+        self.expect(types.encode_fraction(value), start)
+        return value
+
+    def _uuid(self) -> object:
+        from uuid import UUID
+
+        return UUID(bytes=self.take(16))
+
+    def _range(self) -> range:
+        start, stop, step = self.integer(), self.integer(), self.integer()
+        if not step:
+            raise Malformed("a range with step 0")
+        return range(start, stop, step)
+
+    def _path(self) -> object:
+        import os
+        import pathlib
+
+        start = self.at - 1
+        letter = self.take(1)
+        kind = next((name for name, own in fmt.PATH_LETTERS.items() if own == letter), None)
+        if kind is None:
+            raise Malformed("an unknown kind of path")
+        try:
+            text = self.take(self.u32()).decode("utf-8", "surrogateescape")
+        except UnicodeDecodeError as error:
+            raise Malformed(f"a path is not text: {error.reason}") from None
+        is_foreign = kind == ("WindowsPath" if os.name == "posix" else "PosixPath")
+        value = getattr(pathlib, f"Pure{kind}" if is_foreign else kind)(text)
+        if str(value) != text:
+            raise Malformed(f"{text[:40]!r} is not how its path is written")
+        self.expect(fmt.PATH + letter + fmt.encode_path_text(text), start)
+        return OpaqueValue(OpaqueKind.PATH, kind, (("text", text),)) if is_foreign else value
+
+    def _date(self) -> date:
+        return date(*_DAY.unpack(self.take(4)))
+
+    def _timedelta(self) -> timedelta:
+        start = self.at - 1
+        days, seconds, microseconds = _SPAN.unpack(self.take(12))
+        value = timedelta(days, seconds, microseconds)
+        self.expect(types.encode_timedelta(value), start)
+        return value
+
+    def _clock(self) -> time:
+        hour, minute, second, microsecond, fold = _CLOCK.unpack(self.take(8))
+        return time(hour, minute, second, microsecond, self._zone(), fold=fold)
+
+    def _zone(self) -> tzinfo | None:
+        kind = self.u8()
+        if kind == types.NAIVE:
+            return None
+        if kind not in {
+            types.FIXED,
+            types.FIXED_AND_LABELLED,
+            types.NAMED,
+            types.NAMED_WITHOUT_OFFSET,
+        }:
+            raise Malformed("an unknown kind of time zone")
+        offset = None
+        if kind != types.NAMED_WITHOUT_OFFSET:
+            offset = timedelta(microseconds=self.i64())
+            if kind == types.FIXED:
+                return timezone(offset) if offset else UTC
+        key = self.text()
+        if kind == types.FIXED_AND_LABELLED:
+            assert offset is not None, "a fixed zone was read with its offset"
+            return timezone(offset, key)
+        named = self.resolve("zoneinfo:ZoneInfo") if self.resolve is not None else None
+        if named is None:
+            return RecordedZone(key, offset)
+        if key not in _known_zones():
+            raise Malformed(f"there is no time zone {key[:40]!r} here")
+        zone = named(key)
+        assert isinstance(zone, tzinfo), "the resolver names ZoneInfo"
+        return zone
+
+    def _time(self) -> time:
+        start = self.at - 1
+        value = self._clock()
+        self.expect(types.encode_time(value), start, _OTHER_TIME)
+        return value
+
+    def _datetime(self) -> datetime:
+        start = self.at - 1
+        value = datetime.combine(self._date(), self._clock())
+        self.expect(types.encode_time(value), start, _OTHER_TIME)
+        return value
+
+    def _vector(self) -> object:
+        kind = self.take(2)
+        count = self.u32()
+        if kind not in {b"li", b"lf", b"ti", b"tf"} or not count:
+            raise Malformed("a vector of nothing, or of an unknown kind")
+        if count * 8 > self.end - self.at:
+            raise Malformed(f"a vector of {count} numbers is longer than the bytes left")
+        letter = "q" if kind[1:] == b"i" else "d"
+        start = self.skip(8 * count)
+        numbers: tuple[Any, ...] = struct.unpack_from(f"<{count}{letter}", self.data, start)
+        if letter == "d" and (total := sum(numbers)) != total:  # a NaN, perhaps
+            self.at = start
+            for _ in range(count):
+                self.f64()
+        return list(numbers) if kind[:1] == b"l" else numbers
+
+    def _enum_member(self) -> object:
+        type_name, member = self.text(), self.text()
+        cls = self.resolve(type_name) if self.resolve is not None else None
+        if cls is None:
+            return OpaqueValue(OpaqueKind.ENUM, type_name, (("member", member),))
+        if not issubclass(cls, enum.Enum):
+            raise Malformed(f"{type_name} is not an enum here")
+        members = cls._member_map_
+        value: Any
+        try:
+            if not issubclass(cls, enum.Flag):
+                value = members[member]
+                same = value._name_ == member  # not an alias, whose canonical form is another one
+            else:
+                value = cls(0)
+                for name in filter(None, member.split("|")):
+                    value = cls(value.value | members[name].value)
+                same = name_flag_bits(value) == member
+        except (KeyError, ValueError, TypeError, types.Refusal):
+            same = False
+        if not same or fmt.type_name(cls) != type_name:
+            raise Malformed(f"{type_name} has no member {member[:40]!r} here")
+        return value
+
+    def _description(self, nesting: int = 0) -> Description:
+        tag = self.take(1)
+        if tag == fmt.TEXT:
+            return self.text()
+        if tag != fmt.TUPLE or nesting >= fmt.DTYPE_NESTING_MAX:
+            raise Malformed("neither a plain dtype nor a structure of them")
+        fields = []
+        for _ in range(self.count()):
+            if self.take(5) != fmt.pack_count(fmt.TUPLE, 3) or self.take(1) != fmt.TEXT:
+                raise Malformed("a field of a dtype is (name, dtype, shape)")
+            fields.append((self.text(), self._description(nesting + 1), self._sides()))
+        return tuple(fields)
+
+    def _sides(self) -> tuple[int, ...]:
+        tag = self.take(1)
+        if tag == fmt.TUPLE and not self.u32():
+            return ()
+        if tag == fmt.TUPLE or tag + self.take(2) != fmt.VECTOR_TUPLE_INT:
+            raise Malformed("the shape of a field is integers")
+        return tuple(self.i64() for _ in range(self.count()))
+
+    def _dtype(self) -> Any:
+        start = self.at
+        dtype = make_dtype(self._description())
+        self.expect(encode_description(describe_dtype(dtype)), start)
+        return dtype
+
+    def _array(self) -> object:
+        import numpy as np
+
+        dtype = self._dtype()
+        shape = tuple([self.u64() for _ in range(self.u8())])
+        size = self.u64()
+        if not dtype.itemsize or prod(shape) * dtype.itemsize != size:
+            raise Malformed(f"an array of {shape} items of {dtype.itemsize} bytes in {size} bytes")
+        at = self.skip(size)
+        raw = bytearray(memoryview(self.data)[at : at + size])
+        return np.frombuffer(raw, dtype).reshape(shape) if raw else np.empty(shape, dtype)
+
+    def _scalar(self) -> object:
+        import numpy as np
+
+        dtype = self._dtype()
+        raw = self.take(self.u64())
+        if len(raw) != dtype.itemsize:
+            raise Malformed(f"a scalar of {dtype.itemsize} bytes in {len(raw)} bytes")
+        items = np.frombuffer(bytearray(raw), dtype) if raw else np.zeros(1, dtype)
+        value: object = items[0]
+        return value
 
 
-def _vector(cursor: Cursor) -> object:
-    kind = cursor.take(2)
-    count = cursor.u32()
-    if kind not in {b"li", b"lf", b"ti", b"tf"} or not count:
-        raise Malformed("a vector of nothing, or of an unknown kind")
-    if count * 8 > cursor.end - cursor.at:
-        raise Malformed(f"a vector of {count} numbers is longer than the bytes left")
-    letter = "q" if kind[1:] == b"i" else "d"
-    start = cursor.skip(8 * count)
-    numbers: tuple[Any, ...] = struct.unpack_from(f"<{count}{letter}", cursor.data, start)
-    if letter == "d" and (total := sum(numbers)) != total:  # a NaN, perhaps
-        cursor.at = start
-        for _ in range(count):
-            cursor.f64()
-    return list(numbers) if kind[:1] == b"l" else numbers
-
-
-def _enum_member(cursor: Cursor) -> object:
-    type_name, member = cursor.text(), cursor.text()
-    cls = cursor.resolve(type_name) if cursor.resolve is not None else None
-    if cls is None:
-        return OpaqueValue(OpaqueKind.ENUM, type_name, (("member", member),))
-    if not issubclass(cls, enum.Enum):
-        raise Malformed(f"{type_name} is not an enum here")
-    members = cls._member_map_
-    value: Any
-    try:
-        if not issubclass(cls, enum.Flag):
-            value = members[member]
-            same = value._name_ == member  # not an alias, whose canonical form is another one
-        else:
-            value = cls(0)
-            for name in filter(None, member.split("|")):
-                value = cls(value.value | members[name].value)
-            same = name_flag_bits(value) == member
-    except (KeyError, ValueError, TypeError, types.Refusal):
-        same = False
-    if not same or fmt.type_name(cls) != type_name:
-        raise Malformed(f"{type_name} has no member {member[:40]!r} here")
-    return value
-
-
-# -- arrays
-
-
-def _description(cursor: Cursor, nesting: int = 0) -> Description:
-    tag = cursor.take(1)
-    if tag == fmt.TEXT:
-        return cursor.text()
-    if tag != fmt.TUPLE or nesting >= fmt.DTYPE_NESTING_MAX:
-        raise Malformed("neither a plain dtype nor a structure of them")
-    fields = []
-    for _ in range(cursor.count()):
-        if cursor.take(5) != fmt.pack_count(fmt.TUPLE, 3) or cursor.take(1) != fmt.TEXT:
-            raise Malformed("a field of a dtype is (name, dtype, shape)")
-        fields.append((cursor.text(), _description(cursor, nesting + 1), _sides(cursor)))
-    return tuple(fields)
-
-
-def _sides(cursor: Cursor) -> tuple[int, ...]:
-    tag = cursor.take(1)
-    if tag == fmt.TUPLE and not cursor.u32():
-        return ()
-    if tag == fmt.TUPLE or tag + cursor.take(2) != fmt.VECTOR_TUPLE_INT:
-        raise Malformed("the shape of a field is integers")
-    return tuple(cursor.i64() for _ in range(cursor.count()))
-
-
-def _dtype(cursor: Cursor) -> Any:
-    start = cursor.at
-    dtype = make_dtype(_description(cursor))
-    cursor.expect(encode_description(describe_dtype(dtype)), start)
-    return dtype
-
-
-def _array(cursor: Cursor) -> object:
-    import numpy as np
-
-    dtype = _dtype(cursor)
-    shape = tuple([cursor.u64() for _ in range(cursor.u8())])
-    size = cursor.u64()
-    if not dtype.itemsize or prod(shape) * dtype.itemsize != size:
-        raise Malformed(f"an array of {shape} items of {dtype.itemsize} bytes in {size} bytes")
-    at = cursor.skip(size)
-    raw = bytearray(memoryview(cursor.data)[at : at + size])
-    return np.frombuffer(raw, dtype).reshape(shape) if raw else np.empty(shape, dtype)
-
-
-def _scalar(cursor: Cursor) -> object:
-    import numpy as np
-
-    dtype = _dtype(cursor)
-    raw = cursor.take(cursor.u64())
-    if len(raw) != dtype.itemsize:
-        raise Malformed(f"a scalar of {dtype.itemsize} bytes in {len(raw)} bytes")
-    items = np.frombuffer(bytearray(raw), dtype) if raw else np.zeros(1, dtype)
-    value: object = items[0]
-    return value
-
-
-LEAF_READERS: Final[dict[bytes, Callable[[Cursor], object]]] = {
+LEAF_READERS: Final[dict[bytes, Callable[[Any], object]]] = {
     fmt.NONE: lambda _cursor: None,
     fmt.TRUE: lambda _cursor: True,
     fmt.FALSE: lambda _cursor: False,
     fmt.INT: Cursor.i64,
-    fmt.BIG_INT: _big_int,
+    fmt.BIG_INT: Cursor.big_int,
     fmt.FLOAT: Cursor.f64,
     fmt.COMPLEX: lambda cursor: complex(cursor.f64(), cursor.f64()),
     fmt.TEXT: Cursor.text,
     fmt.BYTES: lambda cursor: cursor.take(cursor.u64()),
     fmt.BYTEARRAY: lambda cursor: bytearray(cursor.take(cursor.u64())),
-    fmt.DECIMAL: _decimal,
-    fmt.FRACTION: _fraction,
-    fmt.UUID: _uuid,
-    fmt.RANGE: _range,
-    fmt.PATH: _path,
-    fmt.DATE: _date,
-    fmt.TIME: _time,
-    fmt.DATETIME: _datetime,
-    fmt.TIMEDELTA: _timedelta,
-    fmt.VECTOR: _vector,
-    fmt.ENUM: _enum_member,
-    fmt.ARRAY: _array,
-    fmt.NUMPY_SCALAR: _scalar,
+    fmt.DECIMAL: LeafDecoder._decimal,
+    fmt.FRACTION: LeafDecoder._fraction,
+    fmt.UUID: LeafDecoder._uuid,
+    fmt.RANGE: LeafDecoder._range,
+    fmt.PATH: LeafDecoder._path,
+    fmt.DATE: LeafDecoder._date,
+    fmt.TIME: LeafDecoder._time,
+    fmt.DATETIME: LeafDecoder._datetime,
+    fmt.TIMEDELTA: LeafDecoder._timedelta,
+    fmt.VECTOR: LeafDecoder._vector,
+    fmt.ENUM: LeafDecoder._enum_member,
+    fmt.ARRAY: LeafDecoder._array,
+    fmt.NUMPY_SCALAR: LeafDecoder._scalar,
 }
