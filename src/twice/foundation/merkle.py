@@ -181,7 +181,13 @@ def rehash(
     Raises:
         EncodingRefused: E-ENCODE-001, a changed value has no canonical form.
     """
-    if previous.algorithm is algorithm and _has_names(value, previous.names):
+    has_same_keys = (
+        type(value) is dict
+        and bool(previous.names)
+        and tuple(value) == previous.names
+        and set(map(type, value)) == _ONLY_TEXT
+    )
+    if previous.algorithm is algorithm and has_same_keys:
         assert isinstance(value, dict), "only a dict has names"
         children = dict(previous.children)
         for key in changed_keys:
@@ -199,13 +205,3 @@ def rehash(
         known = None if form in changed else previous.children.get(form)
         nodes.append(tree(child, algorithm, registry=registry) if known is None else known)
     return _join(value, decomposed, nodes, algorithm, registry)
-
-
-def _has_names(value: object, names: tuple[object, ...]) -> bool:
-    """Return whether a value is a dict with just these text keys, filled in this order."""
-    return (
-        bool(names)
-        and type(value) is dict
-        and tuple(value) == names
-        and set(map(type, value)) == _ONLY_TEXT
-    )

@@ -13,14 +13,15 @@ Invariant: reading an object changes nothing in it that the program could see.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from operator import itemgetter
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 _MRO = type.__dict__["__mro__"]
 _CLASS_DICT = type.__dict__["__dict__"]
 _NAME = type.__dict__["__qualname__"]
-_MISSING = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +47,13 @@ class ClassFacts:
     is_metaclass: bool
 
 
-def mro(cls: type) -> tuple[type, ...]:
-    """The method resolution order, read past any metaclass."""
-    return tuple(_MRO.__get__(cls))
-
-
 def class_namespace(cls: type) -> list[tuple[str, object]]:
-    """The class's own namespace as pairs, read past any metaclass."""
+    """Return the class's own namespace as pairs, read past any metaclass."""
     return list(_CLASS_DICT.__get__(cls).items())
 
 
 def class_name(cls: type) -> str:
-    """``module.qualname`` of a class, read past any metaclass."""
+    """Return ``module.qualname`` of a class, read past any metaclass."""
     module = _CLASS_DICT.__get__(cls).get("__module__")
     if type(module) is not str:  # C types keep it elsewhere and compute it
         module = type.__dict__["__module__"].__get__(cls)
@@ -68,7 +64,7 @@ _FACTS: dict[int, tuple[type, ClassFacts]] = {}
 
 
 def class_facts(cls: type) -> ClassFacts:
-    """Facts about a class, computed once and kept with the class alive."""
+    """Return facts about a class, computed once and kept with the class alive."""
     known = _FACTS.get(id(cls))
     if known is None:
         known = _FACTS[id(cls)] = (cls, _read_class(cls))
@@ -76,7 +72,7 @@ def class_facts(cls: type) -> ClassFacts:
 
 
 def _read_class(cls: type) -> ClassFacts:
-    bases = mro(cls)
+    bases = tuple(_MRO.__get__(cls))
     dict_getter = None
     slots: list[tuple[str, Any]] = []
     python_made = False
@@ -105,7 +101,7 @@ def _read_class(cls: type) -> ClassFacts:
 
 
 def attributes(value: object, facts: ClassFacts) -> list[tuple[str, object]]:
-    """Instance attributes of a value, sorted by name: ``__dict__`` and slots, nothing computed."""
+    """Return instance attributes of a value, sorted by name: ``__dict__`` and slots, nothing computed."""
     found: list[tuple[str, object]] = []
     if facts.dict_getter is not None:
         try:
@@ -115,34 +111,22 @@ def attributes(value: object, facts: ClassFacts) -> list[tuple[str, object]]:
         if isinstance(namespace, dict):  # a class has a view instead
             found += [pair for pair in dict.items(namespace) if type(pair[0]) is str]
     for name, member in facts.slots:
-        held = _slot(member, value)
-        if held is not _MISSING:
-            found.append((name, held))
-    found.sort(key=_by_name)
+        with suppress(AttributeError):  # a slot that was never set
+            found.append((name, member.__get__(value)))
+    found.sort(key=itemgetter(0))
     return found
 
 
 def has_attributes(facts: ClassFacts) -> bool:
-    """Whether instances of the class can hold attributes of their own."""
+    """Return whether instances of the class can hold attributes of their own."""
     return facts.dict_getter is not None or bool(facts.slots)
 
 
-def _slot(member: Any, value: object) -> object:
-    try:
-        return member.__get__(value)
-    except AttributeError:
-        return _MISSING
-
-
-def _by_name(pair: tuple[str, object]) -> str:
-    return pair[0]
-
-
 def all_strings(keys: Iterable[object]) -> bool:
-    """Whether every key is exactly a string."""
+    """Return whether every key is exactly a string."""
     return all(type(key) is str for key in keys)
 
 
 def derives(facts: ClassFacts, cls: type) -> bool:
-    """Whether the class is ``cls`` or a subclass of it, asked of no metaclass."""
+    """Return whether the class is ``cls`` or a subclass of it, asked of no metaclass."""
     return any(base is cls for base in facts.bases)

@@ -128,7 +128,8 @@ class _Walker:
         if kind != other:
             sides = (f"{short(a)} ({kind})", f"{short(b)} ({other})")
             return [FieldDifference(path, "type", *sides)], []
-        if _is_numpy(a):
+        numpy = sys.modules.get("numpy")
+        if numpy is not None and isinstance(a, numpy.ndarray | numpy.generic):
             return self._compare_numpy(path, a, b)
         if self._is_measured(a):
             found = compare_numbers(path, [a], [b], self._tolerance, indexed=False)
@@ -251,8 +252,3 @@ class _Walker:
             label = f".{key}" if is_plain else decomposed.label(index)
             places[forms[index]] = (path + label, value)
         return places
-
-
-def _is_numpy(value: object) -> bool:
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.ndarray | numpy.generic)
