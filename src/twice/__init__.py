@@ -23,8 +23,8 @@ TYPE_CHECKING = False  # ``typing`` would be imported from the working folder: s
 if TYPE_CHECKING:
     from twice.diagnosing.diagnose import diagnose
     from twice.diagnosing.varying.varying import vary
-    from twice.foundation.classes import DeterminismClass, Predicate, Scope
     from twice.foundation.comparison import Abs, Quantum, Rel, Ulp
+    from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
     from twice.recording.active import effect
     from twice.recording.recorder import record
     from twice.recording.run import Run
@@ -64,13 +64,13 @@ __version__ = "0.1.0"
 
 _ASKED_FOR = {
     "Abs": "twice.foundation.comparison",
-    "DeterminismClass": "twice.foundation.classes",
-    "Predicate": "twice.foundation.classes",
+    "DeterminismClass": "twice.foundation.determinism_class",
+    "Predicate": "twice.foundation.determinism_class",
     "Quantum": "twice.foundation.comparison",
     "Rel": "twice.foundation.comparison",
     "Run": "twice.recording.run",
     "RunRecord": "twice.recording.runrecord",
-    "Scope": "twice.foundation.classes",
+    "Scope": "twice.foundation.determinism_class",
     "Ulp": "twice.foundation.comparison",
     "branch": "twice.replayer.branch_session",
     "diagnose": "twice.diagnosing.diagnose",

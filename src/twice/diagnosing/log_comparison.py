@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from twice.errors import RecordTorn
-from twice.foundation.classes import Predicate
 from twice.foundation.comparison import Tolerance, tolerance_from_json
+from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode
 from twice.foundation.environment import Fingerprint, diff_fingerprints
 from twice.foundation.seeds import Seed

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from pathlib import PurePath
 from typing import Any
 
-from twice.foundation.fingerprint import Fingerprint
+from twice.foundation.environment import Fingerprint
 from twice.recording.compared_output import select_of_message
 from twice.recording.ordering import ORDERS
 from twice.recording.results import RESULTS
