@@ -111,39 +111,36 @@ class Digest:
         return cls(algorithm, raw)
 
 
-def new_hasher(algorithm: Algorithm = DEFAULT) -> Hasher:
-    """Return an empty hasher. blake3 stays on one thread: its pool does not survive a fork."""
+def _find_constructor(algorithm: Algorithm) -> Callable[..., Hasher]:
+    # Imported when it is asked for: most commands hash nothing.
     match algorithm:
         case Algorithm.BLAKE3:
             from blake3 import blake3
 
-            return blake3()
+            return blake3  # on one thread: its pool does not survive a fork
         case Algorithm.SHA256:
-            return hashlib.sha256()
+            return hashlib.sha256
         case Algorithm.XXH3_128:
             from xxhash import xxh3_128
 
-            return xxh3_128()
+            return xxh3_128
         case _:
             assert_never(algorithm)
+
+
+def new_hasher(algorithm: Algorithm = DEFAULT) -> Hasher:
+    """Return an empty hasher."""
+    return _find_constructor(algorithm)()
 
 
 def raw_digest(algorithm: Algorithm = DEFAULT) -> Callable[[Buffer], bytes]:
     """Return the function from bytes to a raw digest of ``algorithm.size`` bytes."""
-    match algorithm:
-        case Algorithm.BLAKE3:
-            from blake3 import blake3
+    if algorithm is Algorithm.XXH3_128:
+        from xxhash import xxh3_128_digest
 
-            return lambda data: blake3(data).digest()
-        case Algorithm.SHA256:
-            sha256 = hashlib.sha256
-            return lambda data: sha256(data).digest()
-        case Algorithm.XXH3_128:
-            from xxhash import xxh3_128_digest
-
-            return xxh3_128_digest
-        case _:
-            assert_never(algorithm)
+        return xxh3_128_digest
+    make = _find_constructor(algorithm)
+    return lambda data: make(data).digest()
 
 
 def short_digest(algorithm: Algorithm = DEFAULT) -> Callable[[Buffer], bytes]:
@@ -151,18 +148,10 @@ def short_digest(algorithm: Algorithm = DEFAULT) -> Callable[[Buffer], bytes]:
 
     For blake3 and sha256 that leaves 64 bits of resistance against a made-up collision.
     """
-    match algorithm:
-        case Algorithm.BLAKE3:
-            from blake3 import blake3
-
-            return lambda data: blake3(data).digest(16)
-        case Algorithm.SHA256:
-            sha256 = hashlib.sha256
-            return lambda data: sha256(data).digest()[:16]
-        case Algorithm.XXH3_128:
-            return raw_digest(algorithm)
-        case _:
-            assert_never(algorithm)
+    if algorithm is Algorithm.XXH3_128:
+        return raw_digest(algorithm)
+    make = _find_constructor(algorithm)
+    return lambda data: make(data).digest()[:16]
 
 
 def digest_bytes(data: Buffer, algorithm: Algorithm = DEFAULT) -> Digest:

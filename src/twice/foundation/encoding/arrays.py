@@ -46,11 +46,7 @@ _scalar_heads: dict[Any, bytes] = {}
 
 
 def describe_dtype(dtype: np.dtype[Any], nesting: int = 0) -> Description:
-    """Return the plain value that describes a dtype.
-
-    Raises:
-        Refusal: the dtype holds objects, is platform-dependent, or nests too deeply.
-    """
+    """Return the plain value that describes a dtype."""
     if dtype.names is not None:
         if nesting >= fmt.DTYPE_NESTING_MAX:
             raise Refusal(
@@ -82,11 +78,7 @@ def describe_dtype(dtype: np.dtype[Any], nesting: int = 0) -> Description:
 
 
 def make_dtype(description: Description, nesting: int = 0) -> np.dtype[Any]:
-    """Return the packed little-endian dtype of a description, which anybody may have written.
-
-    Raises:
-        ValueError: it is not the description of a dtype.
-    """
+    """Return the packed little-endian dtype of a description, or raise ``ValueError``."""
     import numpy as np
 
     if isinstance(description, str):
@@ -159,11 +151,7 @@ def _view_bytes(array: Array) -> memoryview:
 
 
 def encode_array(array: Array) -> tuple[bytes, bytes | memoryview]:
-    """Return header and element bytes; those of a small array are a copy, which is quicker.
-
-    Raises:
-        Refusal: the dtype has no canonical form.
-    """
+    """Return header and element bytes; those of a small array are a copy, which is quicker."""
     dtype = array.dtype
     key = (dtype, array.shape)
     known = _heads.get(key)

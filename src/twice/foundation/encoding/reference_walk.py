@@ -31,18 +31,9 @@ class Frame:
 
 
 def walk(value: object, registry: Registry, root: str = ROOT, level: int = 0) -> list[Buffer]:
-    """Return the canonical bytes of a value, in parts.
+    """Return the canonical bytes of a value, in parts, or refuse it as ``encode`` says.
 
-    Args:
-        value: any value.
-        registry: the types that are known.
-        root: what the value is called in a refusal.
-        level: how many keys and sets the value lies inside.
-
-    Raises:
-        EncodingRefused: E-ENCODE-001, a value has no canonical form.
-        EncodingCycle: E-ENCODE-002, a value contains itself.
-        EncodingTextRefused: E-ENCODE-003, a text holds lone surrogates.
+    A refusal calls the value ``root``; ``level`` is how many keys and sets it lies inside.
     """
     parts: list[Buffer] = []
     frames = [Frame(None, Decomposed((), (value,)))]

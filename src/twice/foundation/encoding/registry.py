@@ -43,11 +43,7 @@ _BUILTIN_STATE = (
 
 
 def name_flag_bits(value: enum.Flag) -> str:
-    """Return the single-bit names of a flag joined by ``|``, in definition order; ``""`` for no bit.
-
-    Raises:
-        Refusal: a bit without a name is set.
-    """
+    """Return the single-bit names of a flag joined by ``|``, in definition order; ``""`` for no bit."""
     named = type(value)(0)
     names = []
     for member in value:
@@ -250,11 +246,7 @@ class Registry:
         return registration
 
     def find_decomposer(self, cls: type) -> Decomposer:
-        """Return how to take a value of exactly this type apart.
-
-        Raises:
-            Refusal: the type has no canonical form.
-        """
+        """Return how to take a value of exactly this type apart, or raise ``Refusal``."""
         known = self._decomposers.get(cls)
         if known is None:
             known = self._decomposers[cls] = self._make_decomposer(cls)
@@ -294,16 +286,5 @@ class Registry:
 registry = Registry()
 """The registry that is used when none is named."""
 
-
-def register(
-    cls: type[Any],
-    name: str,
-    to_value: Callable[[Any], object],
-    from_value: Callable[[Any], object],
-) -> None:
-    """Give a type a canonical form in the default registry; see ``Registry.register``.
-
-    Raises:
-        TypeNameTaken: E-ENCODE-005, the name or the type is registered or built in already.
-    """
-    registry.register(cls, name, to_value, from_value)
+register = registry.register
+"""Gives a type a canonical form in the default registry; see ``Registry.register``."""
