@@ -9,7 +9,7 @@ import pytest
 import twice
 from twice.errors import SampleMissing, SampleUndecided
 from twice.foundation.determinism_class import DeterminismClass, Predicate, SampleTest, Summary
-from twice.foundation.seeds import Seed, sweep_seed
+from twice.foundation.seeds import Seed, derive_in
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import read_sample
 
@@ -57,7 +57,9 @@ def test_a_record_holds_a_number_for_every_derived_seed(tmp_path: Path) -> None:
     with RunRecord.open(path) as record:
         members = read_sample(record).members
 
-    assert [member.seed for member in members] == [sweep_seed(Seed(7), at) for at in range(3)]
+    assert [member.seed for member in members] == [
+        derive_in(Seed(7), "sweep", at) for at in range(3)
+    ]
     assert len({member.value for member in members}) == 3
     assert -1.0 not in {member.value for member in members}, "the last value counts"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from twice.foundation.seeds import Seed, call_seed, tool_seed
+from twice.foundation.seeds import Seed, derive_in
 from twice.tooling import Context, Ref, Registry, Session, Step, Tool, macro, negotiate, tool
 from twice.tooling.observing import Note
 
@@ -124,7 +124,7 @@ def test_equal_calls_draw_alike_and_another_key_or_seed_draws_differently() -> N
 
 def test_a_draw_is_what_the_derivation_says() -> None:
     found = session("none").call("draw", {"seed": 7, "call_key": "k"})
-    derived = tool_seed(call_seed(Seed(7), "k"), "draw", "number")
+    derived = derive_in(derive_in(Seed(7), "call", "k"), "tool", "draw", "number")
 
     assert found["result"] == derived.value % 2**31
 
@@ -201,7 +201,7 @@ def test_a_parameter_called_seed_receives_the_number_that_seed_and_key_make() ->
 
     assert one.call("own", {"seed": 7})["result"] == "7"
     keyed = one.call("own", {"seed": 7, "call_key": "k"})["result"]
-    assert keyed == str(call_seed(Seed(7), "k").value)
+    assert keyed == str(derive_in(Seed(7), "call", "k").value)
 
 
 def test_consumers_get_seeds_in_their_own_range() -> None:

@@ -1,7 +1,7 @@
 """Where two states of a scene differ: which thing, which property, both values.
 
 The trees are walked first, so the work follows the difference and not the scene. A property is told
-by ``foundation.difference``: bits, never tolerance.
+by ``foundation.comparison``: bits, never tolerance.
 
 Invariant: the list is empty exactly when the blocks of both states are equal.
 """
