@@ -253,6 +253,11 @@ def _key_by_place(libraries: tuple[BlasFacts, ...]) -> dict[str, BlasFacts]:
     return placed
 
 
+def is_numeric(variable: str) -> bool:
+    """Return whether a variable of the environment can change result bits."""
+    return any(fnmatchcase(variable, pattern) for pattern in NUMERIC_VARIABLES)
+
+
 def _compare_mappings(
     kind: str, recorded: Mapping[str, str], now: Mapping[str, str]
 ) -> Iterator[EnvironmentDifference]:
@@ -270,6 +275,5 @@ def _rate_effect(kind: str, name: str) -> Affects:
     if kind == "library":
         return "numerics" if name in NUMERIC_LIBRARIES else "identity"
     if kind == "variable":
-        numeric = any(fnmatchcase(name, pattern) for pattern in NUMERIC_VARIABLES)
-        return "numerics" if numeric else "identity"
+        return "numerics" if is_numeric(name) else "identity"
     return "numerics"

@@ -86,7 +86,8 @@ def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
         "record": str(record.path.absolute()),
         GRANT: [record.digest, list(record.setup.allow)],
         "cut_off": cut_off,
-        PROBES: read_known_probes(),
+        # Only these measure; the jobs of a diagnosis are many, and equal ones share a process.
+        **({PROBES: read_known_probes()} if action in {"branch", "verify"} else {}),
         WORLD: world,
         **fields,
     }

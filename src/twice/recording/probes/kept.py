@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.foundation.digests import digest_bytes
-from twice.foundation.environment import Fingerprint
+from twice.foundation.environment import Fingerprint, is_numeric
 from twice.recording.probes import GROUPS, run_probes
 
 PROBES: Final = "probes"
@@ -32,7 +32,7 @@ _EVERY_TIME: Final = ("float", "hash", "torch")
 _KEPT: Final = tuple(name for name in GROUPS if name not in _EVERY_TIME)
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _MAPS: Final = Path("/proc/self/maps")
-_ENTRIES_MAX: Final = 32
+_ENTRIES_MAX: Final = 8
 """Sets of settings that are kept; the oldest goes first."""
 
 Results = Mapping[str, str]
@@ -103,12 +103,12 @@ def _key_of(facts: Fingerprint, current: Results) -> str:
     boot, loaded = _boot(), _mapped_files()
     if not boot or not loaded:
         return ""
-    told = {
-        **facts.to_json(),
-        "settings": facts.settings.get("libm"),
-    }  # others say nothing of numbers
+    # Other settings, other variables and the hash seed say nothing of numbers.
+    variables = {name: value for name, value in facts.variables.items() if is_numeric(name)}
+    told = {**facts.to_json(), "variables": variables, "settings": facts.settings.get("libm")}
+    modes = {name: result for name, result in current.items() if not name.startswith("hash.")}
     probes = [_stamp(each) for each in sorted(Path(__file__).parent.glob("*.py"))]
-    text = json.dumps([boot, loaded, probes, current, told], sort_keys=True)
+    text = json.dumps([boot, loaded, probes, modes, told], sort_keys=True)
     return digest_bytes(text.encode("utf-8", "surrogatepass")).hex
 
 
