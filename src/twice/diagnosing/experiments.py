@@ -96,7 +96,7 @@ def _try_surroundings(
 ) -> list[Confirmation]:
     """Whether the differing surroundings make the difference: each as it was swapped, then together."""
     found = [
-        _tried(
+        _conclude(
             each.name,
             channel_of_factor(each.name),
             confirmed=bool(each.flips),
@@ -125,7 +125,7 @@ def _try_surroundings(
     for group in find_minimal_causes([each.name for each in factors], differ):
         sentence = f"run a leaves its record with these of run b together: {', '.join(group)}"
         channel = channel_of_factor(group[0])
-        found.append(_tried(" + ".join(group), channel, confirmed=True, sentence=sentence))
+        found.append(_conclude(" + ".join(group), channel, confirmed=True, sentence=sentence))
     return found
 
 
@@ -148,7 +148,7 @@ def _try_reads(
             f"run a, given what run b read from the {source} and nothing else of it, "
             f"{'leaves' if flips else 'keeps to'} its record"
         )
-        found.append(_tried(source, Channel.EFFECTS, confirmed=flips, sentence=sentence))
+        found.append(_conclude(source, Channel.EFFECTS, confirmed=flips, sentence=sentence))
     return found
 
 
@@ -230,5 +230,5 @@ def _with(now: Surroundings, variables: Mapping[str, str]) -> Surroundings:
     return replace(now, variables={**now.variables, **given})
 
 
-def _tried(cause: str, channel: Channel, *, confirmed: bool, sentence: str) -> Confirmation:
+def _conclude(cause: str, channel: Channel, *, confirmed: bool, sentence: str) -> Confirmation:
     return Confirmation(cause, channel, "confirmed" if confirmed else "refuted", sentence)

@@ -13,10 +13,10 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
 
 from twice.errors import RecordOutOfRange, ReplayRefused, SessionMisuse
+from twice.foundation.with_blocks import Closing
 from twice.recording.inputs import InputEvent
 from twice.recording.runrecord import RunRecord
 from twice.replayer.branch_session import BranchingSession, decode_states
@@ -27,7 +27,7 @@ from twice.worker.process import Worker
 _REMEMBERED_BYTES_MAX = 256 << 20
 
 
-class ReplaySession:
+class ReplaySession(Closing):
     """A run to look around in; a context manager.
 
     Attributes:
@@ -193,15 +193,8 @@ class ReplaySession:
                 "Open a new one: twice.replay(path, at=...)",
             )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """As ``end``."""
         self.end()
 
 

@@ -133,7 +133,7 @@ def describe(
         value_b=values.b,
         paths=tuple(sorted(differing)),
         before_window=leaf.before_window,
-        untracked=_untracked(chain, tracked, observer),
+        untracked=_list_untracked(chain, tracked, observer),
         side="both" if operation is leaf.guard or leaf.guard is None else operation.side,
         thread=operation.lane,
         event=operation.index,
@@ -356,7 +356,7 @@ def _name(leaf: Beginning, facts: LineFacts | None) -> str:
     return named_so.get(leaf.path) or plain(leaf.path)
 
 
-def _untracked(
+def _list_untracked(
     chain: list[Beginning], tracked: Sequence[str] | None, observer: Observer
 ) -> tuple[str, ...]:
     if tracked is None:

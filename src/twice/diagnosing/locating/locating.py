@@ -147,14 +147,14 @@ class _Locator:
     def run(self) -> Located | Unlocated:
         """Looks, searches, follows back."""
         if len(self._moments) < 2:
-            return self._unlocated("The two sides have no event in common.")
+            return self._give_up("The two sides have no event in common.")
         last = len(self._moments) - 1
         self._observer.look([0, last, *(last * step // 62 for step in range(1, 62))], noise=True)
         self._tell_flow()
         for _ in range(3):
             differing = self._observer.differing(last)
             if differing is None:
-                return self._unlocated("The end of the window could not be seen on both sides.")
+                return self._give_up("The end of the window could not be seen on both sides.")
             goals = self._goals(differing)
             masked = self._goals(frozenset(self._observer.masked(last)))
             if masked and not goals:
@@ -165,7 +165,7 @@ class _Locator:
             result = self._follow(goals, differing, last)
             if result is not None:
                 return result
-        return self._unlocated("What differs between the sides also differs within a side.")
+        return self._give_up("What differs between the sides also differs within a side.")
 
     def _follow(
         self, goals: list[str], differing: frozenset[str], last: int
@@ -325,7 +325,7 @@ class _Locator:
         since = self._moments.all[0 if low is None else low]
         here = self._moments.a.position(first.lane, first.a)
         there = self._moments.a.position(since.lane, since.a)
-        return self._unlocated(
+        return self._give_up(
             f"{plain(leaf.path)} begins to differ between {there.file}:{there.line} and"
             f" {here.file}:{here.line}, where no state was seen.",
             "write the traces anew with more events (--events), or of a shorter tick",
@@ -340,12 +340,12 @@ class _Locator:
         if left:
             names = ", ".join(map(plain, left[:8]))
             self.evidence.append(f"What still differs at the end is not tracked: {names}.")
-        return self._unlocated(
+        return self._give_up(
             "The tracked state agrees at the end of the window.",
             "track what the differing compare-point is computed from: run.track(name, object)",
         )
 
-    def _unlocated(
+    def _give_up(
         self,
         reason: str,
         surer: str = "see which of the runs reproduces itself: twice verify RECORD",

@@ -9,8 +9,8 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Self
+
+from twice.foundation.with_blocks import Closing
 
 _BAR_WIDTH = 30
 
@@ -38,7 +38,7 @@ def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
     ]
 
 
-class Doing:
+class Doing(Closing):
     """What is being done, on standard error; silent in a pipe."""
 
     def __init__(self) -> None:
@@ -48,30 +48,20 @@ class Doing:
     def __call__(self, what: str) -> None:
         """Say it, in place of what was said before."""
         if self._on:
-            self._clear()
+            self.close()
             self._shown = f"{what} ..."
             sys.stderr.write(self._shown)
             sys.stderr.flush()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._clear()
-
-    def _clear(self) -> None:
+    def close(self) -> None:
+        """Leave nothing of it on the screen."""
         if self._shown:
             sys.stderr.write("\r" + " " * len(self._shown) + "\r")
             sys.stderr.flush()
             self._shown = ""
 
 
-class Progress:
+class Progress(Closing):
     """A line on standard error that grows while work goes on; silent in a pipe."""
 
     def __init__(self, what: str) -> None:
@@ -90,15 +80,8 @@ class Progress:
             sys.stderr.write(text)
             sys.stderr.flush()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Leave nothing of it on the screen."""
         if self._shown:
             sys.stderr.write("\r" + " " * len(self._shown) + "\r")
             sys.stderr.flush()
