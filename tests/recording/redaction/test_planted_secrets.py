@@ -81,6 +81,28 @@ def test_source_code_and_prose_are_left_as_they_are() -> None:
     assert found == {}
 
 
+NOISES = (
+    b"\xeb\x82y!\x8bz\x970Pwd:\xc77\xa0.\x88:W\xe88\xe6\xa7\x04\x17\x12",
+    b"E\x17\x91%P\xc6zgpWD:\x08\xebp\x0f\x0f\xb2=\xb9u\xff\x82\xf9\x8f~\x80",
+    b"\xc9\xf5\x86\xd8\xcc\xe1<\x0ePwd=\x8ch\xdf\x8c\xaf\xfe\x96#\xc2J\xe2\xf6f",
+)
+"""Cut out of random bytes: what stands behind a secret's name by chance is no text."""
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_noise_behind_a_name_is_no_secret(noise: bytes) -> None:
+    assert list(find_shapes(noise)) == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_a_password_of_any_letters_is_blanked(encoding: str) -> None:
+    text = "user=me\nPWD=gehe\xefm\xfcr5\n".encode(encoding)
+
+    assert [text[begin:end].decode(encoding) for begin, end, _ in find_shapes(text)] == [
+        "gehe\xefm\xfcr5"
+    ]
+
+
 def test_shapes_can_be_switched_off_and_are_not_looked_for_in_records_from_before() -> None:
     token = planted()[0].text
     old = Policy.from_json({"off": ["cookies"]})
