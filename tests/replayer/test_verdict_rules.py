@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.errors import RedactionNeeded
 from twice.foundation.determinism_class import Predicate
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import Failure
@@ -27,7 +26,7 @@ EQUAL = Verification(
 )
 FAILURE = Failure(2, 1, "tick", ("walk",), "1", "2")
 REFUSED = Failure(2, 1, "seal", ("effects",), "nothing", "E-SEAL-001, or --allow files.native")
-STARS = RedactionNeeded("Stars were given.", "Expected none.", "Set it.", rules="")
+STARS = "E-REDACT-002 Stars were given. Expected none. Set it."
 UNRECORDED = {"source": "files.native", "class": "unsupported", "allowed": False, "remedy": "no"}
 PROCESS = {"source": "process.start", "class": "repeated", "allowed": False}
 SAMPLES = {"agrees": True, "seeds_needed": 90, "n": 30, "reason": "too few."}
@@ -102,7 +101,7 @@ def test_whether_a_record_is_torn_is_no_matter_of_words() -> None:
 
 
 def test_a_failed_restore_says_nothing_where_stars_were_given() -> None:
-    found = replace(EQUAL, **ALONE["redacted"]).with_restores({"tested": 1, "failed": [{}]})
+    found = replace(EQUAL, **ALONE["redacted"], restores={"tested": 1, "failed": [{}]})
     assert found.result == "UNKNOWN"
 
 

@@ -17,12 +17,12 @@ from twice.diagnosing.window import (
     WindowControl,
     inspected_session,
     leaves_of,
-    resume_for,
     window_session,
 )
 from twice.recording.executing import execute
 from twice.recording.runrecord import RunRecord
 from twice.recording.serving import serve_actions
+from twice.replayer.rebuild import resume_at
 from twice.replayer.replay_job import open_job_record
 from twice.worker.channel import Channel
 
@@ -32,7 +32,7 @@ def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
     plan = None if job["plan"] is None else plan_from_json(job["plan"])
     with open_job_record(job) as record:
         control = WindowControl(channel, job["first"], job["last"], plan, holds=job["holds"])
-        resume = resume_for(record, job["snapshot"])
+        resume = resume_at(record, job["snapshot"])
         if job["lent"] is None:
             session = window_session(record, control, resume, job["changed"])
         else:
@@ -49,7 +49,7 @@ def inspect_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute up to one tick and open what hangs on the tracked objects."""
     with open_job_record(job) as record:
         control = InspectControl(channel, job["tick"], leaves_of)
-        session = inspected_session(record, control, resume_for(record, job["snapshot"]))
+        session = inspected_session(record, control, resume_at(record, job["snapshot"]))
         execute(session, dict)
 
 
@@ -57,7 +57,7 @@ def reading_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute up to one tick and read every state twice."""
     with open_job_record(job) as record:
         control = InspectControl(channel, job["tick"], unsteady)
-        session = inspected_session(record, control, resume_for(record, job["snapshot"]))
+        session = inspected_session(record, control, resume_at(record, job["snapshot"]))
         execute(session, dict)
 
 

@@ -61,7 +61,7 @@ from twice.recording.surroundings import swap
 from twice.replayer.outcome import Failure
 from twice.replayer.preconditions import require_executable, source_changes
 from twice.replayer.record_outcomes import OutcomeDifference, compare_outcomes, name_outcome
-from twice.replayer.statistical import samples_alone
+from twice.replayer.statistical import judges_samples_alone
 from twice.worker.concurrency import run_concurrently
 
 Progress = Callable[[str], None]
@@ -170,7 +170,7 @@ class _Diagnosis:
         if self._inputs and not anyway:
             return self._report("not-same-input")
         self._progress("comparing the logs")
-        if not samples_alone(a.setup.predicate):
+        if not judges_samples_alone(a.setup.predicate):
             self._where = compare_logs(a, b)
         if self._where.at is None or self._where.shorter is not None:
             require_whole(a, b)

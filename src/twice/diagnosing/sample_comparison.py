@@ -18,7 +18,7 @@ from twice.foundation.determinism_class import DeterminismClass
 from twice.foundation.two_sample_tests import apply_test
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import read_sample
-from twice.replayer.statistical import described, samples_json
+from twice.replayer.statistical import describe_sample, describe_samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def compare_samples(a: RunRecord, b: RunRecord) -> Sampled | None:
     if found.agrees:
         result = "same" if found.identical else "within-tolerance"
     evidence = [
-        f"{summary.name}, {summary.n} seeds: {described(one.values)} / {described(two.values)}",
+        f"{summary.name}, {summary.n} seeds: {describe_sample(one.values)} / {describe_sample(two.values)}",
         found.reason,
     ]
-    return Sampled(result, evidence, samples_json(summary, one, two, found))
+    return Sampled(result, evidence, describe_samples(summary, one, two, found))

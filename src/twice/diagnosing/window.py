@@ -37,7 +37,7 @@ from twice.recording.session import Session
 from twice.recording.sink import Sink
 from twice.recording.wiring import Control, Resume
 from twice.replayer.compare_sink import ComparingSink
-from twice.replayer.rebuild import rebuilt_session, resume_at
+from twice.replayer.rebuild import rebuilt_session
 from twice.worker.channel import Channel
 
 _NO_COLUMN = frozenset({"(end)", "(order)"})  # the points themselves are not the same
@@ -390,8 +390,3 @@ def _session(
 def _leaves_the_machine(error: SealBroken) -> bool:
     """Side effects are not repeated; C code that is called by hand may be what is looked for."""
     return str(error.fields["source"]).startswith(("network.", "process.", "system."))
-
-
-def resume_for(record: RunRecord, number: int | None) -> Resume | None:
-    """Where a window's execution starts."""
-    return None if number is None else resume_at(record, number)

@@ -111,10 +111,10 @@ class _Copied:
         )
 
 
-def whole_manifest(
+def merge_manifests(
     copied: Reads, silent: Mapping[str, Any], executed: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The closed-world manifest of a branch: what was copied, and what it read itself.
+    """Return the closed-world manifest of a branch: the reads that were copied, and its own.
 
     Args:
         copied: reads in the copied prefix.

@@ -5,24 +5,32 @@ chain up to there equals the parent's: that is the proof that everything before 
 identical. The parent is opened for reading only. Each branch executes in a process of its own, with
 generators of its own.
 
-Invariant: a branch that does not come to its end leaves no file behind.
+Invariant: nothing stands at the branch's path before its process has ended well, and nothing else is left behind.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from twice.errors import BranchLimit, RecordOutOfRange, SessionMisuse, UsageError
+from twice.errors import (
+    BranchLimit,
+    OutputExists,
+    OutputUnwritable,
+    RecordOutOfRange,
+    SessionMisuse,
+    UsageError,
+)
 from twice.foundation.encoding import decode, encode
 from twice.foundation.with_blocks import Closing
-from twice.recording.recorder import refuse_existing
+from twice.recording.record.sink import unwritable
+from twice.recording.recorder import aside_folder, refuse_existing
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import may_talk
-from twice.replayer.branch_folder import BranchFolder, require_folder
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import (
     Start,
@@ -67,10 +75,37 @@ class BranchingSession(Closing):
                 f"Expected at most {BRANCHES_OPEN_MAX} at once: each is a process of its own.",
                 "Finish or close one first.",
             )
-        require_branch(record, fork, self.out, force=force)
-        self._folder = BranchFolder(self.out, force=force)
+        self._target = self.out.absolute()
+        self._beside = self._target.with_name(f"{self.out.name}.files")
+        _require_branch(record, fork, self.out, force=force)
+        if os.path.lexists(self._beside) and not force:  # exists() raises where a name is too long
+            raise OutputExists(
+                f"{self._beside} is there already: files of an older branch.",
+                "Expected a path that is free, for the files that this branch writes.",
+                "Choose another record with -o, or replace both with --force (in Python: force=True).",
+                path=str(self._beside),
+            )
+        # A branch runs in a copy of the files. What lasts of it is written here, to the real disk.
+        self._folder = aside_folder(self._target)
+        self._record, self._files = self._folder / "branch.twice", self._folder / "files"
+        self._files.mkdir()
         try:
-            job = branch_job(record, fork, self._folder, sealed=sealed)
+            index = record.point_before(fork)
+            chain = record.reader.points.point(index).chain if index >= 0 else bytes(16)
+            left = {"tick": fork, "point": index, "chain": chain.hex()}
+            job = job_for(
+                record,
+                "branch",
+                snapshot=restorable_snapshot(record, fork),
+                fork=fork,
+                out=str(self._record),
+                sealed=sealed,
+                cut_off=sealed and not may_talk(record.setup.allow),
+                surroundings=surroundings_of(record).to_json(),
+                parent={"run_id": record.run_id, "record": record.path.name, "fork": left},
+                shared=[str(self._folder)],
+                keep=str(self._files),
+            )
             self._child = start(record)
             BranchingSession.open_count += 1
             message = self._child.ask(job)
@@ -113,7 +148,7 @@ class BranchingSession(Closing):
             must_use: give the branch up when the program asks for none of an input's name.
 
         Raises:
-            UsageError: E-USE-001, with ``must_use``.
+            UsageError: E-USE-001, with ``must_use``. OutputUnwritable: E-OUTPUT-002, when the path does not take it.
         """
         if self._outcome is None:
             message = self._command(None, inputs, onwards=onwards)
@@ -129,7 +164,16 @@ class BranchingSession(Closing):
             )
         if self._child is not None:
             self._child.read_keeper_report()  # its files are copied when its process has ended
-            self._folder.publish()
+            try:
+                # Files first: a record that stands there without its files would claim that there were none.
+                if any(self._files.iterdir()):
+                    if self._beside.exists():
+                        shutil.rmtree(self._beside)
+                    self._files.replace(self._beside)
+                self._record.replace(self._target)
+            except OSError as error:
+                self.close()
+                raise unwritable(self._target, error) from error
         self.close()
         return RunRecord.open(self.out)
 
@@ -140,7 +184,7 @@ class BranchingSession(Closing):
             self._child = None
             BranchingSession.open_count -= 1
         # Also after an error: a branch that was not finished leaves nothing beside its parent.
-        self._folder.discard()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _command(
         self, until: int | None, inputs: Mapping[str, Any] | None, *, onwards: bool
@@ -223,15 +267,17 @@ def branch(
             return branching.finish(inputs, onwards=onwards, must_use=True)
 
 
-def require_branch(record: RunRecord, fork: int, out: Path, *, force: bool) -> None:
-    """Refuse what no branch can be made of, before anything starts.
-
-    Raises:
-        OutputExists: E-OUTPUT-001. RecordOutOfRange: E-RECORD-006. OutputUnwritable: E-OUTPUT-002.
-    """
+def _require_branch(record: RunRecord, fork: int, out: Path, *, force: bool) -> None:
+    """Refuse what no branch can be made of, before anything starts."""
     require_rerunnable(record)
     refuse_existing(out, force=force, is_record=True)
-    require_folder(out)
+    folder = out.absolute().parent
+    if not folder.is_dir():
+        raise OutputUnwritable(
+            f"There is no folder {folder}.",
+            "Expected a folder that takes files.",
+            "Make it, or choose another with -o.",
+        )
     if not 0 <= fork < max(record.ticks, 1):
         raise RecordOutOfRange(
             f"Tick {fork} lies outside of {record.path}.",
@@ -249,51 +295,12 @@ def require_branch(record: RunRecord, fork: int, out: Path, *, force: bool) -> N
         )
 
 
-def branch_job(
-    record: RunRecord, fork: int, folder: BranchFolder, *, sealed: bool
-) -> Mapping[str, Any]:
-    """Return the job for a branching process, which waits at the fork for its inputs."""
-    return job_for(
-        record,
-        "branch",
-        snapshot=restorable_snapshot(record, fork),
-        fork=fork,
-        out=str(folder.record),
-        sealed=sealed,
-        cut_off=sealed and not may_talk(record.setup.allow),
-        surroundings=surroundings_of(record).to_json(),
-        parent=parent_of(record, fork),
-        shared=[str(folder.path)],
-        keep=str(folder.files),
-    )
-
-
-def parent_of(record: RunRecord, fork: int) -> dict[str, object]:
-    """What a branch says about its parent: who it is, where it left, the chain up to there."""
-    index = record.point_before(fork)
-    points = record.reader.points
-    return {
-        "run_id": record.run_id,
-        "record": record.path.name,
-        "fork": {
-            "tick": fork,
-            "point": index,
-            "chain": points.point(index).chain.hex() if index >= 0 else bytes(16).hex(),
-        },
-    }
-
-
 def prefix_proof(branch_record: RunRecord, parent: RunRecord) -> bool:
-    """Whether a branch's chain up to its fork equals its parent's."""
+    """Return whether a branch's chain up to its fork equals its parent's."""
     named = branch_record.parent
     if named is None or named["run_id"] != parent.run_id:
         return False
-    index = named["fork"]["point"]
-    chain = bytes.fromhex(named["fork"]["chain"])
-    return bool(
-        index < 0
-        or (
-            branch_record.reader.points.point(index).chain == chain
-            and parent.reader.points.point(index).chain == chain
-        )
+    index, chain = named["fork"]["point"], bytes.fromhex(named["fork"]["chain"])
+    return index < 0 or all(
+        each.reader.points.point(index).chain == chain for each in (branch_record, parent)
     )

@@ -53,7 +53,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
     if failure is not None and not counts["failed"]:
         # An input, an effect or the ending parted, and the point after it was never taken.
         counts |= {"evaluated": counts["evaluated"] + 1, "failed": 1}
-    withheld = None
+    withheld = ""
     # What a replay refuses it refuses with and without the secret.
     if failure is not None and failure.name != SEAL:
         withheld = find_redaction_cause(record, failure.index, replay.absent)

@@ -31,6 +31,7 @@ _PART_BYTES_MAX = 256 << 20
 _ROWS_MAX = 1_000_000
 _MEMBERS_MAX = 10_000
 _HEADER_BYTES_MAX = 100 << 20
+_PARQUET = b"PAR1"
 
 
 def describe_difference(recorded: bytes, replayed: bytes) -> str:
@@ -41,87 +42,80 @@ def describe_difference(recorded: bytes, replayed: bytes) -> str:
                 return _compare_values(recorded, replayed, values)
             except Exception:  # noqa: BLE001  (parsers of any library: the bytes are still there)
                 break
-    for values in (_read_safetensors, _read_json):
+    # A number by itself is JSON as well, and better shown as a line.
+    is_json = all(content[:1] in {b"{", b"["} for content in (recorded, replayed))
+    readers: list[Callable[[bytes], Any]] = [_read_safetensors, *([json.loads] if is_json else [])]
+    for read in readers:
         try:
-            return _compare_values(recorded, replayed, values)
+            return _compare_values(recorded, replayed, read)
         except Exception:  # noqa: BLE001, S112  (it is another format)
             continue
-    return _compare_lines(recorded, replayed) or _compare_bytes(recorded, replayed)
+    try:
+        texts = [content.decode("utf-8").splitlines() for content in (recorded, replayed)]
+    except UnicodeDecodeError:
+        return _compare_bytes(recorded, replayed)
+    for number, pair in enumerate(itertools.zip_longest(*texts), 1):
+        if pair[0] != pair[1]:
+            return f"line {number}: {_describe_pair(*pair)}"
+    return _compare_bytes(recorded, replayed)
 
 
 def _compare_values(recorded: bytes, replayed: bytes, values: Callable[[bytes], Any]) -> str:
     one, other = values(recorded), values(replayed)
-    if isinstance(one, Members):
-        return _compare_members(one, other)
-    if isinstance(one, Rows):
-        return _compare_rows(one, other)
+    if isinstance(one, Members | Rows):
+        return one.locate_difference(other)
     found = differences(one, other, limit=1, component="")
     if not found:
         return _compare_bytes(recorded, replayed)
     first = found[0]
-    return f"{first.path.removeprefix('.') or 'value'}: {_format_pair(first.a, first.b)}"
+    where = first.path.removeprefix(".") or "value"
+    return f"{where}: recorded {first.a}; replayed {first.b}"
 
 
-def _format_pair(recorded: str, replayed: str) -> str:
-    return f"recorded {recorded}; replayed {replayed}"
+def _describe_pair(*values: object) -> str:
+    """Return both values, recorded and replayed; None is absent."""
+    one, other = ("(absent)" if value is None else print_value(value) for value in values)
+    return f"recorded {one}; replayed {other}"
 
 
 class Members(dict[str, Callable[[], bytes]]):
     """Parts of an archive by name, each with a function that reads it."""
 
+    def locate_difference(self, replayed: Members) -> str:
+        """Return the first member that differs, and where it does."""
+        for name in itertools.islice(self | replayed, _MEMBERS_MAX):
+            if name not in replayed:
+                return f"member {name}: only in the recording"
+            if name not in self:
+                return f"member {name}: only in the replay"
+            one, other = self[name](), replayed[name]()
+            if one != other:
+                return f"member {name}, {describe_difference(one, other)}"
+        return "how members are stored"
+
 
 class Rows(list[tuple[str, Iterator[tuple[object, ...]]]]):
     """Tables by name, each with its rows."""
 
-
-def _compare_members(recorded: Members, replayed: Members) -> str:
-    for name in itertools.islice(recorded | replayed, _MEMBERS_MAX):
-        if name not in replayed:
-            return f"member {name}: only in the recording"
-        if name not in recorded:
-            return f"member {name}: only in the replay"
-        one, other = recorded[name](), replayed[name]()
-        if one != other:
-            return f"member {name}, {describe_difference(one, other)}"
-    return "how members are stored"
-
-
-def _compare_rows(recorded: Rows, replayed: Rows) -> str:
-    for one, other in itertools.zip_longest(recorded, replayed, fillvalue=("(absent)", iter(()))):
-        if one[0] != other[0]:
-            return f"tables: {_format_pair(one[0], other[0])}"
-        pairs = itertools.zip_longest(one[1], other[1])
-        for number, (was, is_now) in enumerate(itertools.islice(pairs, _ROWS_MAX), 1):
-            if was != is_now:
-                return f"table {one[0]}, row {number}: {_format_pair(*map(_format_row, (was, is_now)))}"
-    return "how rows are stored"
-
-
-def _format_row(row: tuple[object, ...] | None) -> str:
-    return "(absent)" if row is None else print_value(row)
-
-
-def _compare_lines(recorded: bytes, replayed: bytes) -> str:
-    try:
-        texts = [content.decode("utf-8").splitlines() for content in (recorded, replayed)]
-    except UnicodeDecodeError:
-        return ""
-    for number, (one, other) in enumerate(itertools.zip_longest(*texts), 1):
-        if one != other:
-            return f"line {number}: {_format_pair(*(_format_line(each) for each in (one, other)))}"
-    return ""
-
-
-def _format_line(line: str | None) -> str:
-    return "(absent)" if line is None else print_value(line)
+    def locate_difference(self, replayed: Rows) -> str:
+        """Return the first table or row that differs."""
+        absent = ("(absent)", iter(()))
+        for one, other in itertools.zip_longest(self, replayed, fillvalue=absent):
+            if one[0] != other[0]:
+                return f"tables: recorded {one[0]}; replayed {other[0]}"
+            pairs = itertools.zip_longest(one[1], other[1])
+            for number, pair in enumerate(itertools.islice(pairs, _ROWS_MAX), 1):
+                if pair[0] != pair[1]:
+                    return f"table {one[0]}, row {number}: {_describe_pair(*pair)}"
+        return "how rows are stored"
 
 
 def _compare_bytes(recorded: bytes, replayed: bytes) -> str:
     pairs = enumerate(zip(recorded, replayed, strict=False))
     shorter = min(len(recorded), len(replayed))
     at = next((at for at, (one, other) in pairs if one != other), shorter)
-    shown = [content[at : at + 8].hex(" ") or "(absent)" for content in (recorded, replayed)]
-    return f"byte {at:,}: {_format_pair(*shown)}"
+    one, other = (each[at : at + 8].hex(" ") or "(absent)" for each in (recorded, replayed))
+    return f"byte {at:,}: recorded {one}; replayed {other}"
 
 
 def _read_zip(content: bytes) -> Members:
@@ -142,11 +136,6 @@ def _read_gzip(content: bytes) -> Members:
     with gzip.open(io.BytesIO(content)) as unpacked:
         inside = unpacked.read(_PART_BYTES_MAX)  # its size is told at its end alone
     return Members({"(unpacked)": lambda: inside})
-
-
-def _read_npy(content: bytes) -> Any:
-    # What a program wrote may be a stranger's: a pickle in it would execute code.
-    return np.load(io.BytesIO(content), allow_pickle=False)
 
 
 def _read_wav(content: bytes) -> dict[str, Any]:
@@ -179,32 +168,19 @@ _TENSORS = {
 }  # fmt: skip
 
 
-def _read_json(content: bytes) -> Any:
-    if content[:1] not in (b"{", b"["):  # a number or a text by itself is told by its line
-        raise ValueError(content[:1])
-    return json.loads(content)
-
-
 def _read_sqlite(content: bytes) -> Rows:
     with closing(sqlite3.connect(":memory:")) as database:
         database.deserialize(content)
         tables = database.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name"
         ).fetchall()
-        # A virtual table would have SQLite load the module that serves it.
-        plain = [name for name, sql in tables if sql and " VIRTUAL " not in sql.upper()]
-        return Rows(
-            (
-                name,
-                iter(database.execute(_select_all(name)).fetchmany(_ROWS_MAX)),
-            )
-            for name in plain
-        )
-
-
-def _select_all(table: str) -> str:
-    quoted = '"' + table.replace('"', '""') + '"'
-    return f"SELECT * FROM {quoted}"  # noqa: S608  (a quoted name, in a database that nobody keeps)
+        found = Rows()
+        for name, sql in tables:
+            if sql and " VIRTUAL " not in sql.upper():
+                quoted = name.replace('"', '""')
+                every = f'SELECT * FROM "{quoted}"'  # noqa: S608  (quoted, in a database that nobody keeps)
+                found.append((name, iter(database.execute(every).fetchmany(_ROWS_MAX))))
+        return found
 
 
 def _read_hdf5(content: bytes) -> dict[str, Any]:
@@ -223,19 +199,15 @@ def _read_hdf5(content: bytes) -> dict[str, Any]:
     return found
 
 
-def _read_parquet(content: bytes) -> dict[str, Any]:
+def _read_table(content: bytes) -> dict[str, Any]:
+    import pyarrow.ipc
     import pyarrow.parquet
 
-    return _list_columns(pyarrow.parquet.read_table(io.BytesIO(content)))
-
-
-def _read_arrow(content: bytes) -> dict[str, Any]:
-    import pyarrow.ipc
-
-    return _list_columns(pyarrow.ipc.open_file(io.BytesIO(content)).read_all())
-
-
-def _list_columns(table: Any) -> dict[str, Any]:
+    file = io.BytesIO(content)
+    if content.startswith(_PARQUET):
+        table = pyarrow.parquet.read_table(file)
+    else:
+        table = pyarrow.ipc.open_file(file).read_all()
     return {name: table.column(name).to_pylist() for name in table.column_names}
 
 
@@ -249,12 +221,12 @@ def _read_picture(content: bytes) -> dict[str, Any]:
 _FORMATS: dict[bytes, Callable[[bytes], Any]] = {
     b"PK\x03\x04": _read_zip,
     b"\x1f\x8b": _read_gzip,
-    b"\x93NUMPY": _read_npy,
+    b"\x93NUMPY": lambda content: np.load(io.BytesIO(content), allow_pickle=False),
     b"RIFF": _read_wav,
     b"SQLite format 3\0": _read_sqlite,
     b"\x89HDF\r\n\x1a\n": _read_hdf5,
-    b"PAR1": _read_parquet,
-    b"ARROW1": _read_arrow,
+    _PARQUET: _read_table,
+    b"ARROW1": _read_table,
     b"\x89PNG": _read_picture,
     b"\xff\xd8\xff": _read_picture,
     b"BM": _read_picture,

@@ -24,7 +24,7 @@ from typing import Any
 from twice.foundation.digests import Algorithm
 from twice.foundation.printable import printable
 from twice.recording.effects.filenames import told
-from twice.recording.kernel.file_history import ABSENT, FileHistory, FileState
+from twice.recording.kernel.file_history import ABSENT, FileState
 from twice.recording.kernel.file_observation import UNSETTLED, FileUnsettled, observe_state
 from twice.recording.kernel.file_policies import find_policy
 from twice.recording.native_files import roots_of
@@ -97,13 +97,12 @@ class FileJudgement:
     def describe_tiers(self) -> str:
         """Return what held of files and processes in this replay, in words."""
         if self.replayed != "world":
-            why = f" ({self.refused})" if self.refused else ""
-            kept_away = (
-                "files that Python opens are held against the record, and its writes kept away"
-            )
+            text = "files that Python opens are held against the record, and its writes kept away; "
             if self.replayed == "refusal":
-                return f"{kept_away}; writes of other code are refused{why}"
-            return f"{kept_away}; files that other code reads and writes are not{why}"
+                text += "writes of other code are refused"
+            else:
+                text += "files that other code reads and writes are not"
+            return f"{text} ({self.refused})" if self.refused else text
         if self.recorded != "supervisor":
             text = (
                 "the replay ran in a copy of the files as they are now; what other code than Python did to "
@@ -126,13 +125,15 @@ class FileJudgement:
 
     def describe_differences(self) -> list[str]:
         """Return a line for each file that differs."""
-        lines = [
-            f"{path}, an input: it held {recorded}, now {now}"
-            for path, recorded, now in self.changed_inputs
-        ]
-        return lines + [
-            f"{path}: recorded {recorded}; replayed {replayed}; {where}"
-            for path, recorded, replayed, where in self.differing
+        return [
+            *(
+                f"{path}, an input: it held {was}, now {now}"
+                for path, was, now in self.changed_inputs
+            ),
+            *(
+                f"{path}: recorded {was}; replayed {now}; {where}"
+                for path, was, now, where in self.differing
+            ),
         ]
 
     def suggest_policy(self) -> str:
@@ -142,13 +143,11 @@ class FileJudgement:
                 f"if {self.changed_inputs[0][0]} may change between runs, record with --files contents, which keeps what "
                 "Python reads in the record, or with --files none, which compares no files"
             )
-        if not self.differing:
-            return ""
-        path = self.differing[0][0]
-        return (
-            f"if a library fills {path} from its own clock or entropy, record with "
-            f"--file-policy {path}=existence"
-        )
+        if self.differing:
+            path = self.differing[0][0]
+            why = f"if a library fills {path} from its own clock or entropy"
+            return f"{why}, record with --file-policy {path}=existence"
+        return ""
 
     def first_difference(self) -> tuple[str, str] | None:
         """Return what was recorded and what is there instead, of the first file that differs."""
@@ -179,9 +178,8 @@ def judge_files(
     histories = [history for history in files.histories if history.problem]
     unknown = [f"{names.show(history.path)}: {history.problem}" for history in histories]
     if stalled := told(str(kept.get("stalled", ""))):
-        unknown.append(
-            f"the program waits for {names.show(stalled)}, a FIFO whose other end no replay opens"
-        )
+        shown = names.show(stalled)
+        unknown.append(f"the program waits for {shown}, a FIFO whose other end no replay opens")
     unknown += [f"{count} times: {problem}" for problem, count in files.problems]
     changed, notes = [], []
     for plain_path, recorded, now in kept.get("changed_inputs", ()):
@@ -194,13 +192,13 @@ def judge_files(
         elif not any(history.path == told(plain_path) for history in histories):
             changed.append((path, was.describe(), is_now.describe()))
     is_judged = whole and files.tier == "supervisor" and record.setup.files != "none"
+    # No replay starts the process that wrote a served file.
+    served = {history.path for history in files.histories if history.is_served}
     rows = [
         (told(path), FileState.from_plain(was), FileState.from_plain(is_now), str(where))
-        for path, was, is_now, where in (kept.get("differences", ()) if is_judged else ())
+        for path, was, is_now, where in kept.get("differences", ())
+        if is_judged and told(path) not in served
     ]
-    served = {history.path for history in files.histories if history.is_served}
-    # No replay starts the process that wrote a served file.
-    rows = [row for row in rows if row[0] not in served]
     differing, passed_over, unsettled = compare_written_files(record, rows, inside, names)
     unknown += unsettled
     refused_writes = [
@@ -210,22 +208,24 @@ def judge_files(
     ]
     # Python lists the program's own folder with every import: what is new there says nothing.
     hidden = [
-        told(path)
+        names.show(told(path))
         for path, is_looked_for in kept.get("hidden", ())
         if is_looked_for or not names.is_own_folder(told(path))
     ]
     if hidden:
-        passed_over.append(
-            f"hidden from the replay, because it was not there when the run looked for it: "
-            f"{_some(list(map(names.show, hidden)))}"
-        )
+        why = "because it was not there when the run looked for it"
+        passed_over.append(f"hidden from the replay, {why}: {_some(hidden)}")
     uncovered = [names.show(told(path)) for path in kept.get("uncovered", ())]
     if uncovered:
         unknown.append(f"no copy could be made of {_some(uncovered)}")
     stated = (record.ending or {}).get("native_files") or {}
+    number, tier = kept.get("number") or {}, str(kept.get("tier", "none"))
+    processes = "world" if tier == "world" else "none"
+    if number and not number.get("problem"):
+        processes = "number" if number.get("given") == number.get("wanted") else "world"
     return FileJudgement(
         recorded=files.tier,
-        replayed=str(kept.get("tier", "none")),
+        replayed=tier,
         refused=str(kept.get("refused", "")),
         read=int(stated.get("read", 0)),
         written=int(stated.get("written", 0)),
@@ -235,7 +235,7 @@ def judge_files(
         refused_writes=refused_writes,
         notes=notes,
         passed_over=passed_over,
-        processes=_processes(kept),
+        processes=processes,
         is_compared=record.setup.files != "none",
         is_whole=whole,
         connections="namespace" if kept.get("is_cut_off") else "descriptors",
@@ -277,14 +277,6 @@ def compare_written_files(
     return differing, passed_over, unsettled
 
 
-def _processes(kept: Mapping[str, Any]) -> str:
-    number = kept.get("number") or {}
-    # Its keeper asks for the recorded number, and the kernel may have given it to somebody else.
-    if not number or number.get("problem"):
-        return "world" if kept.get("tier") == "world" else "none"
-    return "number" if number.get("given") == number.get("wanted") else "world"
-
-
 class PathDisplay:
     """Shows paths as people know them: from the program's folder, where they lie in it."""
 
@@ -320,43 +312,38 @@ def match_drawn_names(
         differing: path, state in the recording, state in the replay, and where they differ.
     """
     parents = {*_FOLDERS, tempfile.gettempdir()}
+
+    def find_stem(path: str) -> str:
+        """Return a path without its drawn letters; empty where none were drawn."""
+        found = _DRAWN.fullmatch(path)
+        return found["before"] if found and path.rpartition("/")[0] in parents else ""
+
     replayed: dict[str, list[str]] = {}
     for path, was, _, _ in differing:
-        if was.kind == "absent" and (stem := _stem(path, parents)):
+        if was.kind == "absent" and (stem := find_stem(path)):
             replayed.setdefault(stem, []).append(path)
-    rest = list(differing)
-    pairs = []
+    rest, pairs = list(differing), []
     for path, _, is_now, _ in differing:
-        if is_now.kind != "absent":
-            continue
-        for other in replayed.get(_stem(path, parents), ()):
-            left, right = _below(rest, path), _below(rest, other)
-            if _hold_the_same(left, right, path, other):
-                rest = [row for row in rest if row not in left and row not in right]
-                replayed[_stem(path, parents)].remove(other)
+        candidates = replayed.get(find_stem(path), []) if is_now.kind == "absent" else []
+        for other in candidates:
+            # A folder counts with everything below it, by the rest of the path.
+            left, right = (
+                {
+                    row[0].removeprefix(top): row
+                    for row in rest
+                    if f"{row[0]}/".startswith(f"{top}/")
+                }
+                for top in (path, other)
+            )
+            if left.keys() == right.keys() and all(
+                row[1].has_same_content(right[name][2]) for name, row in left.items()
+            ):
+                paired = [*left.values(), *right.values()]
+                rest = [row for row in rest if row not in paired]
+                candidates.remove(other)
                 pairs.append((path, other))
                 break
     return rest, pairs
-
-
-def _stem(path: str, parents: set[str]) -> str:
-    """Return a path without its drawn letters; empty where none were drawn."""
-    found = _DRAWN.fullmatch(path)
-    return found["before"] if found and path.rpartition("/")[0] in parents else ""
-
-
-def _below(differing: Sequence[DifferingFile], path: str) -> list[DifferingFile]:
-    return [row for row in differing if row[0] == path or row[0].startswith(f"{path}/")]
-
-
-def _hold_the_same(
-    recorded: Sequence[DifferingFile], replayed: Sequence[DifferingFile], path: str, other: str
-) -> bool:
-    left = {row[0].removeprefix(path): row[1] for row in recorded}
-    right = {row[0].removeprefix(other): row[2] for row in replayed}
-    return left.keys() == right.keys() and all(
-        state.has_same_content(right[name]) for name, state in left.items()
-    )
 
 
 def locate_inside(record: RunRecord, kept: Mapping[str, Any], folder: Path) -> dict[str, str]:
@@ -373,23 +360,20 @@ def locate_inside(record: RunRecord, kept: Mapping[str, Any], folder: Path) -> d
     redaction = Redaction(record.setup.redaction, os.environ)
     found = {}
     for history in record.native_files().histories:
-        if history.path in copied and _is_still_there(history):
+        recorded = history.after
+        if history.path not in copied or not recorded.digest:
+            continue
+        algorithm = Algorithm(recorded.digest.partition(":")[0])
+        try:
+            now = observe_state(
+                history.path, algorithm, with_content=True, appended_from=history.appended_from
+            )
+        except (OSError, FileUnsettled):
+            continue
+        # The digests of a file that was added to cover what was added, not what stood before.
+        if recorded.has_same_content(now) and recorded.size == now.size:
             arguments = [history.path, os.fspath(copied[history.path])]
-            printed = run_apart(_FORMATS, arguments, _FORMATS_S)
-            if printed:
+            if printed := run_apart(_FORMATS, arguments, _FORMATS_S):
                 where = printed.decode("utf-8", "replace")
                 found[history.path] = printable(redaction.value(where, "message"))
     return found
-
-
-def _is_still_there(history: FileHistory) -> bool:
-    if not history.after.digest:
-        return False
-    algorithm = Algorithm(history.after.digest.partition(":")[0])
-    try:
-        now = observe_state(
-            history.path, algorithm, with_content=True, appended_from=history.appended_from
-        )
-    except (OSError, FileUnsettled):
-        return False
-    return history.after.has_same_content(now) and history.after.size == now.size

@@ -21,7 +21,11 @@ from twice.recording.sealing.inventory import allows, in_words, may_talk, rows_o
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import join_ending_parts, list_ending_parts
 
-SERVED = "clock, entropy, environment, network, processes, standard input and declared effects come from the record"
+_SERVED = "clock, entropy, environment, network, processes, standard input and declared effects come from the record"
+_REFUSED = (
+    "connections, name look-ups, signals to other processes and C libraries loaded by hand are refused by name and "
+    "line"
+)
 _HELD = "the replay ran in a network namespace of its own, without a network"
 _NOT_HELD = (
     "this system gives no network namespace, so C code that connects by itself is found by its socket "
@@ -70,11 +74,15 @@ def list_facts_of_equal_runs(record: RunRecord, orders: Mapping[str, str] | None
             f"{', '.join(still)} never changed: if the program binds the name to a new object, track that one "
             "or read it in state()"
         )
-    if names := _find_reordered(ending, orders):
-        lines.append(
-            f"the dicts of {', '.join(names)} hold the same items in another insertion order than recorded; what the "
-            "program makes of that order is compared only where it shows. Return lists, or sort the keys before use"
-        )
+    recorded = ending.get(ORDERS)
+    if recorded is not None and orders is not None:  # a record of an earlier version does not say
+        both = sorted({*recorded, *orders})
+        if names := [name for name in both if recorded.get(name) != orders.get(name)]:
+            lines.append(
+                f"the dicts of {', '.join(names)} hold the same items in another insertion order than recorded; what "
+                "the program makes of that order is compared only where it shows. Return lists, or sort the keys "
+                "before use"
+            )
     return lines
 
 
@@ -99,14 +107,6 @@ def _find_unchanging_components(record: RunRecord) -> list[str]:
     return sorted(unchanged & first.keys())
 
 
-def _find_reordered(ending: Mapping[str, Any], orders: Mapping[str, str] | None) -> list[str]:
-    """Return the components whose dicts ended in another order; a record of an earlier version does not say."""
-    recorded = ending.get(ORDERS)
-    if recorded is None or orders is None:
-        return []
-    return sorted(name for name in {*recorded, *orders} if recorded.get(name) != orders.get(name))
-
-
 def compares_nothing(record: RunRecord) -> bool:
     """Return whether a run leaves nothing that a replay could be held against, besides its reads."""
     if not record.complete:
@@ -122,17 +122,13 @@ def compares_nothing(record: RunRecord) -> bool:
     names = [*effects.get("strict", {}), *effects.get("lenient", {})]
     if any(name.startswith(_COMPARED_EFFECTS) for name in names) or record.native_writes():
         return False
-    # The times of a file come from a clock that is served, so setting them compares nothing by itself.
-    if FILE_CHANGED.name in names and not _sets_times_alone(record):
-        return False
+    if FILE_CHANGED.name in names:
+        changes = chain(record.strict_reads(), record.lenient_reads())
+        answers: Iterator[Any] = (answer for op, answer in changes if op == FILE_CHANGED.number)
+        # The times of a file are the clock's, and not compared.
+        if not all(request[0] == "utime" for request, _ in answers):
+            return False
     return next(record.input_frames(0), None) is None and not _compares_values(record)
-
-
-def _sets_times_alone(record: RunRecord) -> bool:
-    """Return whether no change of the tree is compared: the times of a file are the clock's."""
-    changes = chain(record.strict_reads(), record.lenient_reads())
-    answers: Iterator[Any] = (answer for op, answer in changes if op == FILE_CHANGED.number)
-    return all(request[0] == "utime" for request, _ in answers)
 
 
 def _compares_values(record: RunRecord) -> bool:
@@ -143,7 +139,16 @@ def _compares_values(record: RunRecord) -> bool:
 def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
     """Return what the record alone tells that a result does not say, in a fixed order."""
     ending, program = record.ending or {}, record.setup.program
-    notes = [_describe_whole_program(record)] if program.whole else []
+    notes, components = [], sorted(ending.get("components", {}))
+    if program.whole and not components:
+        notes.append(
+            "a plain script: its reads, files, output and exit code were compared; its state was not"
+        )
+    elif program.whole:
+        notes.append(
+            f"a plain script: its reads, files, output, exit code and {record.ticks:,} steps of "
+            f"{', '.join(components)} were compared; the rest of its state was not"
+        )
     if not record.complete:
         tear = record.reader.tear
         reason = f": {tear.reason}" if tear is not None else ""
@@ -167,25 +172,10 @@ def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
         for row in rows_of(ending.get("inventory"))
         if row.get("allowed")
     ]
-    if record.complete and not program.whole:
-        notes += _list_unjudged_state(record, predicate)
-    return notes
-
-
-def _describe_whole_program(record: RunRecord) -> str:
-    components = (record.ending or {}).get("components", {})
+    if program.whole or not record.complete:
+        return notes
+    # What agrees because there was nothing to disagree: no state, no tick, no decision.
     if not components:
-        return "a plain script: its reads, files, output and exit code were compared; its state was not"
-    return (
-        f"a plain script: its reads, files, output, exit code and {record.ticks:,} steps of "
-        f"{', '.join(sorted(components))} were compared; the rest of its state was not"
-    )
-
-
-def _list_unjudged_state(record: RunRecord, predicate: Predicate) -> list[str]:
-    """Return what agrees because there was nothing to disagree: no state, no tick, no decision."""
-    ending, notes = record.ending or {}, []
-    if not ending.get("components"):
         notes.append("no component is tracked: only streams, inputs, effects and output compare")
     if not record.ticks:
         notes.append("no tick was run: state was compared at the end alone")
@@ -218,12 +208,11 @@ def describe_seal(record: RunRecord, files: FileJudgement, *, held: bool) -> str
         held: whether the process was cut off from the network.
     """
     allowed = record.setup.allow
-    refused = (
-        "connections, name look-ups, signals to other processes and C libraries loaded by hand"
-    )
-    told = [SERVED, files.describe_tiers(), f"{refused} are refused by name and line"]
+    told = [_SERVED, files.describe_tiers(), _REFUSED]
     if allowed:
         told.append(f"allowed by name: {', '.join(allowed)}")
     if may_talk(allowed):
-        return "; ".join((*told, "the network is within reach, as was allowed"))
-    return "; ".join((*told, _HELD if held else _NOT_HELD))
+        told.append("the network is within reach, as was allowed")
+    else:
+        told.append(_HELD if held else _NOT_HELD)
+    return "; ".join(told)

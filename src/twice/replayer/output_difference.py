@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from typing import Final
 
@@ -33,51 +33,33 @@ _AROUND: Final = 16
 """Characters of a line that a pattern quotes on each side of a number."""
 
 
-def locate_in_output(
+def compare_outputs(
     recorded: tuple[bytes, bytes],
     replayed: tuple[bytes, bytes],
     ignored: Sequence[str],
     folders: Sequence[str],
-) -> tuple[str, str] | None:
-    """Return the first line in which two outputs differ, as both have it, with its number from 1.
+) -> tuple[tuple[str, str] | None, bool]:
+    """Return where two outputs differ, and whether they have the same lines in another order.
 
     Args:
         recorded: standard output and error.
         replayed: the same of the replay.
         ignored: regular expressions for lines that are not compared.
         folders: of the program; standard error is compared without them.
+
+    Returns:
+        The first line that differs, as both have it, with its number from 1; None where all are equal.
     """
-    pairs = _select_streams(recorded, replayed, ignored, folders)
-    for stream, (one, other) in zip(("", "standard error, "), pairs, strict=True):
-        if one != other:
-            return _locate_line(one, other, stream)
-    return None
-
-
-def are_reordered(
-    recorded: tuple[bytes, bytes],
-    replayed: tuple[bytes, bytes],
-    ignored: Sequence[str],
-    folders: Sequence[str],
-) -> bool:
-    """Return whether both streams of two outputs have the same lines, in another order."""
-    pairs = _select_streams(recorded, replayed, ignored, folders)
-    return all(have_same_lines(one, other) for one, other in pairs)
-
-
-def _select_streams(
-    recorded: tuple[bytes, bytes],
-    replayed: tuple[bytes, bytes],
-    ignored: Sequence[str],
-    folders: Sequence[str],
-) -> Iterator[tuple[bytes, bytes]]:
-    """What is compared of standard output in both, and of standard error."""
+    place, is_reordered = None, True
     for is_errors, streams in enumerate(zip(recorded, replayed, strict=True)):
         one, other = (
             select_compared(stream, ignored, folders, is_errors=bool(is_errors))
             for stream in streams
         )
-        yield one, other
+        if place is None and one != other:
+            place = _locate_line(one, other, "standard error, " if is_errors else "")
+        is_reordered = is_reordered and have_same_lines(one, other)
+    return place, is_reordered
 
 
 def have_same_lines(one: bytes, other: bytes) -> bool:
@@ -92,16 +74,12 @@ def have_same_lines(one: bytes, other: bytes) -> bool:
     words = sorted({line for line in (*first, *second) if line})
     if len(words) > _DISTINCT_MAX or max(map(len, words)) > _LENGTH_MAX:
         return False
-    return _count_parts(missing, words) == _count_parts(added, words)
-
-
-def _count_parts(lines: Counter[bytes], words: Collection[bytes]) -> Counter[bytes]:
-    """Return how often each line occurs, joined lines by their parts; empty lines are ends of joined ones."""
-    found: Counter[bytes] = Counter()
-    for line, count in lines.items():
-        for part in _split(line, words):
-            found[part] += count
-    return found
+    # Joined lines count by their parts; empty lines are the ends of joined ones.
+    first_parts, second_parts = (
+        Counter(part for line in lines.elements() for part in _split(line, words))
+        for lines in (missing, added)
+    )
+    return first_parts == second_parts
 
 
 def _split(line: bytes, words: Collection[bytes]) -> list[bytes]:
@@ -126,9 +104,8 @@ def find_new_traceback(recorded: bytes, replayed: bytes) -> str:
     at = replayed.rfind(_TRACEBACK)
     if at < 0 or replayed[at:] in recorded:
         return ""
-    lines = [
-        line[:_LINE_CHARACTERS] for line in replayed[at:].decode("utf-8", "replace").splitlines()
-    ]
+    text = replayed[at:].decode("utf-8", "replace")
+    lines = [line[:_LINE_CHARACTERS] for line in text.splitlines()]
     while len(lines) > 2 and sum(map(len, lines)) > _TRACEBACK_CHARACTERS:
         del lines[1]  # what was raised, and by whom, stands at its end
     return "\n".join(lines)
@@ -154,8 +131,7 @@ def suggest_ignored_output(failure: Failure | None) -> str:
     recorded, replayed = _LINE.fullmatch(failure.recorded), _LINE.fullmatch(failure.replayed)
     if recorded is None or replayed is None:
         return ""
-    pattern = find_pattern(recorded[1], replayed[1])
-    if not pattern:
+    if not (pattern := find_pattern(recorded[1], replayed[1])):
         return ""
     return (
         "if this line holds a time or a measurement that no run repeats, record with "

@@ -15,10 +15,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from twice.errors import ProgramChanged, ProgramNotRerunnable
+from twice.errors import (
+    ProgramChanged,
+    ProgramNotRerunnable,
+    SnapshotMissing,
+)
 from twice.recording.program import Program, source_digests
 from twice.recording.runrecord import RunRecord
 from twice.recording.trust import grant_for_block, require_trusted
+from twice.replayer.replay_job import find_files_read_back, restorable_snapshot
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,41 @@ def require_same_code(record: RunRecord, *, informational: bool) -> list[SourceC
     if record.setup.program.kind in {"function", "script"}:
         record.setup.program.path()
     return changes
+
+
+def require_restorable(record: RunRecord) -> None:
+    """Refuse a record whose run cannot be put back at a snapshot.
+
+    Raises:
+        SnapshotMissing: E-SNAPSHOT-002.
+    """
+    if record.setup.program.whole:
+        raise SnapshotMissing(
+            f"{record.path} is a run of a whole program, whose state is in no snapshot.",
+            "Expected a function of a run, with components that can be put back.",
+            "Without restores: twice verify RECORD; or write def main(run): ... and record that.",
+        )
+    if not record.reader.snapshots:
+        raise SnapshotMissing(
+            f"{record.path} keeps no snapshot.",
+            "Expected snapshots to restore from.",
+            "Record with --snapshots every=N, and not with --strategy event-sourced.",
+        )
+    if read_back := find_files_read_back(record):
+        raise SnapshotMissing(
+            f"The run reads {read_back[0]} after code other than Python has written it, and a snapshot holds "
+            "no files.",
+            "Expected a run whose components hold everything that it goes on from.",
+            f"Verify it from the top: twice verify {record.path}",
+        )
+    if restorable_snapshot(record, record.ticks) is None:
+        forms = (record.ending or {}).get("components", {})
+        names = ", ".join(name for name, form in forms.items() if form == "state only")
+        raise SnapshotMissing(
+            f"{names} cannot be put back: it has state() and no restore().",
+            "Expected every component to have both.",
+            "Add restore(state); until then seeking and branching execute from the start.",
+        )
 
 
 @contextmanager

@@ -9,19 +9,16 @@ Invariant: nothing of the caller's surroundings enters; those were set before th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
 
 from twice.recording.effects.answers import Source
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.frame_kinds import ROLLBACK
-from twice.recording.inputs import Inputs, RecordedInputs
+from twice.recording.inputs import Inputs
 from twice.recording.output import OutputCapture
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.watching import Refuse
 from twice.recording.session import Session
-from twice.recording.setup import Setup
 from twice.recording.sink import Sink
 from twice.recording.snapshots import load
 from twice.recording.streams import Streams
@@ -36,7 +33,6 @@ def rebuilt_session(
     inputs: Inputs,
     control: Control | None = None,
     resume: Resume | None = None,
-    setup: Setup | None = None,
     journal_all: bool = False,
     refuse: Refuse | None = None,
 ) -> Session:
@@ -49,15 +45,13 @@ def rebuilt_session(
         inputs: where inputs are decided.
         control: who may pause it.
         resume: where it starts, or None for the top.
-        setup: instead of the record's own (another class, for one).
         refuse: told of what a sealed execution refuses; None where it is not sealed.
         journal_all: whether reads and output go to the sink's journal too (a branch writes them).
     """
-    setup = setup or record.setup
-    holder: list[Session] = []
+    setup = record.setup
 
     def journal(kind: str, payload: bytes, actor: int = 0) -> None:
-        holder[0].frame(kind, payload, actor)
+        session.frame(kind, payload, actor)
 
     # A verification writes nothing; a branch writes what it reads and prints into its own record.
     written = journal if journal_all else None
@@ -97,19 +91,13 @@ def rebuilt_session(
             was_supervised=record.was_supervised,
         ),
     )
-    holder.append(session)
     return session
 
 
-def recorded_inputs(
-    record: RunRecord, differs: Callable[[int, str, Any, Any], None]
-) -> RecordedInputs:
-    """The record's inputs, compared with what the thunks give."""
-    return RecordedInputs(record.input_frames, differs)
-
-
-def resume_at(record: RunRecord, number: int) -> Resume:
-    """Everything that is needed to start at a stored snapshot."""
+def resume_at(record: RunRecord, number: int | None) -> Resume | None:
+    """Return everything that is needed to start at a stored snapshot; None for the top."""
+    if number is None:
+        return None
     captured, entries = load(record.reader, number), record.reader.snapshots
     points, sizes = captured.cursors.points, captured.cursors.printed
     if sizes is None:
@@ -118,9 +106,8 @@ def resume_at(record: RunRecord, number: int) -> Resume:
         output, errors = record.printed(before_point=points + 1)
         output, errors = output[: sizes[0]], errors[: sizes[1]]
     kept = []
-    if rolls_back(
-        record
-    ):  # earlier snapshots that the run could still be rolled back to here, by tick
+    if rolls_back(record):
+        # Earlier snapshots that the run could still be rolled back to here, by tick.
         latest = {entry.tick: entry.number for entry in entries[:number]}
         now = entries[number].tick
         kept = [load(record.reader, latest[tick]) for tick in sorted(latest) if tick < now]
@@ -128,5 +115,5 @@ def resume_at(record: RunRecord, number: int) -> Resume:
 
 
 def rolls_back(record: RunRecord) -> bool:
-    """Whether the recorded program ever rolled back."""
+    """Return whether the recorded program ever rolled back."""
     return next(iter(record.reader.frames(kinds=[ROLLBACK])), None) is not None

@@ -11,7 +11,7 @@ Invariant: what one record does not know is never called a difference.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,15 +61,28 @@ def compare_outcomes(a: RunRecord, b: RunRecord) -> tuple[list[OutcomeDifference
         a: a complete record.
         b: another of the same program.
     """
+    parts = [list_ending_parts(each.ending or {}, each.program_folders()) for each in (a, b)]
     found = []
-    was, now = (list_ending_parts(each.ending or {}, each.program_folders()) for each in (a, b))
-    if was != now:
-        found.append(OutcomeDifference("ending", join_ending_parts(was), join_ending_parts(now)))
-    one, other = ((each.ending or {}).get(RESULTS) for each in (a, b))
-    if one is not None and other is not None:  # records of an earlier version hold none
-        rows = list_result_differences(one, other)
-        found += [OutcomeDifference(name_outcome(name), *row) for name, *row in rows]
-    left, caveats = _compare_files(a, b)
+    if parts[0] != parts[1]:
+        found.append(OutcomeDifference("ending", *map(join_ending_parts, parts)))
+    results = [(each.ending or {}).get(RESULTS) for each in (a, b)]
+    if results[0] is not None and results[1] is not None:  # a record of an earlier version has none
+        for name, *texts in list_result_differences(results[0], results[1]):
+            found.append(OutcomeDifference(name_outcome(name), *texts))
+    if "none" in {a.setup.files, b.setup.files}:
+        return found, ["files that were written are not compared (--files none)"]
+    one, other = _find_changed(a), _find_changed(b)
+    rows, caveats = [], []
+    for path in sorted({*one, *other}):
+        states = _pair_states(one.get(path), other.get(path))
+        if states is None:
+            caveats.append(f"{path} is not compared: the runs found other content in it")
+            continue
+        was, is_now, start = states
+        if not was.has_same_content(is_now):
+            rows.append((path, was, is_now, locate_difference(was, is_now, start)))
+    names = PathDisplay(roots_of(a.setup.program))
+    left, _, _ = compare_written_files(a, rows, {}, names)
     found += [OutcomeDifference(f"file {path}", *row) for path, *row in left[:_LISTED_MAX]]
     if len(left) > _LISTED_MAX:
         caveats.append(f"{len(left) - _LISTED_MAX} more files differ")
@@ -81,75 +94,49 @@ def name_outcome(name: str) -> str:
     return "returned value" if name == "returned" else name.replace(":", " ", 1)
 
 
-def _compare_files(a: RunRecord, b: RunRecord) -> tuple[list[tuple[str, str, str, str]], list[str]]:
-    if "none" in {a.setup.files, b.setup.files}:
-        return [], ["files that were written are not compared (--files none)"]
-    names = PathDisplay(roots_of(a.setup.program))
-    one, other = (_find_changed(each) for each in (a, b))
-    rows, caveats = [], []
-    for path in sorted({*one, *other}):
-        was, is_now, start = _pair_states(one.get(path), other.get(path))
-        if was is None or is_now is None:
-            caveats.append(f"{path} is not compared: the runs found other content in it")
-        elif not was.has_same_content(is_now):
-            rows.append((path, was, is_now, locate_difference(was, is_now, start)))
-    differing, _, _ = compare_written_files(a, rows, {}, names)
-    return differing, caveats
-
-
 def _find_changed(record: RunRecord) -> dict[str, FileHistory]:
     """Return the files that a run changed, by the name under which they are shown."""
     files = record.native_files()
-    if files.tier != "supervisor":
-        return dict(_list_python_files(record))
-    roots, own = roots_of(record.setup.program), os.path.realpath(record.path)
-    packages, names = PackagePaths(roots), PathDisplay(roots)
-    return {
-        names.show(history.path): history
-        for history in files.histories
-        if history.was_changed and history.path != own and not packages.is_of_machine(history.path)
-    }
-
-
-def _list_python_files(record: RunRecord) -> Iterator[tuple[str, FileHistory]]:
+    found: dict[str, FileHistory] = {}
+    if files.tier == "supervisor":
+        roots, own = roots_of(record.setup.program), os.path.realpath(record.path)
+        packages, names = PackagePaths(roots), PathDisplay(roots)
+        for history in files.histories:
+            is_own = history.path == own or packages.is_of_machine(history.path)
+            if history.was_changed and not is_own:
+                found[names.show(history.path)] = history
+        return found
+    # Without a supervisor only the files that Python wrote are known.
     for number, value in record.lenient_reads():
         fields: Any = value
         if number == FILES_LEFT.number:
             left: Mapping[str, tuple[int, str, int]] = dict(fields[1] or ())
             for name, (_, digest, size) in left.items():
                 path = told(name)
-                yield path, FileHistory(path, ABSENT, FileState("file", digest, size))
+                found[path] = FileHistory(path, ABSENT, FileState("file", digest, size))
+    return found
 
 
 def _pair_states(
     one: FileHistory | None, other: FileHistory | None
-) -> tuple[FileState | None, FileState | None, int | None]:
-    """Return how two runs left a file; None for a state that says nothing about the run."""
+) -> tuple[FileState, FileState, int | None] | None:
+    """Return how two runs left a file, and from where on that is known; None where it says nothing of them."""
     if one is None or other is None:
         only = one or other
         assert only is not None, "one of them changed it"
         pair = only.after, only.before  # the other run left it as it found it
-        return (*(pair if one is not None else pair[::-1]), None)
-    if one.problem or other.problem or not _is_known(one.after) or not _is_known(other.after):
-        return None, None, None
+        return (*pair, None) if one is not None else (*pair[::-1], None)
+    pair = one.after, other.after
+    is_known = all(state.kind != "file" or state.digest for state in pair)
+    if one.problem or other.problem or not is_known:
+        return None
     # The digests of files that were added to cover what was added, and nothing of what stood there before.
-    if None not in {one.appended_from, other.appended_from}:  # the digests are of what was added
-        return one.after, other.after, one.appended_from
-    same_start = one.before.has_same_content(other.before)
-    if not same_start and (_keeps_some(one) or _keeps_some(other) or _grew_alike(one, other)):
-        return None, None, None
-    return one.after, other.after, None
-
-
-def _keeps_some(history: FileHistory) -> bool:
-    return history.was_read or history.appended_from is not None
-
-
-def _grew_alike(one: FileHistory, other: FileHistory) -> bool:
-    """Return whether two runs may have added the same to files of different sizes."""
+    if None not in {one.appended_from, other.appended_from}:
+        return (*pair, one.appended_from)
+    if one.before.has_same_content(other.before):
+        return (*pair, None)
+    keeps_some = any(each.was_read or each.appended_from is not None for each in (one, other))
+    # Two runs may have added the same to files of different sizes.
     grown = [each.after.size - each.before.size for each in (one, other)]
-    return grown[0] == grown[1] and one.before.size != other.before.size
-
-
-def _is_known(state: FileState) -> bool:
-    return state.kind != "file" or bool(state.digest)
+    has_grown_alike = grown[0] == grown[1] and one.before.size != other.before.size
+    return None if keeps_some or has_grown_alike else (*pair, None)

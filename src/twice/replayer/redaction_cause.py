@@ -22,10 +22,8 @@ _NOT_GIVEN = frozenset({ASKED, SENT, OUTPUT, ERRORS, "ending", "surroundings"})
 """Places whose blanked values a replay does not give to the program."""
 
 
-def find_redaction_cause(
-    record: RunRecord, until: int, absent: Collection[str]
-) -> RedactionNeeded | None:
-    """Return why a difference may come from redaction alone; None when it cannot.
+def find_redaction_cause(record: RunRecord, until: int, absent: Collection[str]) -> str:
+    """Return why a difference may come from redaction alone, in sentences; empty when it cannot.
 
     Args:
         record: what was replayed.
@@ -35,36 +33,34 @@ def find_redaction_cause(
     # Secrets that this account still has are given to the replay as they were; only the others can matter.
     missing = {*absent, *(name for name in stand_ins_of(record) if name not in os.environ)}
     found = [one for one in record.redactions() if one.point <= until]
-    given = _by_rule([one for one in found if one.where not in _NOT_GIVEN])
+    given = _count_by_rule([one for one in found if one.where not in _NOT_GIVEN])
     named = {one.rule for one in found}
     gone = sorted(name for name in missing if name in absent or f"variable {name}" in named)
     gone_rules = {f"variable {name}" for name in gone}
     parts = [f"{rule} ({what})" for rule, what in given.items() if rule not in gone_rules]
     parts += [f"variable {name} (not there with the recorded value)" for name in gone]
     if not parts:
-        return None
+        return ""
     rules = sorted({rule.partition(" ")[0] for rule in given} - {"variable", "pattern"})
     remedies = [f"set {name} as it was" for name in gone]
     remedies += [f"record again with --no-redact {rule}" for rule in rules]
     remedies = remedies or ["record again without that pattern or name"]
-    return RedactionNeeded(
+    needed = RedactionNeeded(
         f"The run parted after the program was given stars in place of secrets: {', '.join(parts)}.",
         "Expected a program that passes such values on and does not compute with them; whether it"
         " would replay with the values cannot be told.",
         f"{remedies[0][0].upper()}{', or '.join(remedies)[1:]}, where the record may be as private as"
         " the secret.",
-        rules=", ".join([*given, *sorted(gone_rules)]),
     )
+    return f"{needed.id} {needed.happened} {needed.expected} {needed.remedy}"
 
 
 def list_redaction_notes(record: RunRecord, absent: Collection[str] = ()) -> list[str]:
     """Return what whoever reads a result should know about blanked values."""
     notes = []
-    blanked = _by_rule(record.redactions())
-    if blanked:
-        notes.append(
-            f"blanked by redaction, and not compared: {', '.join(f'{rule} ({what})' for rule, what in blanked.items())}"
-        )
+    if blanked := _count_by_rule(record.redactions()):
+        counted = ", ".join(f"{rule} ({what})" for rule, what in blanked.items())
+        notes.append(f"blanked by redaction, and not compared: {counted}")
     if absent:
         notes.append(
             f"given as stars, because the recorded value is not there: {', '.join(sorted(absent))}"
@@ -72,8 +68,8 @@ def list_redaction_notes(record: RunRecord, absent: Collection[str] = ()) -> lis
     return notes
 
 
-def _by_rule(found: list[Redacted]) -> dict[str, str]:
-    """How often and where, by rule."""
+def _count_by_rule(found: list[Redacted]) -> dict[str, str]:
+    """Return how often and where something was blanked, by rule, in words."""
     counts: dict[str, dict[str, int]] = {}
     for one in found:
         places = counts.setdefault(one.rule, {})

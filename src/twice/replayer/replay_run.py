@@ -59,9 +59,6 @@ def check_preconditions(
     predicate: Predicate,
     first: int | None = None,
     last: int | None = None,
-    *,
-    keep: Path | None = None,
-    changed: tuple[str, ...] = (),
 ) -> Plan | str:
     """Return what is to be executed, or why nothing of the record can be judged.
 
@@ -70,8 +67,6 @@ def check_preconditions(
         predicate: the class that judges.
         first: tick to start at; None for the top.
         last: last tick to judge; None for the end.
-        keep: as in a plan.
-        changed: ``changed_code`` of a plan.
 
     Raises:
         RecordOutOfRange: E-RECORD-006. ProgramNotRerunnable: E-PROGRAM-002. RecordUntrusted: E-TRUST-001.
@@ -107,8 +102,6 @@ def check_preconditions(
         first=0 if snapshot is None else record.reader.snapshots[snapshot].point,
         last=last_index,
         is_segment=first is not None or last is not None,
-        changed_code=changed,
-        keep=keep,
     )
 
 

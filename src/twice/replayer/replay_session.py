@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from twice.errors import RecordOutOfRange, ReplayRefused, SessionMisuse
 from twice.foundation.with_blocks import Closing
@@ -60,8 +59,6 @@ class ReplaySession(Closing):
             raise
         self.tick = at
 
-    # -- moving ---------------------------------------------------------------------------------
-
     def step(self, count: int = 1) -> int:
         """Go that many ticks on; the tick it then stands before.
 
@@ -82,15 +79,22 @@ class ReplaySession(Closing):
         self.tick = tick
         return tick
 
-    # -- observing ------------------------------------------------------------------------------
-
     def state(self, component: str | None = None) -> Any:
         """Plain values of all components, or of one, before the current tick's body.
 
         Raises:
             ReplayRefused: E-REPLAY-001, when the program leaves its record on the way.
         """
-        return decode_states(self._encoded(), component)
+        self._require_open()
+        encoded = self._states.get(self.tick)
+        if encoded is None:
+            encoded = self._states[self.tick] = self._go().ask({"do": "state"})["state"]
+            # Looking around in a long run would otherwise keep every state that was ever shown.
+            total = sum(len(part) for state in self._states.values() for part in state.values())
+            while total > _REMEMBERED_BYTES_MAX and len(self._states) > 1:
+                _, dropped = self._states.popitem(last=False)
+                total -= sum(map(len, dropped.values()))
+        return decode_states(encoded, component)
 
     def inputs(self) -> list[InputEvent]:
         """Inputs of the current tick, from the record."""
@@ -112,49 +116,24 @@ class ReplaySession(Closing):
             self._ended = True
             self.record.close()
 
-    # -- underneath -----------------------------------------------------------------------------
-
-    def _encoded(self) -> dict[str, bytes]:
-        self._require_open()
-        known = self._states.get(self.tick)
-        if known is None:
-            self._go()
-            assert self._child is not None, "after going somewhere there is a process there"
-            known = self._child.ask({"do": "state"})["state"]
-            self._remember(self.tick, known)
-        return known
-
-    def _remember(self, tick: int, encoded: dict[str, bytes]) -> None:
-        self._states[tick] = encoded
-        # Looking around in a long run would otherwise keep every state that was ever shown.
-        total = sum(len(part) for state in self._states.values() for part in state.values())
-        while total > _REMEMBERED_BYTES_MAX and len(self._states) > 1:
-            _, dropped = self._states.popitem(last=False)
-            total -= sum(map(len, dropped.values()))
-
-    def _go(self) -> None:
-        """Bring a process to the current tick."""
+    def _go(self) -> Worker:
+        """Return a process that stands before the current tick."""
         if self._child is not None and self._child_tick == self.tick:
-            return
+            return self._child
+        after = self.record.begins_after(self.tick)
         # A process cannot go back: an earlier tick is reached by a new one, from the nearest snapshot.
         if self._child is not None and self._child_tick < self.tick:
-            after = self.record.begins_after(self.tick)
-            message = self._child.ask({"do": "go", "until": self.tick, "after": after})
+            child = self._child
+            message = child.ask({"do": "go", "until": self.tick, "after": after})
         else:
-            message = self._restart()
-        if message["kind"] != "at" or message["tick"] != self.tick:
-            self._refuse(message)
-        self._child_tick = self.tick
-
-    def _restart(self) -> dict[str, Any]:
-        self._hang_up()
-        self._child = self._start(self.record)
-        number = restorable_snapshot(self.record, self.tick)
-        after = self.record.begins_after(self.tick)
-        job = job_for(self.record, "replay", snapshot=number, until=self.tick, after=after)
-        return self._child.ask(job)
-
-    def _refuse(self, message: Mapping[str, Any]) -> NoReturn:
+            self._hang_up()
+            child = self._child = self._start(self.record)
+            number = restorable_snapshot(self.record, self.tick)
+            job = job_for(self.record, "replay", snapshot=number, until=self.tick, after=after)
+            message = child.ask(job)
+        if message["kind"] == "at" and message["tick"] == self.tick:
+            self._child_tick = self.tick
+            return child
         self._hang_up()  # the process has ended: the next state is another one's to give
         if message["kind"] == "failure":
             raise ReplayRefused(

@@ -48,7 +48,14 @@ def rerun(
     with RunRecord.open(path) as record:
         require_rerunnable(record)
         require_same_code(record, informational=informational)
-        _require_whole(record)
+        blanked = sorted({one.where for one in record.redactions() if one.point < 0})
+        if blanked:  # a service would be asked with stars for arguments
+            raise RedactionNeeded(
+                f"{record.path} holds stars in place of secrets in its {' and '.join(blanked)}.",
+                "Expected a run whose arguments and configuration stand in its record: a re-run reads the"
+                " world with them.",
+                "Record it again with the real ones: twice record …",
+            )
         refuse_existing(Path(out), force=force, is_record=True)
         pinned = surroundings or surroundings_of(record)
         parent: Mapping[str, object] = {"run_id": record.run_id, "rerun_of": record.path.name}
@@ -56,15 +63,3 @@ def rerun(
             record.setup, pinned, Path(out), force=force, show=show, parent=parent, in_copy=in_copy
         )
     return RunRecord.open(out)
-
-
-def _require_whole(record: RunRecord) -> None:
-    """Refuse to read the world anew with stars for arguments: a service would be asked with them."""
-    blanked = sorted({one.where for one in record.redactions() if one.point < 0})
-    if blanked:
-        raise RedactionNeeded(
-            f"{record.path} holds stars in place of secrets in its {' and '.join(blanked)}.",
-            "Expected a run whose arguments and configuration stand in its record: a re-run reads the"
-            " world with them.",
-            "Record it again with the real ones: twice record …",
-        )

@@ -19,17 +19,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from twice.errors import RestoreRefused, SnapshotMissing, StreamStateRefused
+from twice.errors import RestoreRefused, StreamStateRefused
 from twice.foundation.comparison import FieldDifference, differences
 from twice.foundation.encoding import decode
 from twice.recording.runrecord import RunRecord
-from twice.replayer.preconditions import require_rerunnable, require_same_code
-from twice.replayer.replay_job import (
-    find_files_read_back,
-    restorable_snapshot,
-    start_child,
-    start_server,
-)
+from twice.replayer.preconditions import require_rerunnable, require_restorable, require_same_code
+from twice.replayer.replay_job import start_child, start_server
 from twice.replayer.replay_run import Plan, Progress, execute_once
 from twice.worker.concurrency import run_concurrently
 from twice.worker.process import FreshWorker, Worker
@@ -44,10 +39,8 @@ class RestoredRun:
     """A run that was put back at a snapshot, and does not go on as the recorded one did.
 
     Attributes:
-        snapshot: its number.
-        tick: the tick before which it stands.
-        point: index of the compare-point that differs, or -1 when restoring itself was refused.
-        at_tick: tick of that point.
+        snapshot, tick: its number, and the tick before which it stands.
+        point, at_tick: index of the compare-point that differs, or -1 when restoring itself was refused; its tick.
         columns: what differs there; a component that was not put back.
         reason: what happened, in a sentence.
         is_judged: whether it was executed: a process that died tells nothing.
@@ -103,7 +96,7 @@ def restores(
     with RunRecord.open(path) as record, ExitStack() as stack:
         require_rerunnable(record)
         require_same_code(record, informational=informational)
-        _require_restorable(record)
+        require_restorable(record)
         numbers = chosen(len(record.reader.snapshots), every=every)
         # To load everything once and fork pays from the second execution on.
         server = stack.enter_context(start_server(record)) if len(numbers) > 1 else None
@@ -124,17 +117,27 @@ def restores(
             return found
 
         try:
-            found = run_concurrently([partial(restore, number) for number in numbers])
+            results = run_concurrently([partial(restore, number) for number in numbers])
         except KeyboardInterrupt:
             for worker in workers:  # threads that wait for them would hold this process
                 worker.kill()
             if server is not None:
                 server.close()
             raise
-        differing = [each for each in found if each is not None]
+        differing = [each for each in results if each is not None]
         failed = [each for each in differing if each.is_judged]
         if failed and failed[0].point >= 0:
-            failed[0] = _explain(record, failed[0])
+            # Of the first the states are compared: of a run from the top, and of the restored one.
+            first = failed[0]
+            plan = Plan(predicate=record.setup.predicate, last=first.point, capture=first.point)
+            one = execute_once(record, plan).state
+            other = execute_once(record, replace(plan, snapshot=first.snapshot)).state
+            for name in first.columns:
+                if name in one and name in other and one[name] != other[name]:
+                    found = differences(decode(one[name]), decode(other[name]), component=name)
+                    columns = (name, *(each for each in first.columns if each != name))
+                    failed[0] = replace(first, columns=columns, fields=tuple(found[:_FIELDS_MAX]))
+                    break
         ticks = [record.reader.snapshots[number].tick for number in numbers]
     result = {"tested": len(numbers), "failed": [each.to_json() for each in failed], "ticks": ticks}
     if unjudged := [each.reason for each in differing if not each.is_judged]:
@@ -150,36 +153,6 @@ def chosen(count: int, *, every: bool) -> list[int]:
     return sorted({round(place * step) for place in range(RESTORES_MAX)})
 
 
-def _require_restorable(record: RunRecord) -> None:
-    if record.setup.program.whole:
-        raise SnapshotMissing(
-            f"{record.path} is a run of a whole program, whose state is in no snapshot.",
-            "Expected a function of a run, with components that can be put back.",
-            "Without restores: twice verify RECORD; or write def main(run): ... and record that.",
-        )
-    if not record.reader.snapshots:
-        raise SnapshotMissing(
-            f"{record.path} keeps no snapshot.",
-            "Expected snapshots to restore from.",
-            "Record with --snapshots every=N, and not with --strategy event-sourced.",
-        )
-    if read_back := find_files_read_back(record):
-        raise SnapshotMissing(
-            f"The run reads {read_back[0]} after code other than Python has written it, and a snapshot holds "
-            "no files.",
-            "Expected a run whose components hold everything that it goes on from.",
-            f"Verify it from the top: twice verify {record.path}",
-        )
-    if restorable_snapshot(record, record.ticks) is None:
-        forms = (record.ending or {}).get("components", {})
-        names = ", ".join(name for name, form in forms.items() if form == "state only")
-        raise SnapshotMissing(
-            f"{names} cannot be put back: it has state() and no restore().",
-            "Expected every component to have both.",
-            "Add restore(state); until then seeking and branching execute from the start.",
-        )
-
-
 def _restore(path: os.PathLike[str], number: int, start: _Start) -> RestoredRun | None:
     """Put the run back at one snapshot; return how it goes on otherwise, or None where it does not."""
     with RunRecord.open(path) as record:  # each thread reads a file of its own
@@ -187,11 +160,8 @@ def _restore(path: os.PathLike[str], number: int, start: _Start) -> RestoredRun 
         differs = partial(RestoredRun, number, entry.tick)
         last = None if record.complete else count - 1
         try:
-            replay = execute_once(
-                record,
-                Plan(predicate=record.setup.predicate, snapshot=number, last=last),
-                start=start,
-            )
+            plan = Plan(predicate=record.setup.predicate, snapshot=number, last=last)
+            replay = execute_once(record, plan, start=start)
         except (RestoreRefused, StreamStateRefused) as error:
             name = str(error.fields.get("name", ""))
             return differs(-1, entry.tick, (name,), error.happened)
@@ -206,20 +176,6 @@ def _restore(path: os.PathLike[str], number: int, start: _Start) -> RestoredRun 
         missing = count - entry.point - replay.counts["evaluated"]
         # One that agreed to its end must have reached the record's end.
         if missing and record.complete:
-            return differs(
-                -1, record.ticks - 1, (), f"{before} ended {missing} compare-points early"
-            )
+            early = f"{before} ended {missing} compare-points early"
+            return differs(-1, record.ticks - 1, (), early)
         return None
-
-
-def _explain(record: RunRecord, failed: RestoredRun) -> RestoredRun:
-    """Return a failed restore with the differences between the run from its top and the restored one."""
-    plan = Plan(predicate=record.setup.predicate, last=failed.point, capture=failed.point)
-    one = execute_once(record, plan).state
-    other = execute_once(record, replace(plan, snapshot=failed.snapshot)).state
-    for name in failed.columns:
-        if name in one and name in other and one[name] != other[name]:
-            fields = differences(decode(one[name]), decode(other[name]), component=name)
-            rest = tuple(each for each in failed.columns if each != name)
-            return replace(failed, columns=(name, *rest), fields=tuple(fields[:_FIELDS_MAX]))
-    return failed

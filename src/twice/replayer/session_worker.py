@@ -10,7 +10,7 @@ Invariant: while it waits, the program stands between two ticks.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,30 +22,31 @@ from twice.recording.effects.sources import BranchSource, RecordedSource
 from twice.recording.environment import measure
 from twice.recording.executing import execute
 from twice.recording.identity import build_identity
-from twice.recording.inputs import BranchInputs
+from twice.recording.inputs import BranchInputs, RecordedInputs
 from twice.recording.kernel.confinement import current
 from twice.recording.native_files import roots_of
 from twice.recording.probes.kept import KeptProbes
 from twice.recording.record import RecordWriter
 from twice.recording.redaction.documents import redacted_identity
 from twice.recording.redaction.redaction import Redaction
-from twice.recording.sealing.watching import Refuse
+from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
 from twice.recording.sink import RecordingSink, Sinks
 from twice.recording.surroundings import Surroundings
 from twice.recording.trust import digest_identity
+from twice.recording.wiring import NoControl
 from twice.recording.writing import snapshot_marks
-from twice.replayer.branch_prefix import BranchPrefixSink, Reads, copy_prefix, whole_manifest
+from twice.replayer.branch_prefix import BranchPrefixSink, Reads, copy_prefix, merge_manifests
 from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.outcome import Failure
-from twice.replayer.rebuild import rebuilt_session, recorded_inputs, resume_at
+from twice.replayer.rebuild import rebuilt_session, resume_at
 from twice.replayer.replay_job import open_job_record
-from twice.replayer.verify_worker import VerificationMonitor, states
+from twice.replayer.verify_worker import VerificationMonitor, encode_states
 from twice.worker.channel import Channel, tell_error
 from twice.worker.process import NESTED
 
 
-class CommandControl:
+class CommandControl(NoControl):
     """Stops before the tick that was asked for and takes commands there.
 
     Args:
@@ -64,16 +65,11 @@ class CommandControl:
         self._after = after
         self._substitute = substitute
 
-    def compared(self, value: object) -> None:
-        """Compared values are looked at where they are compared."""
-
     def before_tick(self, session: Session, tick: int) -> None:
         """Wait here when this is the tick that was asked for."""
-        if session.muted or self._until is None or tick < self._until:
-            return
-        if session.point_count <= self._after:
-            return
-        self._wait(session, {"kind": "at", "tick": tick})
+        is_there = not session.muted and self._until is not None and tick >= self._until
+        if is_there and session.point_count > self._after:
+            self._wait(session, {"kind": "at", "tick": tick})
 
     def at_point(self, session: Session, taken: Taken) -> None:
         """Wait at the very end as well: there is a state to look at."""
@@ -84,12 +80,10 @@ class CommandControl:
         self._channel.send(here)
         while True:
             command = self._channel.receive()
-            if (
-                command is None
-            ):  # the parent hung up; the program's exit handlers are nobody's business
-                os._exit(0)
+            if command is None:
+                os._exit(0)  # the parent hung up; the program's exit handlers are nobody's business
             if command["do"] == "state":
-                self._channel.send({"kind": "state", "state": states(session)})
+                self._channel.send({"kind": "state", "state": encode_states(session)})
                 continue
             self._until, self._after = command["until"], command.get("after", -1)
             if self._substitute is not None and command.get("inputs"):
@@ -101,132 +95,118 @@ class CommandControl:
 def replay_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Serve one read-only session."""
     with open_job_record(job) as record:
-        watch = VerificationMonitor(channel, record, last=None, capture=None)
-        resume = None if job["snapshot"] is None else resume_at(record, job["snapshot"])
-        sink = ComparingSink(
-            record,
-            record.setup.predicate,
-            watch.differs,
-            first=0 if resume is None else resume.captured.cursors.points,
-        )
-        session = rebuilt_session(
-            record,
-            sink=sink,
-            source=RecordedSource(record, watch.effect_differs),
-            inputs=recorded_inputs(record, watch.input_differs),
-            control=CommandControl(channel, job["until"], after=job["after"]),
-            resume=resume,
-            refuse=watch.seal_broken,
-        )
-        watch.sink, watch.session = sink, session
-        execute(session, dict)
+        watch = VerificationMonitor(channel, record, snapshot=job["snapshot"])
+        source = RecordedSource(record, watch.effect_differs)
+        control = CommandControl(channel, job["until"], after=job["after"])
+        execute(watch.rebuild(source, control), dict)
         watch.leave({"kind": "ended", "how": "ended"})
 
 
-def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
-    """Execute a branch: the parent's prefix, then whatever the new inputs lead to."""
-    out = Path(job["out"])
-    with open_job_record(job) as record:
+class BranchExecution:
+    """A branch while it executes: the parent's prefix, then whatever the new inputs lead to.
+
+    Args:
+        job: from ``BranchingSession``.
+        channel: to the parent.
+        record: that the branch leaves.
+    """
+
+    def __init__(self, job: Mapping[str, Any], channel: Channel, record: RunRecord) -> None:
+        self._job, self._channel, self._record = job, channel, record
         surroundings = Surroundings.from_json(job["surroundings"])
         plain = build_identity(
             record.setup, surroundings, measure(kept=KeptProbes(job)), parent=job["parent"]
         )
         redaction = Redaction(record.setup.redaction, os.environ)
-        identity = redacted_identity(plain, redaction, os.environ, parent=record.identity)
-        writer = RecordWriter.create(out, identity, algorithm=record.setup.algorithm)
-        session: Session | None = None
+        self.identity = redacted_identity(plain, redaction, os.environ, parent=record.identity)
+        algorithm = record.setup.algorithm
+        self._writer = RecordWriter.create(Path(job["out"]), self.identity, algorithm=algorithm)
+        self._copied: Reads = {}
+        self.session: Session | None = None
 
-        def refuse(failure: Failure) -> NoReturn:
-            _refuse_prefix(channel, writer, failure)
+    def rebuild(self) -> Session:
+        """Build the session, with the parent's prefix in the record of the branch."""
+        record, setup, fork = self._record, self._record.setup, self._job["fork"]
+        resume, first = resume_at(record, self._job["snapshot"]), 0
+        keeps = setup.strategy != "event-sourced"
+        recording = RecordingSink(self._writer, dedupe=setup.strategy != "full", keep=keeps)
+        if resume is not None:
+            first = resume.captured.cursors.points
+            self._copied = copy_prefix(record, recording, resume.captured.cursors)
+        checking = ComparingSink(record, setup.predicate, self._refuse_prefix, first=first)
+        recorded = RecordedInputs(record.input_frames, self._input_differs)
+        self._inputs = BranchInputs(recorded, fork)
+        self._source = BranchSource(RecordedSource(record), sealed=self._job["sealed"])
+        self.session = rebuilt_session(
+            record,
+            sink=Sinks([BranchPrefixSink(checking, fork), recording]),
+            source=self._source,
+            inputs=self._inputs,
+            control=CommandControl(self._channel, fork, substitute=self._inputs.substitute),
+            resume=resume,
+            journal_all=True,
+            refuse=self._seal_broken,
+        )
+        self.session.wiring.marks = snapshot_marks(self.identity)
+        return self.session
 
-        def input_differs(tick: int, name: str, recorded: Any, replayed: Any) -> None:
-            texts = repr(recorded), repr(replayed)
-            refuse(Failure(first, tick, f"input:{name}", ("inputs",), *texts))
+    def describe(self, session: Session) -> dict[str, object]:
+        """Return what the ending says: the whole run, its copied prefix included, and where it left."""
+        executed = session.wiring.layer.manifest()
+        return {
+            **describe_ending(session),
+            "effects": merge_manifests(self._copied, session.silent_reads, executed),
+            "branch": {
+                "substituted": sorted(self._inputs.used),
+                "unused": sorted(self._inputs.unused()),
+                "effects_left_the_record_at": self._source.went_live(),
+            },
+        }
 
+    def _give_up(self, error: TwiceError) -> NoReturn:
+        self._writer.abandon()
+        self._channel.send(tell_error(error))
+        os._exit(2)
+
+    def _refuse_prefix(self, failure: Failure) -> NoReturn:
+        """Give up: the branch does not even come to its fork."""
+        error = ReplayRefused(
+            f"The run does not replay up to the fork: {failure.name} of tick {failure.tick} differs "
+            f"in {', '.join(failure.columns)}.",
+            "Expected everything before the fork to be identical.",
+            "Find out where: twice verify RECORD --restores",
+        )
+        self._give_up(error)
+
+    def _input_differs(self, tick: int, name: str, was: Any, now: Any) -> None:
+        self._refuse_prefix(Failure(0, tick, f"input:{name}", ("inputs",), repr(was), repr(now)))
+
+    def _seal_broken(self, error: SealBroken) -> bool:
+        # Before the fork everything is a replay; after it, only where the branch is sealed.
+        is_past = self.session is not None and self.session.tick >= self._job["fork"]
+        if not is_past or self._job["sealed"]:
+            self._give_up(error)
+        return False
+
+
+def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Execute a branch, and tell how it ended."""
+    with open_job_record(job) as record:
+        branch = BranchExecution(job, channel, record)
         try:
-            resume = None if job["snapshot"] is None else resume_at(record, job["snapshot"])
-            first = 0 if resume is None else resume.captured.cursors.points
-            recording = RecordingSink(
-                writer,
-                dedupe=record.setup.strategy != "full",
-                keep=record.setup.strategy != "event-sourced",
-            )
-            copied: Reads = {}
-            if resume is not None:
-                copied = copy_prefix(record, recording, resume.captured.cursors)
-            checking = ComparingSink(record, record.setup.predicate, refuse, first=first)
-            inputs = BranchInputs(recorded_inputs(record, input_differs), job["fork"])
-            source = BranchSource(RecordedSource(record), sealed=job["sealed"])
-            session = rebuilt_session(
-                record,
-                sink=Sinks([BranchPrefixSink(checking, job["fork"]), recording]),
-                source=source,
-                inputs=inputs,
-                control=CommandControl(channel, job["fork"], substitute=inputs.substitute),
-                resume=resume,
-                journal_all=True,
-                refuse=_sealing(channel, writer, job, lambda: session),
-            )
-            session.wiring.marks = snapshot_marks(identity)
-            held = session
+            session = branch.rebuild()
             current().begin(
-                own=[str(out.parent), os.environ[NESTED]],
+                own=[str(Path(job["out"]).parent), os.environ[NESTED]],
                 roots=roots_of(record.setup.program),
                 algorithm=record.setup.algorithm,
                 copy_limit=record.setup.copy_limit,
             )
-            ending = execute(held, lambda: _ending_of(held, copied, inputs, source))
+            ending = execute(session, lambda: branch.describe(session))
         except TwiceError as error:
             channel.send(tell_error(error))
             os._exit(2)
         told = {"how": ending["how"], "exit_code": ending["exit_code"], "branch": ending["branch"]}
-        size = {"points": held.point_count, "ticks": held.tick + 1}
-        channel.send({"kind": "ended", **told, **size, "record": digest_identity(identity)})
+        size = {"points": session.point_count, "ticks": session.tick + 1}
+        identity = digest_identity(branch.identity)
+        channel.send({"kind": "ended", **told, **size, "record": identity})
         os._exit(0)
-
-
-def _ending_of(
-    session: Session, copied: Reads, inputs: BranchInputs, source: BranchSource
-) -> dict[str, object]:
-    """What a branch's ending says: the whole run, its copied prefix included, and where it left."""
-    layer = session.wiring.layer
-    return {
-        **describe_ending(session),
-        "effects": whole_manifest(copied, session.silent_reads, layer.manifest()),
-        "branch": {
-            "substituted": sorted(inputs.used),
-            "unused": sorted(inputs.unused()),
-            "effects_left_the_record_at": source.went_live(),
-        },
-    }
-
-
-def _sealing(
-    channel: Channel,
-    writer: RecordWriter,
-    job: Mapping[str, Any],
-    session: Callable[[], Session | None],
-) -> Refuse:
-    def refuse(error: SealBroken) -> bool:
-        """Before the fork everything is a replay; after it, only where the branch is sealed."""
-        now = session()
-        if now is not None and now.tick >= job["fork"] and not job["sealed"]:
-            return False
-        writer.abandon()
-        channel.send(tell_error(error))
-        os._exit(2)
-
-    return refuse
-
-
-def _refuse_prefix(channel: Channel, writer: RecordWriter, failure: Failure) -> NoReturn:
-    """The branch does not even come to its fork: nothing of it stays."""
-    writer.abandon()
-    error = ReplayRefused(
-        f"The run does not replay up to the fork: {failure.name} of tick {failure.tick} differs "
-        f"in {', '.join(failure.columns)}.",
-        "Expected everything before the fork to be identical.",
-        "Find out where: twice verify RECORD --restores",
-    )
-    channel.send(tell_error(error))
-    os._exit(2)

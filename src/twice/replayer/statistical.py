@@ -30,7 +30,7 @@ from twice.replayer.verification import Verification
 _SEAL = "nothing is sealed: every run of the sample read the world afresh"
 
 
-def samples_alone(predicate: Predicate) -> bool:
+def judges_samples_alone(predicate: Predicate) -> bool:
     """Whether nothing but samples is compared: statistical, with no subsystem of another class."""
     statistical = DeterminismClass.STATISTICAL
     return predicate.determinism_class is statistical and all(
@@ -48,44 +48,35 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
     """
     recorded = read_sample(record)
     summary = found.predicate.sample or record.setup.predicate.sample
+    why = ""
     if summary is None or not recorded.members:
         why = "the record holds no sample: it was not recorded as statistical with a summary"
-        return replace(found, not_judged=[*found.not_judged, why])
-    if len(recorded.members) < summary.n:
+    elif len(recorded.members) < summary.n:
         why = f"the record holds {len(recorded.members)} of the {summary.n} runs of its sample"
+    if summary is None or why:
         return replace(found, not_judged=[*found.not_judged, why])
     # Whole processes for each seed: members of a sample must not share a generator or a cache.
     require_rerunnable(record)
-    fresh = draw(
-        record.setup,
-        surroundings_of(record),
-        summary,
-        cwd=folder_of(record),
-        measured=True,
-        progress=progress,
-    )
+    surroundings, cwd = surroundings_of(record), folder_of(record)
+    fresh = draw(record.setup, surroundings, summary, cwd=cwd, measured=True, progress=progress)
     assert fresh.environment is not None, "the first run of a fresh sample measures"
     then = Fingerprint.from_json(record.identity["environment"])
     agreed = apply_test(summary, recorded.values, fresh.values)
     failure = found.failure
     if failure is None and agreed.agrees is False:
-        was, now = described(recorded.values), described(fresh.values)
+        was, now = describe_sample(recorded.values), describe_sample(fresh.values)
         failure = Failure(0, -1, f"summary:{summary.name}", ("(sample)",), was, now)
+    samples = describe_samples(summary, recorded, fresh, agreed)
     alone = "no single run was compared: the statistical class compares a summary over many seeds"
-    is_executed = found.seal != NOT_EXECUTED
-    return replace(
-        found,
-        failure=failure,
-        environment=found.environment
-        if is_executed
-        else list(diff_fingerprints(then, fresh.environment)),
-        seal=found.seal if is_executed else _SEAL,
-        notes=[*found.notes, alone] if is_executed else [alone, *found.notes],
-        samples=samples_json(summary, recorded, fresh, agreed),
-    )
+    if found.seal == NOT_EXECUTED:
+        environment = list(diff_fingerprints(then, fresh.environment))
+        found = replace(found, environment=environment, seal=_SEAL, notes=[alone, *found.notes])
+    else:
+        found = replace(found, notes=[*found.notes, alone])
+    return replace(found, failure=failure, samples=samples)
 
 
-def samples_json(
+def describe_samples(
     summary: Summary, recorded: Sample, replayed: Sample, found: Agreement
 ) -> dict[str, Any]:
     """As the ``samples`` of a verification: the test, both samples seed by seed, what it found."""
@@ -107,7 +98,7 @@ def samples_json(
     }
 
 
-def described(values: Sequence[float | None]) -> str:
+def describe_sample(values: Sequence[float | None]) -> str:
     """A sample in a few words."""
     given = [value for value in values if value is not None]
     if not given or not all(map(math.isfinite, given)):

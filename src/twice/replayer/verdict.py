@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from twice.errors import RedactionNeeded
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.environment import EnvironmentDifference
 from twice.recording.sealing.inventory import in_words, is_repeated, unsupported_rows
@@ -61,7 +60,7 @@ class Evidence:
         not_judged: why the run was not executed or its sample not drawn, in sentences.
         death: how the process that executed the program died, without an answer; empty where it did not.
         changed_code: paths of source files that are not the recorded ones.
-        withheld: why the difference may come from redaction alone, or None.
+        withheld: why the difference may come from redaction alone; empty where it does not.
         open_order: why the order of threads or tasks may be all that differs; empty where it is not.
         facts: what a reader must know first.
         facts_of_equal_runs: the same, unless the runs differ.
@@ -92,7 +91,7 @@ class Evidence:
     not_judged: Sequence[str] = ()
     death: str = ""
     changed_code: Sequence[str] = ()
-    withheld: RedactionNeeded | None = None
+    withheld: str = ""
     open_order: str = ""
     facts: Sequence[str] = ()
     facts_of_equal_runs: Sequence[str] = ()
@@ -145,8 +144,7 @@ class Decision:
     Attributes:
         result: the word.
         rule: id of the rule that decided.
-        headline: sentences for the first lines.
-        reasons: sentences for the caveats.
+        headline, reasons: sentences for the first lines, and for the caveats.
     """
 
     result: Result
@@ -175,47 +173,33 @@ def explain_unrecorded(row: Mapping[str, object]) -> str:
     )
 
 
-def _explain_withheld(evidence: Evidence) -> list[str]:
-    why = evidence.withheld
-    return [] if why is None else [f"{why.id} {why.happened} {why.expected} {why.remedy}"]
-
-
-def _explain_no_copy(evidence: Evidence) -> list[str]:
-    why = evidence.files.refused
-    text = f"there is no copy of the files here ({why}), and without one a replay refuses what this run does"
-    return [f"not judged: {text}: {evidence.refused}"]
-
-
-def _find_repeated(evidence: Evidence) -> list[Mapping[str, object]]:
-    return [row for row in evidence.inventory if is_repeated(row)]
-
-
-def _explain_repeated(evidence: Evidence) -> list[str]:
-    rows = _find_repeated(evidence)
-    where = f" at {rows[0].get('first')}" if rows[0].get("first") else ""
-    sources = ", ".join(str(row.get("source")) for row in rows)
-    text = (
-        f"the runs differ, and it cannot be told whether the program is to blame: it starts processes "
-        f"({sources}{where}), and what they read of clocks and entropy, and the order in which they run, is "
-        "not recorded"
-    )
-    return [text]
+def _describe_repeated(evidence: Evidence) -> str:
+    """Return which processes the program starts, and where; empty for none."""
+    rows = [row for row in evidence.inventory if is_repeated(row)]
+    where = f" at {rows[0].get('first')}" if rows and rows[0].get("first") else ""
+    return ", ".join(str(row.get("source")) for row in rows) + where
 
 
 def _find_native(evidence: Evidence) -> list[Mapping[str, object]]:
     return [row for row in unsupported_rows(evidence.inventory) if row.get("source") in _NATIVE]
 
 
-def _explain_undecided_sample(evidence: Evidence) -> list[str]:
-    samples = evidence.samples or {}
+def _explain_undecided(samples: Mapping[str, Any]) -> str:
     needed = samples["seeds_needed"]
     needs = f"; it takes {needed} seeds, not {samples['n']}" if needed else ""
-    return [f"the samples cannot tell: {samples['reason'].rstrip('.')}{needs}"]
+    return f"the samples cannot tell: {samples['reason'].rstrip('.')}{needs}"
 
 
 NOTHING_COMPARED = (
     "nothing was compared: the run tracks no component, prints nothing, returns nothing and writes no file; "
     "track its state with run.track(...), or print what matters"
+)
+_REPEATED = (
+    "the runs differ, and it cannot be told whether the program is to blame: it starts processes ({}), and what they "
+    "read of clocks and entropy, and the order in which they run, is not recorded"
+)
+_NO_COPY = (
+    "there is no copy of the files here ({}), and without one a replay refuses what this run does: "
 )
 
 RULES: Sequence[Rule] = (
@@ -223,7 +207,7 @@ RULES: Sequence[Rule] = (
         "restore-differs", "FAIL",
         "a run that was restored at a snapshot continues differently from the recorded run",
         # Where redaction keeps back what the run needs, a restore cannot tell either.
-        lambda found: bool(found.restores and found.restores["failed"]) and found.withheld is None,
+        lambda found: bool(found.restores and found.restores["failed"]) and not found.withheld,
     ),
     Rule(
         "sample-differs", "FAIL",
@@ -240,8 +224,8 @@ RULES: Sequence[Rule] = (
     Rule(
         "redacted", "UNKNOWN",
         "the runs differ, and the program received placeholders instead of secrets",
-        lambda found: found.withheld is not None,
-        _explain_withheld,
+        lambda found: bool(found.withheld),
+        lambda found: [found.withheld],
     ),
     Rule(
         "order", "UNKNOWN",
@@ -254,7 +238,7 @@ RULES: Sequence[Rule] = (
         "no-copy", "UNKNOWN",
         "the runs differ where the replay refused an operation that needs a copy of the files, and this system allows no copy",
         lambda found: bool(found.refused) and found.files.needs_copy,
-        _explain_no_copy,
+        lambda found: ["not judged: " + _NO_COPY.format(found.files.refused) + found.refused],
     ),
     Rule(
         "escaped", "UNKNOWN",
@@ -271,8 +255,8 @@ RULES: Sequence[Rule] = (
     Rule(
         "processes-differ", "UNKNOWN",
         "the runs differ, and the program starts processes whose clocks, entropy and order are not recorded",
-        lambda found: found.differs and found.may_blame_files and bool(_find_repeated(found)),
-        _explain_repeated,
+        lambda found: found.differs and found.may_blame_files and bool(_describe_repeated(found)),
+        lambda found: [_REPEATED.format(_describe_repeated(found))],
     ),
     Rule(
         "files-differ", "UNKNOWN",
@@ -315,7 +299,7 @@ RULES: Sequence[Rule] = (
         "sample-open", "UNKNOWN",
         "the samples of a statistical run are too small to decide",
         lambda found: found.samples is not None and found.samples["agrees"] is None,
-        _explain_undecided_sample,
+        lambda found: [_explain_undecided(found.samples or {})],
     ),
     Rule(
         "file-unknown", "UNKNOWN",

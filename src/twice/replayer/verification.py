@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -79,14 +78,6 @@ class Verification(Evidence):
             return 1
         return 0 if self.result == "PARTIAL" and self.is_segment and not self.is_torn else 2
 
-    def with_restores(self, restores: Mapping[str, Any]) -> Verification:
-        """The same with the result of the restore test."""
-        return replace(self, restores=restores)
-
-    def with_divergence(self, divergence: Mapping[str, Any]) -> Verification:
-        """The same with the report on where the two runs part."""
-        return replace(self, divergence=divergence)
-
     def commands(self) -> list[str]:
         """What to run next."""
         show = f"twice show {self.path}"
@@ -104,11 +95,8 @@ class Verification(Evidence):
 
     def suggestions(self) -> list[str]:
         """Options of ``twice record`` that leave out what may differ here."""
-        return [
-            text
-            for text in (suggest_ignored_output(self.failure), self.files.suggest_policy())
-            if text
-        ]
+        texts = suggest_ignored_output(self.failure), self.files.suggest_policy()
+        return [text for text in texts if text]
 
     def to_json(self) -> dict[str, Any]:
         """As ``twice verify --json`` prints it."""
@@ -143,13 +131,8 @@ class Verification(Evidence):
             "suggestions": self.suggestions(),
             "next": self.commands(),
         }
-        if self.restores is not None:
-            document["restores"] = dict(self.restores)
-        if self.divergence is not None:
-            document["divergence"] = dict(self.divergence)
-        if self.samples is not None:
-            document["samples"] = dict(self.samples)
-        return document
+        asked = {"restores": self.restores, "divergence": self.divergence, "samples": self.samples}
+        return document | {name: dict(value) for name, value in asked.items() if value is not None}
 
     def to_markdown(self) -> str:
         """For people; the first line answers."""
@@ -224,11 +207,11 @@ class Verification(Evidence):
             # Created exclusively: two processes that verify the same record at once take two numbers.
             target = self.path.with_name(f"{self.path.name}.verification-{number}.json")
             try:
-                with open(target, "x", encoding="utf-8", opener=_private) as file:
+                with open(target, "x", encoding="utf-8", opener=_open_private) as file:
                     json.dump(self.to_json(), file, indent=2, ensure_ascii=False)
                     file.write("\n")
                 page = target.with_suffix(".md")
-                with open(page, "w", encoding="utf-8", opener=_private) as file:
+                with open(page, "w", encoding="utf-8", opener=_open_private) as file:
                     file.write(self.to_markdown())
             except FileExistsError:
                 continue
@@ -247,6 +230,6 @@ class Verification(Evidence):
         raise AssertionError("a million statements stand next to one record")
 
 
-def _private(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     """Open a file that only its owner reads, like the record that it is about."""
     return os.open(path, flags, 0o600)

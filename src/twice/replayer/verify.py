@@ -20,7 +20,7 @@ from twice.replayer.evidence import gather_evidence, leave_open, list_subsystems
 from twice.replayer.preconditions import require_same_code
 from twice.replayer.replay_job import Start, start_child
 from twice.replayer.replay_run import Progress, check_preconditions, run_replay
-from twice.replayer.statistical import judge_sample, samples_alone
+from twice.replayer.statistical import judge_sample, judges_samples_alone
 from twice.replayer.verification import Verification
 from twice.writing import make_folder
 
@@ -50,6 +50,7 @@ def verify(
 
     Raises:
         ProgramChanged: E-PROGRAM-004. RecordCorrupt: E-RECORD-004. RecordOutOfRange: E-RECORD-006.
+        OutputExists: E-OUTPUT-001, when something is in that folder. OutputUnwritable: E-OUTPUT-002.
         ClassRefused: E-CLASS-001. UsageError: E-USE-001, when the segment ends before it begins.
     """
     with RunRecord.open(path) as record:
@@ -67,28 +68,38 @@ def verify(
             )
         program = record.setup.program
         if not program.rerunnable:
-            missing = "it is not a function that a fresh process can find"
-            remedy = (
-                "move the code into a function of a run and record that: twice record FILE.py:main"
-            )
+            why = "it is not a function that a fresh process can find"
             return leave_open(
-                record, judge, f"{program.target} cannot be started again: {missing}", remedy
+                record,
+                judge,
+                f"{program.target} cannot be started again: {why}",
+                "move the code into a function of a run and record that: twice record FILE.py:main",
             )
         if not len(record.reader.points):
             return leave_open(record, judge, "the record holds no compare-point to judge")
         # Before anything is executed: a folder that is in use must not cost the user a whole replay.
-        kept_in = None if keep is None else _make_empty(Path(keep))
+        kept_in = None if keep is None else Path(keep)
+        if kept_in is not None:
+            if kept_in.exists() and (not kept_in.is_dir() or any(kept_in.iterdir())):
+                raise OutputExists(
+                    f"{kept_in} is there already, and is not an empty folder.",
+                    "Expected a path that is free, or an empty folder.",
+                    "Choose another folder to keep the replay's files in.",
+                    path=str(kept_in),
+                )
+            kept_in = make_folder(kept_in).absolute()
         changes = require_same_code(record, informational=informational)
         changed_code = tuple(change.path for change in changes)
-        is_statistical = judge.determinism_class is DeterminismClass.STATISTICAL
-        if is_statistical and samples_alone(judge):
+        if judges_samples_alone(judge):
             blank = replace(leave_open(record, judge), changed_code=changed_code)
             return judge_sample(blank, record, progress)
-        plan = check_preconditions(record, judge, first, last, keep=kept_in, changed=changed_code)
+        plan = check_preconditions(record, judge, first, last)
         if isinstance(plan, str):
             found = replace(leave_open(record, judge, plan), changed_code=changed_code)
         else:
+            plan = replace(plan, keep=kept_in, changed_code=changed_code)
             found = gather_evidence(record, plan, run_replay(record, plan, progress, start))
+        is_statistical = judge.determinism_class is DeterminismClass.STATISTICAL
         return judge_sample(found, record, progress) if is_statistical else found
 
 
@@ -107,19 +118,3 @@ def require_known(predicate: Predicate, record: RunRecord) -> None:
                 "Correct the name: --class NAME=CLASS.",
                 component=name,
             )
-
-
-def _make_empty(folder: Path) -> Path:
-    """Make a folder, or take one that is empty; return its absolute path.
-
-    Raises:
-        OutputExists: E-OUTPUT-001, when something is in it. OutputUnwritable: E-OUTPUT-002.
-    """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise OutputExists(
-            f"{folder} is there already, and is not an empty folder.",
-            "Expected a path that is free, or an empty folder.",
-            "Choose another folder to keep the replay's files in.",
-            path=str(folder),
-        )
-    return make_folder(folder).absolute()

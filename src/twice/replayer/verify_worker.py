@@ -18,20 +18,22 @@ from twice.errors import EffectMismatch, FileNotRebuilt, SealBroken
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken
+from twice.recording.effects.answers import Source
 from twice.recording.environment import measure
 from twice.recording.executing import execute
+from twice.recording.inputs import RecordedInputs
 from twice.recording.ordering import ORDERS
 from twice.recording.probes.kept import KeptProbes
 from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.places import user_line
 from twice.recording.session import Session
-from twice.recording.wiring import Resume
+from twice.recording.wiring import Control, NoControl, Resume
 from twice.replayer.bounded_reads import CheckpointBoundedReads
 from twice.replayer.compare_sink import ComparingSink
-from twice.replayer.outcome import Failure, describe_raising_line, no_counts
-from twice.replayer.output_difference import are_reordered, find_new_traceback, locate_in_output
-from twice.replayer.rebuild import rebuilt_session, recorded_inputs, resume_at
+from twice.replayer.outcome import Failure, describe_raising_line
+from twice.replayer.output_difference import compare_outputs, find_new_traceback
+from twice.replayer.rebuild import rebuilt_session, resume_at
 from twice.replayer.replay_job import open_job_record
 from twice.worker.channel import Channel, tell_error
 
@@ -42,46 +44,77 @@ _TEXTS = {"recorded", "replayed", "message", "traceback"}
 """Members of a message that may quote what the program was given."""
 
 
-class VerificationMonitor:
+class VerificationMonitor(NoControl):
     """Follows one verification inside its process: stops it where it was told to, or fails.
 
     Args:
         channel: to the parent.
         record: what is verified.
+        predicate: the class that judges; None for the recorded one.
+        snapshot: number of the snapshot that the execution starts from; None for the top.
         last: index of the last point that is judged, or None for all.
         capture: index of a point at which the components' states are sent, or None.
-        from_start: whether the execution begins at the run's start, and prints all of it.
+
+    Attributes:
+        sink: compares with the record.
+        session: what is executed, once there is one.
+        source: of its reads, where they are held within their compare-points.
     """
 
     def __init__(
         self,
         channel: Channel,
         record: RunRecord,
+        predicate: Predicate | None = None,
         *,
-        last: int | None,
-        capture: int | None,
-        from_start: bool = True,
+        snapshot: int | None = None,
+        last: int | None = None,
+        capture: int | None = None,
     ) -> None:
-        self.channel, self._record, self._from_start = channel, record, from_start
+        self.channel, self._record, self._snapshot = channel, record, snapshot
+        self._last, self._capture = last, capture
         self._is_reordered = False
-        self.sink: ComparingSink | None = None
         self.session: Session | None = None
         self.source: CheckpointBoundedReads | None = None
-        self._last = last
-        self._capture = capture
+        self.sink = ComparingSink(
+            record,
+            predicate or record.setup.predicate,
+            self.differs,
+            first=0 if snapshot is None else record.reader.snapshots[snapshot].point,
+            find_unmade_read=lambda at: "" if self.source is None else self.source.find_unmade(at),
+        )
 
-    def compared(self, value: object) -> None:
-        """Compared values are looked at where they are compared."""
+    def rebuild(
+        self,
+        source: Source,
+        control: Control | None = None,
+        change: Callable[[Resume], Resume] = lambda resume: resume,
+    ) -> Session:
+        """Build the session that is followed.
 
-    def before_tick(self, session: Session, tick: int) -> None:
-        """Nothing happens between points."""
+        Args:
+            source: where its reads are answered.
+            control: who may pause it; None for this monitor.
+            change: gives what a session that starts at a snapshot is given instead of it.
+        """
+        resume = resume_at(self._record, self._snapshot)
+        self.session = rebuilt_session(
+            self._record,
+            sink=self.sink,
+            source=source,
+            inputs=RecordedInputs(self._record.input_frames, self.input_differs),
+            control=control or self,
+            resume=None if resume is None else change(resume),
+            refuse=self.seal_broken,
+        )
+        return self.session
 
     def at_point(self, session: Session, taken: Taken) -> None:
         """Send a state, tell progress, or stop, after a point was compared."""
         del taken
         index = session.point_count - 1
         if index == self._capture:
-            self.channel.send({"kind": "state", "index": index, "state": states(session)})
+            self.channel.send({"kind": "state", "index": index, "state": encode_states(session)})
         if index == self._last:
             self.leave({"kind": "ended", "how": "stopped"})
         # Rarely: a message costs as much as several points.
@@ -92,23 +125,20 @@ class VerificationMonitor:
         """The first difference: tell it and stop."""
         # The digest of a whole stream differs; people need the line. From a snapshot on, the beginning of the
         # replay's output is missing, so that no line could be counted.
-        if failure.columns == ("output",) and self.session is not None and self._from_start:
+        is_from_top = self._snapshot is None
+        if failure.columns == ("output",) and self.session is not None and is_from_top:
             recorded = self._record.printed(before_point=failure.index + 1)
             replayed = self.session.wiring.printed()
             ignored, folders = self._record.setup.ignored_output, self._record.program_folders()
-            self._is_reordered = are_reordered(recorded, replayed, ignored, folders)
-            place = locate_in_output(recorded, replayed, ignored, folders)
+            place, self._is_reordered = compare_outputs(recorded, replayed, ignored, folders)
             if place is not None:
-                failure = replace(
-                    failure,
-                    recorded=place[0],
-                    replayed=place[1],
-                    traceback=find_new_traceback(recorded[1], replayed[1]),
-                )
+                raised = find_new_traceback(recorded[1], replayed[1])
+                was, now = place
+                failure = replace(failure, recorded=was, replayed=now, traceback=raised)
         extra = self.source is not None and self.source.is_extra
         message: dict[str, object] = {"kind": "failure", "extra": extra, **failure.to_json()}
         if self.session is not None and self._capture is not None:
-            message["state"] = states(self.session)
+            message["state"] = encode_states(self.session)
         self.leave(message)
 
     def effect_differs(self, error: EffectMismatch) -> None:
@@ -116,33 +146,30 @@ class VerificationMonitor:
         # Not a difference: a snapshot keeps no files, so the user has to start from the top.
         if isinstance(error, FileNotRebuilt):
             self.leave(tell_error(error))
-        recorded, asked = str(error.fields["recorded"]), str(error.fields["asked"])
-        at = "" if self.source is None else self.source.extra_at
+        recorded, asked, at = str(error.fields["recorded"]), str(error.fields["asked"]), ""
         if self.source is not None and self.source.is_extra:
-            recorded = f"{recorded} before this compare-point"
-        self._at_next_point("effect", ("effects",), recorded, asked, at or user_line())
+            recorded, at = f"{recorded} before this compare-point", self.source.extra_at
+        self._fail_at_next_point("effect", "effects", recorded, asked, at)
 
     def seal_broken(self, error: SealBroken) -> bool:
         """The program tried what a sealed replay refuses."""
         told = f"{error.id} {error.happened} {error.remedy}"
-        told_at = user_line()
-        self._at_next_point("seal", ("effects",), "nothing beside the record", told, told_at)
+        self._fail_at_next_point("seal", "effects", "nothing beside the record", told)
         return True
 
     def input_differs(self, tick: int, name: str, recorded: Any, replayed: Any) -> None:
         """The thunk of an input gave something else."""
         del tick
-        at = user_line()
-        self._at_next_point(f"input:{name}", ("inputs",), repr(recorded), repr(replayed), at)
+        self._fail_at_next_point(f"input:{name}", "inputs", repr(recorded), repr(replayed))
 
-    def _at_next_point(
-        self, name: str, columns: tuple[str, ...], recorded: str, replayed: str, at: str
+    def _fail_at_next_point(
+        self, name: str, column: str, recorded: str, replayed: str, at: str = ""
     ) -> None:
         session = self.session
         # What parts between two points is counted at the next one, which is never taken.
         index = 0 if session is None or session.muted else session.point_count
         tick = -1 if session is None else session.tick
-        self.differs(Failure(index, tick, name, columns, recorded, replayed, at))
+        self.differs(Failure(index, tick, name, (column,), recorded, replayed, at or user_line()))
 
     def leave(self, message: Mapping[str, object]) -> NoReturn:
         """Send the last message and end this process, whatever the program had open."""
@@ -156,9 +183,7 @@ class VerificationMonitor:
             is_read = message.get("name") == "effect"
             order = find_open_order(self.session, is_reordered=self._is_reordered, is_read=is_read)
             message |= {"order": order}
-        # A snapshot that cannot be put back ends this before there is anything that compares.
-        counts = no_counts() if self.sink is None else self.sink.counts
-        self.channel.send({**message, "counts": counts})
+        self.channel.send({**message, "counts": self.sink.counts})
         os._exit(0)
 
 
@@ -182,8 +207,8 @@ def find_open_order(session: Session, *, is_reordered: bool, is_read: bool) -> s
     return ""
 
 
-def states(session: Session) -> dict[str, bytes]:
-    """Canonical form of every component's state as it stands."""
+def encode_states(session: Session) -> dict[str, bytes]:
+    """Return the canonical form of every component's state as it stands."""
     return {name: encode(component.read()) for name, component in session.points.components.items()}
 
 
@@ -193,8 +218,7 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
         kept = KeptProbes(job)
         now = measure(kept=kept).to_json()
         channel.send({"kind": "environment", "now": now, "held": job["held"], **kept.message()})
-        watch = build_verification(record, job, channel)
-        execute_watched(watch)
+        execute_watched(build_verification(record, job, channel))
 
 
 def build_verification(
@@ -202,44 +226,26 @@ def build_verification(
     job: Mapping[str, Any],
     channel: Channel,
     *,
-    changed: Callable[[Resume], Resume] = lambda resume: resume,
+    change: Callable[[Resume], Resume] = lambda resume: resume,
 ) -> VerificationMonitor:
-    """The session that verifies a record, ready to be executed; ``VerificationMonitor.session`` is it.
+    """Build the session that verifies a record, ready to be executed; return its monitor.
 
     Args:
         record: what is verified.
-        job: from ``replay_run.run_replay``.
+        job: from ``replay_run.execute_once``.
         channel: to the parent.
-        changed: gives what a session that starts at a snapshot is given instead of it.
+        change: as for ``VerificationMonitor.rebuild``.
     """
-    number = job["snapshot"]
     watch = VerificationMonitor(
         channel,
         record,
+        Predicate.from_json(job["predicate"]),
+        snapshot=job["snapshot"],
         last=job["last"],
         capture=job["capture"],
-        from_start=number is None,
     )
-    resume = None if number is None else changed(resume_at(record, number))
     source = CheckpointBoundedReads(record, watch.effect_differs, lines_from=job["lines_from"])
-    sink = ComparingSink(
-        record,
-        Predicate.from_json(job["predicate"]),
-        watch.differs,
-        find_unmade_read=source.find_unmade,
-        first=0 if resume is None else resume.captured.cursors.points,
-    )
-    session = rebuilt_session(
-        record,
-        sink=sink,
-        source=source,
-        inputs=recorded_inputs(record, watch.input_differs),
-        control=watch,
-        resume=resume,
-        refuse=watch.seal_broken,
-    )
-    watch.sink, watch.session, watch.source = sink, session, source
-    source.session = session
+    source.session, watch.source = watch.rebuild(source, change=change), source
     return watch
 
 
@@ -255,27 +261,26 @@ def execute_watched(
     session = watch.session
     assert session is not None, "a watch that executes has its session"
 
+    def describe_reads() -> dict[str, object]:
+        rows = session.wiring.inventory.rows()
+        inventory = [row.to_json() for row in rows]
+        return {"effects": session.wiring.layer.manifest(), "inventory": inventory}
+
     def leave(ending: Mapping[str, Any]) -> NoReturn:
-        watch.leave({"kind": "ended", **_plain_ending(ending), **_manifest(session), **describe()})
+        exception = ending.get("exception") or {}
+        watch.leave(
+            {
+                "kind": "ended",
+                "how": ending["how"],
+                "exit_code": ending["exit_code"],
+                "exception": exception.get("type"),
+                "message": exception.get("message"),
+                "raised_at": describe_raising_line(exception),
+                RESULTS: ending.get(RESULTS, {}),
+                ORDERS: ending.get(ORDERS, {}),
+                **describe_reads(),
+                **describe(),
+            }
+        )
 
-    leave(execute(session, lambda: _manifest(session), leave=leave))
-
-
-def _manifest(session: Session) -> dict[str, object]:
-    return {
-        "effects": session.wiring.layer.manifest(),
-        "inventory": [row.to_json() for row in session.wiring.inventory.rows()],
-    }
-
-
-def _plain_ending(ending: Mapping[str, Any]) -> dict[str, object]:
-    exception = ending.get("exception")
-    return {
-        "how": ending["how"],
-        "exit_code": ending["exit_code"],
-        "exception": None if exception is None else exception["type"],
-        "message": None if exception is None else exception["message"],
-        "raised_at": None if exception is None else describe_raising_line(exception),
-        RESULTS: ending.get(RESULTS, {}),
-        ORDERS: ending.get(ORDERS, {}),
-    }
+    leave(execute(session, describe_reads, leave=leave))

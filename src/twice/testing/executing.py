@@ -19,7 +19,7 @@ from twice.recording.comparepoints import Taken
 from twice.recording.components import component_of
 from twice.recording.config import Config
 from twice.recording.effects.sources import BranchSource, RecordedSource
-from twice.recording.inputs import BranchInputs
+from twice.recording.inputs import BranchInputs, RecordedInputs
 from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
 from twice.recording.sink import Sink
@@ -28,13 +28,13 @@ from twice.recording.wiring import Control, NoControl, Resume
 from twice.replayer.branch_prefix import BranchPrefixSink
 from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.outcome import Failure
-from twice.replayer.rebuild import rebuilt_session, recorded_inputs
+from twice.replayer.rebuild import rebuilt_session
 from twice.replayer.replay_job import open_job_record
 from twice.replayer.verify_worker import (
     VerificationMonitor,
     build_verification,
+    encode_states,
     execute_watched,
-    states,
 )
 from twice.testing.faults import Fault
 from twice.testing.planting import Planting, draw_from, forgetting
@@ -54,13 +54,13 @@ def hold(job: Mapping[str, Any], channel: Channel, measured: Fingerprint) -> NoR
         channel.send({"kind": "progress", "index": 0, "planted": True})
 
     with open_job_record(job) as record:
-        changed: Callable[[Resume], Resume] = lambda resume: resume  # noqa: E731
+        change: Callable[[Resume], Resume] = lambda resume: resume  # noqa: E731
         if fault is not None and fault.kind == "dropped field":
-            changed = forgetting(fault, load(record.reader, 0), planted)
+            change = forgetting(fault, load(record.reader, 0), planted)
         if "fork" in added:
             watch = _branching(record, job, channel)
         else:
-            watch = build_verification(record, job, channel, changed=changed)
+            watch = build_verification(record, job, channel, change=change)
         session = watch.session
         assert session is not None, "a watch that executes has its session"
         controls: list[Control] = [watch]
@@ -88,7 +88,6 @@ def _additions(
         found.append(Bystander(watch, record))
         _stand_by(session)
     if "greedy" in added:
-        assert watch.sink is not None, "a watch that executes has its sink"
         session.wiring.sink = Sink()
         _draw_when_taken(session, added["greedy"])
     if "config" in added:
@@ -99,7 +98,7 @@ def _additions(
         session.wiring.sink = _PassingOver(sink, record, over, set())
     if "same" in added:
         values: Any = decode(added["same"]["values"])
-        recorded = recorded_inputs(record, watch.input_differs)
+        recorded = RecordedInputs(record.input_frames, watch.input_differs)
         session.wiring.inputs = BranchInputs(recorded, added["same"]["at"], values)
     return found
 
@@ -107,17 +106,16 @@ def _additions(
 def _branching(record: RunRecord, job: Mapping[str, Any], channel: Channel) -> VerificationMonitor:
     """A session that is held against its record up to a fork, and goes its own way from there."""
     fork = job["added"]["fork"]
-    watch = VerificationMonitor(channel, record, last=None, capture=job["capture"])
-    checking = ComparingSink(record, record.setup.predicate, watch.differs)
+    watch = VerificationMonitor(channel, record, capture=job["capture"])
     values: Any = decode(fork["values"])
-    session = rebuilt_session(
+    recorded = RecordedInputs(record.input_frames, watch.input_differs)
+    watch.session = rebuilt_session(
         record,
-        sink=BranchPrefixSink(checking, fork["at"]),
+        sink=BranchPrefixSink(watch.sink, fork["at"]),
         source=BranchSource(RecordedSource(record)),
-        inputs=BranchInputs(recorded_inputs(record, watch.input_differs), fork["at"], values),
+        inputs=BranchInputs(recorded, fork["at"], values),
         control=watch,
     )
-    watch.sink, watch.session = checking, session
     return watch
 
 
@@ -175,7 +173,7 @@ class RestoredAgain(NoControl):
         self._require_streams(session, tick, "second restore")
 
     def _require(self, session: Session, tick: int, name: str, wanted: Mapping[str, bytes]) -> None:
-        now = states(session)
+        now = encode_states(session)
         for component in sorted(wanted):
             if now.get(component) != wanted[component]:
                 self._differs(session, tick, name, component)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from twice.errors import OutputUnwritable, UsageError
@@ -72,21 +73,20 @@ def _run(options: argparse.Namespace) -> int:
         from twice.diagnosing.restores.missing import explained_restores
 
         with Progress("restoring") as progress:
-            statement = statement.with_restores(
-                explained_restores(
-                    options.record,
-                    every=options.every,
-                    informational=options.informational,
-                    progress=progress,
-                )
+            found = explained_restores(
+                options.record,
+                every=options.every,
+                informational=options.informational,
+                progress=progress,
             )
+        statement = replace(statement, restores=found)
     # Of a refusal there is nothing to find: it names its line.
     if options.diagnose and statement.failure is not None and statement.failure.name != SEAL:
         from twice.diagnosing.diagnose import diagnose_failure
 
         with Doing() as doing:
             divergence = diagnose_failure(options.record, statement.failure, progress=doing)
-        statement = statement.with_divergence(divergence.to_json())
+        statement = replace(statement, divergence=divergence.to_json())
     if options.json:
         print_json(statement.to_json())
     else:
