@@ -21,8 +21,8 @@ from twice.recording.inline import recording
 
 TYPE_CHECKING = False  # ``typing`` would be imported from the working folder: see ``__main__.py``.
 if TYPE_CHECKING:
-    from twice.diagnosing.diagnose import diagnose
-    from twice.diagnosing.varying.varying import vary
+    from twice.diagnosis.diagnose import diagnose
+    from twice.diagnosis.vary.varying import vary
     from twice.foundation.comparison import Abs, Quantum, Rel, Ulp
     from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
     from twice.recording.active import effect
@@ -73,14 +73,14 @@ _ASKED_FOR = {
     "Scope": "twice.foundation.determinism_class",
     "Ulp": "twice.foundation.comparison",
     "branch": "twice.replayer.branch_session",
-    "diagnose": "twice.diagnosing.diagnose",
+    "diagnose": "twice.diagnosis.diagnose",
     "effect": "twice.recording.active",
     "open": "twice.recording.runrecord",
     "record": "twice.recording.recorder",
     "replay": "twice.replayer.replay_session",
     "rerun": "twice.replayer.rerun",
     "trusting": "twice.replayer.preconditions",
-    "vary": "twice.diagnosing.varying.varying",
+    "vary": "twice.diagnosis.vary.varying",
     "verify": "twice.replayer.verify",
 }
 

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from twice.diagnosing.objects.mujocostate import mjdata_fields, mjdata_outputs, state_bits
+from twice.diagnosis.object_digest.mujocostate import mjdata_fields, mjdata_outputs, state_bits
 from twice.errors import StreamReseeded
 from twice.integrations import gymnasium as tg
 from twice.recording.cadence import Cadence

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import twice
 from programs import cli, environ, names
-from twice.diagnosing.diagnose import diagnose
+from twice.diagnosis.diagnose import diagnose
 from twice.recording.autopoints.optimisers import WINDOW_BYTES, _Seen
 from twice.recording.autopoints.steps import has_point
 from twice.recording.runrecord import RunRecord

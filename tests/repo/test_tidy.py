@@ -31,7 +31,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "hmac": (("foundation/seeds.py",), "twice.foundation.seeds"),
     "pickle": ((), "twice.foundation.encoding"),
     "marshal": (
-        ("diagnosing/tracing/flow_collector.py", "recording/bytecode.py"), "twice.foundation.encoding"
+        ("diagnosis/tracing/flow_collector.py", "recording/bytecode.py"), "twice.foundation.encoding"
     ),
     "shelve": ((), "twice.foundation.encoding"),
     "dill": ((), "twice.foundation.encoding"),
@@ -42,14 +42,14 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
             "recording/interrupts.py", "recording/sealing/descriptors.py",
             "recording/record/", "worker/process.py", "recording/kernel/", "testing/planting.py",
             "surfaces/",
-            "assets/rendering/child.py", "diagnosing/tracing/sample_collector.py",
+            "assets/rendering/child.py", "diagnosis/tracing/sample_collector.py",
         ),
         "run.effects.clock",
     ),
     "random": (
         (
             "recording/streams/", "recording/effects/", "recording/interception.py",
-            "recording/run.py", "diagnosing/objects/librarystate.py",
+            "recording/run.py", "diagnosis/object_digest/librarystate.py",
             "testing/searching.py", "testing/proving.py",
         ),
         "a stream: run.rng(name)",
@@ -241,7 +241,7 @@ def test_no_file_names_a_place_on_one_machine() -> None:
         ("foundation/merkle.py", "def f():\n    from blake3 import blake3"),
         ("foundation/encoding/x.py", "import pickle"),
         ("replayer/timeline.py", "from time import sleep"),
-        ("diagnosing/x.py", "import os, random"),
+        ("diagnosis/x.py", "import os, random"),
         ("surfaces/cli/run.py", "import subprocess as sp"),
         ("tooling/x.py", "import socket"),
     ],

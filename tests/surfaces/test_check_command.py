@@ -68,7 +68,7 @@ def test_a_quick_answer_imports_no_rule_no_catalogue_and_nothing_heavy(folder: P
     above = (
         "twice.recording.recorder",
         "twice.replayer",
-        "twice.diagnosing",
+        "twice.diagnosis",
         "twice.checking.syntax.module",
     )
 

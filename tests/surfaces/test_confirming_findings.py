@@ -15,7 +15,7 @@ from twice.checking.checking import check
 from twice.checking.findings import Finding
 from twice.checking.policy import Policy
 from twice.checking.registry import every_rule
-from twice.diagnosing.varying.factors import FACTORS
+from twice.diagnosis.vary.factors import FACTORS
 from twice.errors import UsageError
 from twice.surfaces.confirming import Confirmation, Trial, confirm
 from twice.surfaces.rule_factors import factors_of

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from programs import cli, recorded
-from twice.diagnosing.divergence import OperationFound
+from twice.diagnosis.divergence import OperationFound
 from twice.surfaces.report.excerpt import excerpt
 from twice.surfaces.report.gathering import STRETCHES_MAX, changes, events
 from twice.surfaces.report.strips import figure

@@ -10,7 +10,7 @@ import pytest
 import twice
 from cases import CASES, PRECONDITIONS, PROGRAMS, SAMPLE, Case, first_difference
 from tiers import sampled
-from twice.diagnosing.log_comparison import compare_logs
+from twice.diagnosis.log_comparison import compare_logs
 from twice.replayer.branch_session import branch
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from cases import CASES, PRECONDITIONS, SAMPLE, Case
 from tiers import sampled
-from twice.diagnosing.diagnose import diagnose
+from twice.diagnosis.diagnose import diagnose
 
 Recorded = Callable[[Case], tuple[Path, Path]]
 

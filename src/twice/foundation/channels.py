@@ -1,7 +1,7 @@
 """The ten ways in which two runs can come to differ: a closed list.
 
 Every divergence is attributed to one of them; each is settled in one artifact of a specification.
-What counts as evidence for a channel is decided in ``diagnosing``.
+What counts as evidence for a channel is decided in ``diagnosis``.
 
 Invariant: ten channels, artifacts 02 to 11, one each, in this order.
 """

@@ -11,7 +11,7 @@ from pathlib import Path
 from twice.checking.checking import check
 from twice.checking.findings import Finding
 from twice.checking.policy import Policy
-from twice.diagnosing.divergence import Divergence, OperationFound
+from twice.diagnosis.divergence import Divergence, OperationFound
 
 
 def add_findings(found: Divergence) -> Divergence:

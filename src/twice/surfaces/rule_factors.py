@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.diagnosing.varying.variation import BASELINE
+from twice.diagnosis.vary.variation import BASELINE
 
 _ITSELF: Final = (BASELINE,)
 _CONCURRENT: Final = ("task order", "switch interval")

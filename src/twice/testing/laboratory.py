@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from twice.diagnosing.varying.factor import Here, varied
-from twice.diagnosing.varying.varying import chosen_factors
+from twice.diagnosis.vary.factor import Here, varied
+from twice.diagnosis.vary.varying import chosen_factors
 from twice.foundation.with_blocks import Closing
 from twice.recording.record import discard_hidden
 from twice.recording.recorder import record_job, refuse_lack_of_copy

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import pytest
 
-from twice.diagnosing.diagnose import diagnose_failure
+from twice.diagnosis.diagnose import diagnose_failure
 from twice.errors import ProgramChanged, TwiceError, UsageError
 from twice.foundation.comparison import differences
 from twice.foundation.digests import Algorithm, digest_bytes
@@ -312,7 +312,7 @@ def _shown(path: Path, root: Path) -> str:
 
 
 def _by_hand(setup: Setup) -> str:
-    from twice.diagnosing.varying.varying import command
+    from twice.diagnosis.vary.varying import command
 
     return f"run it by hand: {command(setup, {}, 'a')}"
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 
-from twice.diagnosing.diagnose import diagnose, diagnose_failure
-from twice.diagnosing.restores.missing import missing_state
-from twice.diagnosing.varying.varying import command
+from twice.diagnosis.diagnose import diagnose, diagnose_failure
+from twice.diagnosis.restore_gaps.missing import missing_state
+from twice.diagnosis.vary.varying import command
 from twice.errors import PropertyBroken, TwiceError
 from twice.foundation.channels import Channel
 from twice.recording.runrecord import RunRecord

@@ -18,7 +18,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from twice.diagnosing.objects.mujocostate import is_mjdata
+from twice.diagnosis.object_digest.mujocostate import is_mjdata
 from twice.errors import ComponentRefused, RestoreRefused
 
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), np.ndarray})

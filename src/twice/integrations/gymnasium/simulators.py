@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from twice.diagnosing.objects.mujocostate import is_mjdata, mjdata_fields, mjdata_outputs
+from twice.diagnosis.object_digest.mujocostate import is_mjdata, mjdata_fields, mjdata_outputs
 
 State = dict[str, Any]
 

@@ -41,7 +41,7 @@ _CARRYING = tuple(
         "recording/run.py",
         "recording/sealing/",
         "recording/comparepoints.py",
-        "diagnosing/tracing/",
+        "diagnosis/tracing/",
     )
 )
 Kind = Literal["user", "package", "session", "carrier", "import", "library"]

@@ -1,7 +1,7 @@
 """Where two surroundings differ, by factor, and one with a single factor of the other.
 
 A factor is what an experiment varies as one thing: a hash seed, all thread caps together, one other
-variable. Running the experiment lives in ``diagnosing``.
+variable. Running the experiment lives in ``diagnosis``.
 
 Invariant: swapping every factor of ``differences(a, b)`` into ``a`` gives surroundings equal to
 ``b`` in what a child sees.

@@ -6,7 +6,7 @@ variables. A child gets them as variables of our own, ``TWICE_CHILD_*``, which a
 surroundings like every other; it takes them out of its environment before the program is loaded, so
 that a program sees their effect and not them.
 
-Not here: which values are worth trying (``diagnosing.varying``).
+Not here: which values are worth trying (``diagnosis.vary``).
 
 Invariant: without such a variable a process is left as it is.
 """

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from twice.diagnosing.divergence import Divergence
+from twice.diagnosis.divergence import Divergence
 from twice.errors import OutputUnwritable
 from twice.foundation.printable import printable
 from twice.recording.recorder import refuse_existing

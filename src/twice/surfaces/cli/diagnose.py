@@ -23,8 +23,8 @@ import threading
 from pathlib import Path
 from typing import Final
 
-from twice.diagnosing.diagnose import diagnose
-from twice.diagnosing.divergence import Divergence
+from twice.diagnosis.diagnose import diagnose
+from twice.diagnosis.divergence import Divergence
 from twice.errors import UsageError
 from twice.specifying.workspace import find_workspace
 from twice.surfaces.cli.showing import Doing, add_json, print_json
@@ -64,7 +64,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _diagnosed(options: argparse.Namespace) -> Divergence:
     if options.traces is not None:
-        from twice.diagnosing.tracefiles.writing import diagnose_traces
+        from twice.diagnosis.trace_file.writing import diagnose_traces
 
         if options.records:
             raise _wrong(f"records and --traces together: {options.records[0]}")

@@ -64,7 +64,7 @@ def _one(options: argparse.Namespace) -> tuple[str, None]:
 
 
 def _two(options: argparse.Namespace) -> tuple[str, str]:
-    from twice.diagnosing.diagnose import diagnose
+    from twice.diagnosis.diagnose import diagnose
     from twice.surfaces.report.two import page_of_two
 
     with Doing() as doing:

@@ -19,8 +19,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from twice.diagnosing.varying.factors import FACTORS
-from twice.diagnosing.varying.varying import vary
+from twice.diagnosis.vary.factors import FACTORS
+from twice.diagnosis.vary.varying import vary
 from twice.errors import UsageError
 from twice.foundation.determinism_class import Predicate
 from twice.recording.naming import is_record

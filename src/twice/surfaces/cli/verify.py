@@ -70,7 +70,7 @@ def _run(options: argparse.Namespace) -> int:
     statement = _verified(options)
     divergence = None
     if options.restores:
-        from twice.diagnosing.restores.missing import explained_restores
+        from twice.diagnosis.restore_gaps.missing import explained_restores
 
         with Progress("restoring") as progress:
             found = explained_restores(
@@ -82,7 +82,7 @@ def _run(options: argparse.Namespace) -> int:
         statement = replace(statement, restores=found)
     # Of a refusal there is nothing to find: it names its line.
     if options.diagnose and statement.failure is not None and statement.failure.name != SEAL:
-        from twice.diagnosing.diagnose import diagnose_failure
+        from twice.diagnosis.diagnose import diagnose_failure
 
         with Doing() as doing:
             divergence = diagnose_failure(options.record, statement.failure, progress=doing)

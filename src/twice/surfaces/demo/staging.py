@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from twice.diagnosing.diagnose import diagnose
-from twice.diagnosing.divergence import Divergence
+from twice.diagnosis.diagnose import diagnose
+from twice.diagnosis.divergence import Divergence
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record
 from twice.replayer.verification import Verification

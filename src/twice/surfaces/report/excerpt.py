@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from twice.diagnosing.divergence import OperationFound
+from twice.diagnosis.divergence import OperationFound
 from twice.recording.program import source_digests
 from twice.recording.runrecord import RunRecord
 from twice.surfaces.report.page import escape, paragraphs

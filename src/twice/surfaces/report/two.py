@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from twice.diagnosing.divergence import Divergence, OperationFound
+from twice.diagnosis.divergence import Divergence, OperationFound
 from twice.recording.runrecord import RunRecord
 from twice.surfaces.overview import ending_text, overview
 from twice.surfaces.report.excerpt import excerpt

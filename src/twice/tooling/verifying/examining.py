@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from twice.diagnosing.minimal_causes import Group, find_minimal_causes
+from twice.diagnosis.minimal_causes import Group, find_minimal_causes
 from twice.tooling.limiting import now_s
 from twice.tooling.verifying.attempts import Attempt, Outcome
 from twice.tooling.verifying.comparing import difference

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.diagnosing.varying.factor import Factor
-from twice.diagnosing.varying.factors import FACTORS
+from twice.diagnosis.vary.factor import Factor
+from twice.diagnosis.vary.factors import FACTORS
 
 EARLIER_CALLS: Final = "earlier calls"
 CREATION_ORDER: Final = "creation order"

@@ -19,8 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from twice.diagnosing.varying.factor import Here, varied
-from twice.diagnosing.varying.readback import took_effect, why_not
+from twice.diagnosis.vary.factor import Here, varied
+from twice.diagnosis.vary.readback import took_effect, why_not
 from twice.errors import ProgramFailed, SurroundingsRefused
 from twice.foundation.with_blocks import Closing
 from twice.recording.surroundings import environ_for_child, for_recording

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from twice.diagnosing.diagnose import diagnose
-from twice.diagnosing.divergence import Divergence
+from twice.diagnosis.diagnose import diagnose
+from twice.diagnosis.divergence import Divergence
 from twice.errors import TwiceError
 from twice.recording.program import Program
 from twice.recording.runrecord import RunRecord

@@ -1,0 +1,67 @@
+"""The process that executes one window of a run: ``python -m twice.diagnosis``.
+
+As a server it forks one such process whenever it is asked to.
+
+Invariant: it sends one answer, a traced window or what was seen before a tick, and ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from twice.diagnosis.restore_gaps.reading import unsteady
+from twice.diagnosis.tracing.trace import plan_from_json
+from twice.diagnosis.window import (
+    InspectControl,
+    WindowControl,
+    inspected_session,
+    leaves_of,
+    window_session,
+)
+from twice.recording.executing import execute
+from twice.recording.runrecord import RunRecord
+from twice.recording.serving import serve_actions
+from twice.replayer.rebuild import resume_at
+from twice.replayer.replay_job import open_job_record
+from twice.worker.channel import Channel
+
+
+def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Execute one window under one plan."""
+    plan = None if job["plan"] is None else plan_from_json(job["plan"])
+    with open_job_record(job) as record:
+        control = WindowControl(channel, job["first"], job["last"], plan, holds=job["holds"])
+        resume = resume_at(record, job["snapshot"])
+        if job["lent"] is None:
+            session = window_session(record, control, resume, job["changed"])
+        else:
+            path, ops = job["lent"]
+            with RunRecord.open(path) as lender:  # all that is lent is read at once
+                session = window_session(record, control, resume, job["changed"], (lender, ops))
+        execute(
+            session, dict, begin=lambda: control.begin(session), leave=lambda _: control.missed()
+        )
+        control.missed()
+
+
+def inspect_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Execute up to one tick and open what hangs on the tracked objects."""
+    with open_job_record(job) as record:
+        control = InspectControl(channel, job["tick"], leaves_of)
+        session = inspected_session(record, control, resume_at(record, job["snapshot"]))
+        execute(session, dict)
+
+
+def reading_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Execute up to one tick and read every state twice."""
+    with open_job_record(job) as record:
+        control = InspectControl(channel, job["tick"], unsteady)
+        session = inspected_session(record, control, resume_at(record, job["snapshot"]))
+        execute(session, dict)
+
+
+ACTIONS = {"inspect": inspect_here, "reading": reading_here, "trace": trace_here}
+
+if __name__ == "__main__":
+    serve_actions(ACTIONS)

@@ -1,0 +1,340 @@
+"""Through which of the ten channels did the difference come? By evidence, ranked.
+
+Each observation speaks for a channel with a weight: what stands on the first differing line, which
+surroundings flip the parting, how the values differ (order, a few ulps, a generator's position),
+whether the second run was resumed from a snapshot. Weights are added per channel and normalised.
+
+Experiments (``--confirm``) weigh more than what was observed: a cause that they bear out lifts its
+channel, and a channel all of whose causes they refute sinks.
+
+Invariant: a channel appears only with at least one observation, in words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from twice.diagnosis.divergence import Attribution, Confirmation
+from twice.diagnosis.localization import callables as tags
+from twice.diagnosis.localization.located import Located
+from twice.diagnosis.read_comparison import BY_LIBRARY
+from twice.foundation.channels import Channel
+from twice.foundation.comparison import FieldDifference
+from twice.recording.effects.ops import RECEIVED
+from twice.recording.surroundings import Surroundings, differences
+
+
+@dataclass(frozen=True)
+class DifferingFactor:
+    """One factor in which the surroundings of two runs differ, and what swapping it did.
+
+    Attributes:
+        name: ``hash seed``, ``threads``, ``env NAME`` ...
+        a: its variables on side a.
+        b: its variables on side b.
+        flips: whether side a with this factor of b leaves side a's record; None when not tried.
+    """
+
+    name: str
+    a: str
+    b: str
+    flips: bool | None = None
+
+
+def list_differing_factors(a: Surroundings, b: Surroundings) -> list[DifferingFactor]:
+    """Factors in which two runs' surroundings differ, in a fixed order."""
+    return [DifferingFactor(found.factor, found.a, found.b) for found in differences(a, b)]
+
+
+@dataclass
+class Observations:
+    """What is known of two runs that part; steps of a diagnosis add to it.
+
+    Attributes:
+        columns: judged columns that differ.
+        located: the operation, or None.
+        fields: typed differences of state.
+        factors: differing surroundings, tried or not.
+        resumed: the second run was restored from a snapshot of the first.
+        blind_spots: paths that differ and belong to no declared state.
+        substituted: inputs that a branch replaced.
+        clock_policy: the two runs have clocks of their own by policy.
+        reads_differ: the runs read different values from the world before the parting.
+        library_reads: what libraries read otherwise anywhere before the parting.
+        unsteady: components that reading changes, or that read differently each time: what was seen of them.
+        experiments: causes that were tried.
+        restores: component -> file and first line of its ``restore``, of a run that was put back.
+        non_reproducing: label of the side that does not reproduce itself, or None.
+        surer: where no operation was named, what would tell more; empty otherwise.
+        evidence: what was observed, in sentences.
+        caveats: what was not seen.
+    """
+
+    columns: Sequence[str] = ()
+    located: Located | None = None
+    fields: Sequence[FieldDifference] = ()
+    factors: Sequence[DifferingFactor] = ()
+    resumed: bool = False
+    blind_spots: Sequence[str] = ()
+    substituted: Sequence[str] = ()
+    clock_policy: bool = False
+    reads_differ: Sequence[str] = ()
+    library_reads: Sequence[str] = ()
+    unsteady: Mapping[str, Any] = field(default_factory=dict)
+    experiments: list[Confirmation] = field(default_factory=list)
+    restores: Mapping[str, Any] = field(default_factory=dict)
+    non_reproducing: str | None = None
+    surer: str = ""
+    evidence: list[str] = field(default_factory=list)
+    caveats: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Ballot:
+    """Weights and sentences, by channel."""
+
+    weights: dict[Channel, float] = field(default_factory=dict)
+    sentences: dict[Channel, list[str]] = field(default_factory=dict)
+
+    def add(self, channel: Channel, weight: float, sentence: str) -> None:
+        self.weights[channel] = self.weights.get(channel, 0.0) + weight
+        self.sentences.setdefault(channel, []).append(sentence)
+
+
+def attribute(seen: Observations) -> list[Attribution]:
+    """Channels by weight of evidence, the likeliest first."""
+    ballot = _Ballot()
+    if seen.resumed and not seen.substituted:
+        _resumed(seen, ballot)
+    else:
+        if seen.located is not None:
+            _line(seen, seen.located, ballot)
+            if not ballot.weights:
+                _library(seen, seen.located, ballot)
+        _surroundings(seen, ballot)
+        _fields(seen, ballot)
+    for name in seen.unsteady:
+        ballot.add(Channel.SNAPSHOT, 6.0, f"the state of {name} does not stay as it is when read")
+    if seen.substituted:
+        names = ", ".join(seen.substituted)
+        ballot.add(Channel.REPLAY, 4.0, f"a branch substituted the input {names}")
+    verdicts = _experiments(seen.experiments, ballot)
+    total = sum(ballot.weights.values()) or 1.0
+    ranked = sorted(ballot.weights, key=lambda one: (-ballot.weights[one], one.artifact))
+    return [
+        Attribution(
+            one,
+            min(ballot.weights[one] / total, ballot.weights[one] / 5.0, 0.99),
+            tuple(dict.fromkeys(ballot.sentences[one])),
+            verdicts.get(one),
+        )
+        for one in ranked
+    ]
+
+
+def _experiments(tried: Sequence[Confirmation], ballot: _Ballot) -> dict[Channel, bool]:
+    """Let experiments decide over what was observed; the verdict on each channel that they told of."""
+    told: dict[Channel, list[Confirmation]] = {}
+    for each in tried:
+        if each.outcome == "open":
+            continue
+        # What is read from the world and becomes a seed comes in through both.
+        becomes_seed = each.channel is Channel.EFFECTS and Channel.SEEDS in ballot.weights
+        for channel in (each.channel, *([Channel.SEEDS] if becomes_seed else [])):
+            told.setdefault(channel, []).append(each)
+    verdicts = {}
+    for channel, about in told.items():
+        confirmed = [each.sentence for each in about if each.outcome == "confirmed"]
+        if confirmed:
+            for sentence in confirmed:
+                ballot.add(channel, _CONFIRMED / len(confirmed), sentence)
+        elif channel in ballot.weights:
+            ballot.weights[channel] *= _REFUTED
+            ballot.sentences[channel] += [each.sentence for each in about]
+        verdicts[channel] = bool(confirmed)
+    return verdicts
+
+
+_CONFIRMED = 5.0
+_REFUTED = 0.2
+
+_LINE: tuple[tuple[str, Channel, float, str], ...] = (
+    (tags.UNSEEDED, Channel.SEEDS, 5.0, "the line makes a generator without a seed"),
+    (tags.CLOCK, Channel.EFFECTS, 4.0, "the line reads the clock"),
+    (tags.ENTROPY, Channel.EFFECTS, 4.0, "the line reads entropy from the system"),
+    (tags.ENVIRONMENT, Channel.EFFECTS, 4.0, "the line reads the environment"),
+    (tags.VARIABLE, Channel.EFFECTS, 4.0, "the line reads the environment"),
+    (tags.LISTING, Channel.EFFECTS, 4.0, "the line lists a folder"),
+    (tags.HASH, Channel.ENCODING, 4.0, "the line uses hash(), which differs between processes"),
+    (tags.PICKLE, Channel.ENCODING, 4.5, "the line keeps the bytes of a pickle"),
+    (tags.REPR, Channel.ENCODING, 3.5, "the line keeps the text of an object"),
+    (tags.ADDRESS, Channel.CONCURRENCY, 4.0, "the line uses id(), an address"),
+    (tags.MATMUL, Channel.FLOATING_POINT, 4.0, "the line calls a product of a BLAS library"),
+    (tags.SUM, Channel.FLOATING_POINT, 2.0, "the line reduces in an order"),
+    (tags.SHARED_DRAW, Channel.RNG, 3.0, "the line draws from a generator that others share"),
+)
+
+
+def _library(seen: Observations, located: Located, ballot: _Ballot) -> None:
+    """What a line may have brought in that calls a library, and says nothing by its names."""
+    is_told = f"{_ENTROPY}{BY_LIBRARY}" in seen.reads_differ
+    if located.calls and _ENTROPY in seen.library_reads and not is_told:
+        what = f"the line calls {located.calls[-1]}, and a library took entropy ({_ENTROPY}) before"
+        ballot.add(Channel.SEEDS, 3.0, f"{what}: nobody gave it a seed")
+        ballot.add(Channel.EFFECTS, 1.0, what)
+
+
+_ENTROPY = "entropy.urandom"
+_BECOMES_SEED = frozenset({tags.CLOCK, tags.ENTROPY, tags.HASH, tags.ENVIRONMENT, tags.VARIABLE})
+
+
+def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
+    """What stands on the first differing line."""
+    present = set(located.tags)
+    if located.seeds and present & _BECOMES_SEED:
+        name = ", ".join(located.seeds)
+        ballot.add(Channel.SEEDS, 6.0, f"what the line reads from the world becomes a seed: {name}")
+    elif tags.SEEDING in located.passed and present & _BECOMES_SEED:
+        ballot.add(
+            Channel.SEEDS, 6.0, "what the line reads from the world becomes a seed further on"
+        )
+    elif tags.SEEDING in present and present & {tags.CLOCK, tags.ENTROPY, tags.HASH}:
+        ballot.add(Channel.SEEDS, 6.0, "the line seeds a generator from the world")
+    for tag, channel, weight, sentence in _LINE:
+        if tag in present:
+            ballot.add(channel, weight, sentence)
+    made = [name for name in seen.reads_differ if name == f"entropy.urandom{BY_LIBRARY}"]
+    if located.kind == "stream position" and made and located.name != "stream positions":
+        sentence = f"a generator stands there on entropy that a library took: {located.name}"
+        ballot.add(Channel.SEEDS, 6.0, sentence)
+    elif located.kind == "stream position":
+        ballot.add(
+            Channel.RNG, 5.0, f"the position of a generator differs after it: {located.name}"
+        )
+        if tags.DRAW in present:
+            ballot.add(Channel.RNG, 2.0, "the line draws from it")
+    elif tags.DRAW in present and located.guard is not None:
+        ballot.add(Channel.RNG, 5.0, "one run alone draws there")
+    elif tags.DRAW in present:
+        ballot.add(Channel.RNG, 2.0, "the line draws from a generator")
+    elif tags.SEEDING in present and (located.guard is not None or not present & tags.WORLD):
+        ballot.add(Channel.RNG, 4.0, "the line derives seeds from something that differs")
+    elif tags.SEEDING in located.passed and located.guard is not None and located.side != "both":
+        ballot.add(Channel.RNG, 4.0, "one run alone moves what later seeds are derived from")
+    if tags.RESTORING in present and located.guard is not None:
+        ballot.add(Channel.SNAPSHOT, 6.0, "one run alone puts back there what was saved")
+    if located.iterates and located.kind == "order":
+        what = ", ".join(located.iterates)
+        ballot.add(Channel.CONCURRENCY, 4.5, f"the order in which {what} is iterated differs")
+    elif located.iterates and _has(seen.factors, "hash seed"):
+        what = ", ".join(located.iterates)
+        ballot.add(Channel.CONCURRENCY, 3.0, f"the line iterates {what} under another hash seed")
+    if _STARTS_THREAD.match(located.code or ""):
+        ballot.add(Channel.CONCURRENCY, 2.5, "what a thread did that the line starts shows there")
+    if _WAITS_FOR_THREAD.search(located.code or ""):
+        ballot.add(Channel.CONCURRENCY, 4.0, "what another thread did meanwhile shows at this line")
+    if located.thread not in {"", "MainThread", "main"}:
+        ballot.add(Channel.CONCURRENCY, 5.0, f"the operation ran on the thread {located.thread!r}")
+
+
+def _surroundings(seen: Observations, ballot: _Ballot) -> None:
+    """Which surroundings differ, and which of them flip the parting on their own."""
+    tried = [factor for factor in seen.factors if factor.flips is not None]
+    alone = len(seen.factors) == 1
+    together = bool(tried) and all(factor.flips is False for factor in seen.factors)
+    is_text = seen.located is not None and tags.TEXT in seen.located.tags
+    for factor in seen.factors:
+        if factor.flips is False and not together:
+            continue
+        if together:
+            weight, how = (
+                1.0,
+                f"the {factor.name} differs, and moves the parting only together with others",
+            )
+        elif factor.flips:
+            weight, how = 3.0, f"giving one run the other's {factor.name} alone moves the parting"
+        elif alone and not tried:
+            weight, how = 1.5, f"the only surrounding that differs is the {factor.name}"
+        else:
+            weight, how = 0.5, f"the {factor.name} differs"
+        channel = channel_of_factor(factor.name)
+        if is_text and factor.name in _OF_TEXT:
+            channel, weight = Channel.ENCODING, weight + 2.0
+        ballot.add(channel, weight, f"{how} ({factor.a or 'unset'} / {factor.b or 'unset'})")
+    if seen.clock_policy:
+        ballot.add(Channel.EFFECTS, 1.0, "the two runs were given different clocks")
+    code = seen.located.code if seen.located is not None else None
+    if RECEIVED.name in seen.reads_differ and _MAY_RECEIVE.search(code or ""):
+        sentence = "the line may receive from a connection, and other bytes came in on one"
+        ballot.add(Channel.EFFECTS, 3.0, sentence)
+    if seen.reads_differ:
+        names = ", ".join(seen.reads_differ)
+        ballot.add(Channel.EFFECTS, 1.0, f"the runs read other values from the world: {names}")
+
+
+def channel_of_factor(name: str) -> Channel:
+    """The channel through which a surrounding enters a run."""
+    if name in _ORDERS:
+        return Channel.CONCURRENCY
+    if name in {"threads", "cpu dispatch"}:
+        return Channel.FLOATING_POINT
+    return Channel.EFFECTS
+
+
+_OF_TEXT = frozenset(
+    ("locale", *(f"env PYTHON{name}" for name in ("COERCECLOCALE", "IOENCODING", "UTF8")))
+)
+_ORDERS = frozenset(
+    {
+        "hash seed", "addresses", "memory layout", "garbage collection", "switch interval", "processors",
+        "task order",
+    }
+)  # fmt: skip
+
+
+def _fields(seen: Observations, ballot: _Ballot) -> None:
+    """How the values differ."""
+    kinds = [difference.kind for difference in seen.fields]
+    if kinds and all(kind == "order" for kind in kinds):
+        ballot.add(Channel.CONCURRENCY, 1.5, "the same elements stand in another order")
+    ulps = [difference.ulps for difference in seen.fields if difference.ulps is not None]
+    if ulps and len(ulps) == len(seen.fields) and max(ulps) <= _FEW_ULPS:
+        sentence = (
+            f"values differ by {max(ulps)} ulps at most: another order of the same arithmetic"
+        )
+        ballot.add(Channel.FLOATING_POINT, 2.5, sentence)
+    if tuple(seen.columns) == ("streams",):
+        ballot.add(Channel.RNG, 3.0, "only the positions of generators differ")
+
+
+_FEW_ULPS = 4096
+_MAY_RECEIVE = re.compile(
+    r"\b(recv\w*|read\w*|urlopen|request\w*|get|post|put|fetch\w*|execute|run|text|json|content)\b"
+)
+_STARTS_THREAD = re.compile(r"[\w.\[\]]+\.start\(\)\s*(#|$)")  # a statement of its own
+_WAITS_FOR_THREAD = re.compile(
+    r"\.join\(\s*(timeout=.*)?\)"
+)  # of a thread: text is joined with an argument
+
+
+def _resumed(seen: Observations, ballot: _Ballot) -> None:
+    """The second run was restored: what restoring left out, or did besides."""
+    located = seen.located
+    present = set(located.tags) if located is not None else set()
+    reseeds = bool(present & {tags.SEEDING, tags.UNSEEDED})
+    if reseeds:
+        where = located.function if located is not None else "restore"
+        ballot.add(Channel.REPLAY, 6.0, f"restoring seeds a generator again, in {where}")
+    if seen.blind_spots:
+        paths = ", ".join(seen.blind_spots[:3])
+        weight = 1.0 if reseeds else 5.0  # a generator that is seeded again differs, of course
+        sentence = f"state that state() leaves out differs after restoring: {paths}"
+        ballot.add(Channel.SNAPSHOT, weight, sentence)
+    ballot.add(Channel.SNAPSHOT, 1.0, "the second run was restored from a snapshot of the first")
+
+
+def _has(factors: Iterable[DifferingFactor], name: str) -> bool:
+    return any(factor.name == name and factor.flips is not False for factor in factors)

@@ -1,0 +1,322 @@
+"""Execute windows of runs in processes of their own, each in the surroundings it is asked for.
+
+One execution gives a trace (under a plan), the digests at the closing point and the components'
+states there. It is a fork of a loaded process, or a fresh one where each has to be another.
+
+Invariant: an execution never changes a record and never runs in the caller's surroundings.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from twice.diagnosis.held_window import HeldWindow, may_be_held
+from twice.diagnosis.time_limit import TimeLimit
+from twice.diagnosis.tracing.trace import Plan, Trace, plan_to_json
+from twice.errors import ProgramFailed
+from twice.foundation.with_blocks import Closing
+from twice.recording.runrecord import RunRecord
+from twice.recording.surroundings import Surroundings, environ_for_child
+from twice.replayer.replay_job import (
+    folder_of,
+    job_for,
+    restorable_snapshot,
+    stand_ins_of,
+    surroundings_of,
+)
+from twice.worker.fork_server import ForkServer
+from twice.worker.process import FreshWorker
+
+CHILD: Final = "twice.diagnosis"
+BEFORE_ALL: Final = -1
+FIRST: Final = 0
+SECOND: Final = 1
+"""Numbers of kept processes. Two forks of one process have its addresses: what differs between forks of the first and of
+the second follows from addresses, as it would between fresh ones."""
+
+
+@dataclass
+class _Place:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    process: ForkServer | None = None
+
+
+class KeptProcesses(Closing):
+    """Loaded processes that executions are forked from, shared by the sides that have the same surroundings.
+
+    Each is started once, when it is first asked for, whoever asks at the same time. A context manager.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._places: dict[object, _Place] = {}
+
+    def get(
+        self, environ: Mapping[str, str], *, folder: str | None, python: str, number: int
+    ) -> ForkServer:
+        """The process with that environment, working folder, interpreter and number; started if need be."""
+        with self._lock:
+            key = (frozenset(environ.items()), folder, python, number)
+            place = self._places.setdefault(key, _Place())
+        with place.lock:
+            if place.process is None:
+                place.process = ForkServer(CHILD, environ, cwd=folder, python=python)
+            return place.process
+
+    def close(self) -> None:
+        """End them and what they forked."""
+        with self._lock:
+            places = list(self._places.values())
+            self._places.clear()
+        for place in places:
+            if place.process is not None:
+                place.process.close()
+
+
+@dataclass(frozen=True)
+class Window:
+    """From after one compare-point to another.
+
+    Attributes:
+        first: index of the point after which it opens; -1 before the program is loaded.
+        last: index of the point that closes it.
+    """
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What one execution of a window gave.
+
+    Attributes:
+        reached: whether the closing point was reached.
+        digests: column -> 16 bytes at the closing point.
+        reproduces: whether every column that the class judges is there as the side recorded it.
+        states: component -> canonical form there.
+        streams: stream -> its public state there.
+        restores: component -> file and first line of its ``restore``.
+        trace: what was traced, or None without a plan.
+    """
+
+    reached: bool
+    digests: Mapping[str, bytes]
+    reproduces: bool
+    states: Mapping[str, bytes]
+    streams: Mapping[str, Any]
+    restores: Mapping[str, Any]
+    trace: Trace | None
+
+
+class Side:
+    """One of the two runs, ready to be executed again.
+
+    Args:
+        label: ``a`` or ``b``.
+        record: its record.
+        python: the interpreter that executes it; empty for this one.
+        kept: the processes that executions are forked from; by default the side's own. The side closes them.
+
+    Attributes:
+        start: number of the snapshot that executions start from, or None for the top.
+        executions: how often it was executed.
+        limit: the time that executions may take, or None.
+        may_fork: whether a fork computes what a fresh process does, as far as is known.
+    """
+
+    def __init__(
+        self, label: str, record: RunRecord, python: str = "", kept: KeptProcesses | None = None
+    ) -> None:
+        self.label = label
+        self.python = python
+        self.record = record
+        self.surroundings = surroundings_of(record)
+        self.start: int | None = None
+        self.limit: TimeLimit | None = None
+        self.may_fork = True
+        self.executions = 0
+        self._kept = kept or KeptProcesses()
+        self._held: dict[tuple[int, int], tuple[object, HeldWindow]] = {}
+        self._may_be_held = may_be_held(record)
+        self._running: list[FreshWorker] = []
+        self._lock = threading.Lock()
+        self._holding = threading.Lock()  # another: who closes does not wait for a window to open
+
+    def fork_snapshot(self) -> int | None:
+        """The snapshot at which a branch was put back, or None for a run that is no branch."""
+        parent = self.record.parent
+        if parent is None or "fork" not in parent:
+            return None
+        return restorable_snapshot(self.record, parent["fork"]["tick"])
+
+    @property
+    def earliest(self) -> int:
+        """Index of the point after which a window may open at the earliest; -1 before the program."""
+        if self.start is None:
+            return BEFORE_ALL
+        return self.record.reader.snapshots[self.start].point - 1
+
+    def execute(
+        self,
+        window: Window,
+        plan: Plan | None,
+        surroundings: Surroundings | None = None,
+        *,
+        fork_of: int | None = None,
+        lent: tuple[str, Sequence[int]] | None = None,
+    ) -> Executed:
+        """Execute a window once.
+
+        Args:
+            window: which part of the run.
+            plan: what to trace, or None for digests only.
+            surroundings: instead of the side's own.
+            fork_of: number of the kept process that it is forked from: faster, and at the same addresses
+                every time. By default in a process of its own.
+            lent: path of another record, and numbers of the operations that are answered from it.
+
+        Raises:
+            ProgramFailed: E-PROGRAM-003, when the process died.
+            TimeLimitReached: E-DIAGNOSE-001.
+        """
+        pinned = surroundings or self.surroundings
+        own, others = self.surroundings.variables, pinned.variables
+        job = job_for(
+            self.record,
+            "trace",
+            changed=[name for name in {**own, **others} if own.get(name) != others.get(name)],
+            first=window.first,
+            last=window.last,
+            snapshot=self.start,
+            plan=None if plan is None else plan_to_json(plan),
+            lent=None if lent is None else [lent[0], list(lent[1])],
+            holds=False,
+        )
+        try:
+            self._check_time()
+            forked = fork_of is not None and self.may_fork
+            message = self._ask_fork(job, pinned, fork_of or FIRST) if forked else None
+            if message is None:
+                self._check_time()
+                message = self._fresh(job, pinned)
+        except (OSError, ProgramFailed):
+            self._check_time()  # what was ended by then died
+            raise
+        return _executed(message)
+
+    def _check_time(self) -> None:
+        if self.limit is not None:
+            self.limit.check()
+
+    def close(self) -> None:
+        """End the processes that were kept, and those that an interrupt left running."""
+        with self._lock:
+            for child in self._running:
+                child.kill()
+            for _, held in list(self._held.values()):
+                held.close()
+            self._held.clear()
+        self._kept.close()
+
+    def _fresh(self, job: Mapping[str, object], pinned: Surroundings) -> dict[str, Any]:
+        with self._lock:
+            self.executions += 1
+        environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
+        folder, python = folder_of(self.record), self.python
+        with FreshWorker(CHILD, environ, cwd=folder, python=python) as child:
+            with self._lock:
+                self._running.append(child)
+            try:
+                return child.ask(job)
+            finally:
+                with self._lock:
+                    self._running.remove(child)
+
+    def _ask_fork(
+        self, job: Mapping[str, Any], pinned: Surroundings, number: int
+    ) -> dict[str, Any] | None:
+        """What a fork answers, or None where a fresh process has to."""
+        environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
+        folder = folder_of(self.record)
+        kept = self._kept.get(environ, folder=folder, python=self.python, number=number)
+        if not kept.fit:
+            return None
+        with self._lock:
+            self.executions += 1
+        if self._may_be_held and job["lent"] is None:
+            message = self._hold(kept, job, number).ask(job["plan"])
+            if message is not None:
+                return message
+        return kept.ask(job)
+
+    def _hold(self, kept: ForkServer, job: Mapping[str, Any], number: int) -> HeldWindow:
+        """The process that is held where this window opens; one that was held elsewhere ends."""
+        what = {**job, "plan": None, "holds": True}
+        with self._holding:
+            asked = self._held.get((number, id(kept)))
+            if asked is None or asked[0] != what:
+                if asked is not None:
+                    asked[1].close()
+                asked = self._held[number, id(kept)] = (what, HeldWindow(kept.fork(), what))
+            return asked[1]
+
+    def inspect(self, tick: int, snapshot: int | None) -> dict[str, bytes]:
+        """Leaves under the tracked objects before a tick, from the top or from a snapshot."""
+        job = job_for(self.record, "inspect", tick=tick, snapshot=snapshot)
+        found: dict[str, bytes] = self._fresh(job, self.surroundings)["seen"]
+        return found
+
+    def unsteady(self, tick: int) -> dict[str, Any]:
+        """Components whose state does not stay what it is when it is read, before a tick."""
+        job = job_for(self.record, "reading", tick=tick, snapshot=self.start)
+        found: dict[str, Any] = self._fresh(job, self.surroundings)["seen"]
+        return found
+
+
+def reproduced(side: Side, window: Window) -> tuple[Executed, bool]:
+    """Execute a side until it reproduces its own point: from the top, else from where it was put back.
+
+    A branch that reproduces itself only from its snapshot is a run that restoring changed.
+
+    Returns:
+        The execution that counts, and whether it reproduces the recorded digests. ``side.start`` is
+        left at what worked, or at the top.
+    """
+    executed = side.execute(window, None, fork_of=FIRST)
+    if not executed.reproduces:
+        executed = side.execute(window, None)
+        # What it computes shows that it was forked.
+        side.may_fork = side.may_fork and not executed.reproduces
+    fork = side.fork_snapshot()
+    if executed.reproduces or fork is None:
+        return executed, executed.reproduces
+    side.start = fork
+    resumed = side.execute(window, None, fork_of=FIRST)
+    if resumed.reproduces:
+        return resumed, True
+    side.start = None
+    return executed, False
+
+
+def _executed(message: Mapping[str, Any]) -> Executed:
+    if message["kind"] != "window":
+        raise ProgramFailed(
+            f"The execution of a window ended with {message['kind']!r}.",
+            "Expected its trace.",
+            "Verify the record first: twice verify RECORD",
+        )
+    raw = message["trace"]
+    return Executed(
+        reached=message["reached"],
+        digests=message["digests"],
+        reproduces=message["reached"] and message["reproduces"],
+        states=message["states"],
+        streams=message["streams"],
+        restores=message["restores"],
+        trace=Trace.from_bytes(raw) if raw else None,
+    )

@@ -1,0 +1,235 @@
+"""From what was located to what is said of lines: which one, how sure it is, and what to do about it.
+
+Not for: the channel, which has a weight of its own (``attribution``); a finding of the checker at that line, whose
+remedy is closer (``surfaces`` puts it first).
+
+Invariant: the operation that is named is one that ran inside a traced window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from twice.diagnosis.divergence import OperationFound, Result
+from twice.diagnosis.localization import callables as tags
+from twice.diagnosis.localization.located import Located
+from twice.diagnosis.localization.reading_functions import function_lines, lines_called
+from twice.diagnosis.localization.reading_lines import line_facts
+from twice.diagnosis.tracing.paths import OBJECT
+from twice.foundation.channels import Channel
+from twice.foundation.comparison import FieldDifference
+
+_STREAM_POSITIONS: Final = "stream positions"
+_BESIDE: Final = 0.3  # of an earlier difference that nobody saw come in
+_SURE: Final = 0.65
+"""Below, a line is a candidate and not the operation."""
+_EXPLAINS: Final = tags.WORLD | {
+    tags.PICKLE,
+    tags.REPR,
+    tags.MATMUL,
+    tags.SHARED_DRAW,
+    tags.SEEDING,
+}
+_BY_TAG: Final = (
+    (tags.UNSEEDED, Channel.SEEDS, "give it a seed of the run: run.rng(name), or a seed derived from it"),
+    (tags.CLOCK, Channel.EFFECTS, "take the time as an input: run.input(name, time.time)"),
+    (tags.ENTROPY, Channel.EFFECTS, "draw it from a generator of the run: run.rng(name)"),
+    (tags.LISTING, Channel.EFFECTS, "sort the listing"),
+    (tags.ENVIRONMENT, Channel.EFFECTS, "take it as an input: run.input(name, ...)"),
+    (tags.VARIABLE, Channel.EFFECTS, "hand it in as configuration: run.config[name], or --set name=value"),
+    (tags.TEXT, Channel.ENCODING, 'say which encoding: encoding="utf-8"'),
+    (tags.HASH, Channel.ENCODING, "use a digest that is the same in every process: hashlib, or zlib.crc32"),
+    (tags.PICKLE, Channel.ENCODING, "write the value in a form with one order, as json with sort_keys=True"),
+    (tags.REPR, Channel.ENCODING, "write the fields that matter, not the text of the object"),
+    (tags.ADDRESS, Channel.CONCURRENCY, "use a number that the program gives, not an address"),
+    (tags.MATMUL, Channel.FLOATING_POINT, "give both runs the same number of threads, or declare a tolerance"),
+    (tags.SUM, Channel.FLOATING_POINT, "add in one order, or with math.fsum, or declare a tolerance"),
+    (tags.SHARED_DRAW, Channel.RNG, "give each part a generator of its own: run.rng(name)"),
+)  # fmt: skip
+_BY_CHANNEL: Final = {
+    Channel.SEEDS: "give every generator a seed of the run: run.rng(name), or reset(seed=...)",
+    Channel.RNG: "give each part a generator of its own: run.rng(name)",
+    Channel.SNAPSHOT: "return what is missing from state(), and put it back in restore()",
+    Channel.EFFECTS: "record what comes from the world: run.input, or @twice.effect around the call",
+    Channel.FLOATING_POINT: "give both runs the same number of threads, or declare a tolerance",
+}
+_ORDER: Final = "walk it in an order of its own: sorted({what})"
+
+
+@dataclass(frozen=True)
+class NamedLines:
+    """What a verdict says of lines.
+
+    Attributes:
+        result: ``localised``, ``candidates`` or ``unlocalised``.
+        operation: the line, when it is sure enough.
+        candidates: lines of which none is, the likeliest first.
+    """
+
+    result: Result
+    operation: OperationFound | None = None
+    candidates: Sequence[OperationFound] = ()
+
+
+def name_lines(
+    located: Located | None,
+    fields: Sequence[FieldDifference],
+    *,
+    library_read: bool,
+    substituted: Collection[str] = (),
+) -> NamedLines:
+    """The line as the verdict prints it, or the lines that come into question.
+
+    Args:
+        located: what was found.
+        fields: typed differences of state.
+        library_read: whether libraries read other values from the world before the runs parted.
+        substituted: names of the inputs that a branch was given in place of its own.
+    """
+    if located is None:
+        return NamedLines("unlocalised")
+    confidence, surer = _judge_line(located, library_read=library_read, substituted=substituted)
+    first = _operation_of(located, fields, confidence, surer)
+    if confidence >= _SURE:
+        return NamedLines("localised", first)
+    found = [first]
+    if located.beside is not None:
+        place = located.beside
+        found.append(
+            OperationFound(
+                place.file, place.line, place.function, place.code or "", "", "", "", _BESIDE
+            )
+        )
+    return NamedLines("candidates", None, sorted(found, key=lambda one: -one.confidence))
+
+
+def _operation_of(
+    located: Located, fields: Sequence[FieldDifference], confidence: float, surer: str
+) -> OperationFound:
+    """A line with its values; a stream position is named by its stream."""
+    name, a, b = located.name.removeprefix(OBJECT), located.value_a, located.value_b
+    moved = [difference for difference in fields if difference.path.startswith("streams[")]
+    if name == _STREAM_POSITIONS and moved:
+        name, a, b = moved[0].path, moved[0].a, moved[0].b
+    return OperationFound(
+        file=located.file,
+        line=located.line,
+        function=located.function,
+        code=located.code or "",
+        name=name,
+        a=a,
+        b=b,
+        confidence=confidence,
+        surer=surer,
+    )
+
+
+def _judge_line(
+    located: Located, *, library_read: bool, substituted: Collection[str]
+) -> tuple[float, str]:
+    """How sure the line is, 0 to 1, and what would tell more; empty where the line explains itself.
+
+    A line that reads the world, hashes, draws or walks a set explains by itself why its result differs. One
+    that calls code which nobody looked into may have passed on what came from elsewhere; one that only computes
+    has read something that was not seen.
+    """
+    if any(located.name == f"inputs[{name!r}]" for name in substituted):
+        return (0.95, "")
+    if located.before_window and located.entered is not None:
+        return (0.8, "")  # of state that a snapshot leaves out: the line lets it in
+    if located.before_window:
+        older = "the difference is older than what was traced: record from an earlier state"
+        return (0.3, older)
+    if explains_itself(located):
+        return (0.95, "")
+    is_alone = {tags.DRAW, tags.RESTORING} & set(located.tags) and located.guard is not None
+    if located.is_switched or is_alone:
+        return (0.9, "")  # one side alone does it, and that is all it takes
+    if located.kind == "stream position" or tags.DRAW in located.tags:
+        return (0.8 if located.beside is None else 0.6, _surer(located))
+    confidence = 0.75 if located.calls and library_read else 0.65 if located.calls else 0.5
+    if located.unseen:
+        confidence -= 0.3
+    if located.beside is not None:
+        confidence -= 0.2
+    return (confidence, _surer(located))
+
+
+def explains_itself(located: Located) -> bool:
+    """Whether what stands on the line is enough for its result to differ, whatever it read."""
+    return bool(_EXPLAINS & set(located.tags)) or (
+        located.kind == "order" and bool(located.iterates)
+    )
+
+
+def _surer(located: Located) -> str:
+    if located.beside is not None:
+        return f"see whether {located.beside.file}:{located.beside.line} differs without it"
+    if located.unseen:
+        return f"track what the line reads: {located.unseen[0]}"
+    if located.calls:
+        return f"record what {located.calls[-1]} reads, as a declared effect"
+    return "track the state that the line reads"
+
+
+def move_to_first_use(located: Located) -> Located:
+    """Credit a difference that is older than the trace to the line that lets it into the tracked state."""
+    place = located.entered
+    if place is None:
+        return located
+    facts = line_facts(place.file, place.line)
+    return replace(
+        located.credit(place),
+        calls=facts.calls if facts else (),
+        tags=facts.tags if facts else (),
+        iterates=facts.iterates if facts else (),
+    )
+
+
+def move_to_reseeding_line(located: Located, restores: Mapping[str, Any]) -> Located:
+    """Credit a difference after a restore to the line of ``restore`` that seeds a generator.
+
+    What draws afterwards only shows it. Methods that ``restore`` calls are looked through as well.
+
+    Args:
+        located: what was found.
+        restores: component -> file and first line of its ``restore``.
+    """
+    for name in sorted(restores):
+        if not any(path.startswith(f"{OBJECT}{name}") for path in located.untracked):
+            continue
+        file, first = restores[name]
+        lines = [*function_lines(file, first), *lines_called(file, first)]
+        for line in lines:
+            facts = line_facts(file, line)
+            if facts is not None and {tags.SEEDING, tags.UNSEEDED} & set(facts.tags):
+                return replace(
+                    located,
+                    file=file,
+                    line=line,
+                    function=f"{name}: restore",
+                    code=facts.code,
+                    calls=facts.calls,
+                    tags=facts.tags,
+                    iterates=facts.iterates,
+                )
+    return located
+
+
+def list_blind_spots(located: Located) -> list[str]:
+    """Paths that differ and belong to no declared state, as people write them."""
+    spots = [path.removeprefix(OBJECT) for path in located.untracked if path.startswith(OBJECT)]
+    return list(dict.fromkeys(spots))
+
+
+def find_remedy(located: Located | None, channel: Channel) -> str:
+    """Return what to do about a difference that came through a channel; empty where nothing is sure to help."""
+    if located is not None:
+        if channel is Channel.CONCURRENCY and located.iterates:
+            return _ORDER.format(what=located.iterates[-1])
+        for tag, of, remedy in _BY_TAG:
+            if of is channel and tag in located.tags:
+                return remedy
+    return _BY_CHANNEL.get(channel, "")

@@ -1,0 +1,226 @@
+"""Finds where a path begins to differ, and credits it to the line that ran just before.
+
+For: the rules of credit. A difference that is visible at one event and not at the one before was made by
+what ran in between. Where the sides went different ways in between, each side is looked at alone.
+An argument of a generator or coroutine was bound where that was made, an exception came from where
+it was raised, and a value that left through a ``finally`` was made by the return before it.
+
+Not for: what the operation took its difference from (``slicing``).
+
+Invariant: a beginning names an operation that ran before its moment, in the same thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from twice.diagnosis.localization.moments import Flow, Moment, Moments, Operation
+from twice.diagnosis.localization.observer import Observer
+from twice.diagnosis.localization.reading_lines import LineFacts, line_facts
+from twice.diagnosis.localization.searcher import Search, Searcher
+from twice.diagnosis.tracing.paths import depth_of, is_local, is_returned
+from twice.diagnosis.tracing.trace import SAMPLES_MAX, Sample
+
+_BACK_MAX = 4000  # events looked through for the beginning of a statement
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where a path begins to differ.
+
+    Args:
+        path: the path.
+        moment: number of the first moment of the run of differences.
+        operation: what ran just before; of side b when only that side ran it.
+        other: what side b ran instead, when both sides changed the path in their own ways.
+        guard: the last operation that both sides ran, when they then parted and the operation lies
+            in the part that is not common.
+        before_window: the difference was there at the first moment.
+    """
+
+    path: str
+    moment: int
+    operation: Operation
+    other: Operation | None = None
+    guard: Operation | None = None
+    before_window: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A path that differs at a moment, and the question where that began."""
+
+    path: str
+    until: int
+
+
+class Beginnings:
+    """Searches for beginnings, many at a time.
+
+    Args:
+        observer: looks at the state of both sides.
+        searcher: carries the searches to their end.
+        moments: the paired events.
+    """
+
+    def __init__(self, observer: Observer, searcher: Searcher, moments: Moments) -> None:
+        self._observer, self._searcher, self._moments = observer, searcher, moments
+
+    def find(self, goals: list[Goal]) -> list[Beginning]:
+        """Where each goal began; all of them are searched together."""
+        searches = [self._search(goal) for goal in goals]
+        self._searcher.run(searches)
+        return [self._beginning(search) for search in searches]
+
+    def _search(self, goal: Goal) -> Search:
+        if is_returned(goal.path):
+            only = self._moments.numbers[goal.until : goal.until + 1]
+            return Search(goal.path, only, goal.until)
+        if not is_local(goal.path):
+            return Search(goal.path, self._moments.numbers, goal.until)
+        moment = self._moments.all[goal.until]
+        stretches = self._moments.a.stretches(moment.lane, moment.a, depth_of(goal.path))
+        return Search(goal.path, self._moments.within(moment.lane, stretches), goal.until)
+
+    def _beginning(self, search: Search) -> Beginning:
+        first = self._moments.all[search.high]
+        before = self._moments.previous(search.high)
+        if before is None:
+            here = self._moments.a.running_after(first.lane, first.a)
+            return Beginning(search.path, search.high, here, before_window=True)
+        last = self._moments.all[before]
+        common = self._where_it_came_in(search.path, last, first)
+        if first.a - last.a == 1 and first.b - last.b == 1:
+            return self._on_its_way(Beginning(search.path, search.high, common))
+        return self._in_gap(search, last, first, common)
+
+    def _on_its_way(self, begun: Beginning) -> Beginning:
+        """A value that left through a ``finally`` was made by the return before it."""
+        flow, operation = self._moments.a, begun.operation
+        if not is_returned(begun.path) or operation.place.event != "line":
+            return begun
+        lane, depth = operation.lane, operation.depth
+        for index in range(operation.index, max(-1, operation.index - _BACK_MAX), -1):
+            place = flow.position(lane, index)
+            if flow.depth(lane, index) < depth or place.event in {"call", "begin"}:
+                break
+            if flow.depth(lane, index) > depth or place.event != "line":
+                continue
+            facts = line_facts(place.file, place.line)
+            if index == operation.index and (facts is None or not _in_finally(facts)):
+                break
+            if facts is not None and facts.kind == "Return":
+                number = self._moments.at_or_before(lane, index)
+                paired = number is not None and self._moments.all[number].a == index
+                guard = None
+                if number is not None and not paired:
+                    guard = flow.running_after(lane, self._moments.all[number].a)
+                made = flow.running_after(lane, index)
+                return Beginning(begun.path, begun.moment, made, guard=guard)
+        return begun
+
+    def _where_it_came_in(self, path: str, last: Moment, first: Moment) -> Operation:
+        """What both sides ran before a moment; of a bound argument or exception, where that was."""
+        flow, lane = self._moments.a, first.lane
+        common = flow.running_after(lane, last.a)
+        here = flow.position(lane, first.a)
+        if here.event == "begin" and is_local(path) and depth_of(path) == flow.depth(lane, first.a):
+            return self._made(here.function, lane, last.a) or common
+        facts = line_facts(common.place.file, common.place.line)
+        if facts is not None and facts.kind == "ExceptHandler" and common.place.event == "line":
+            raised = flow.running_after(lane, max(0, statement_start(flow, common) - 1))
+            if raised.depth == common.depth:
+                return raised
+        return common
+
+    def _made(self, function: str, lane: str, index: int) -> Operation | None:
+        """The last line before an event that called a generator function or made a coroutine."""
+        flow, name = self._moments.a, function.rpartition(".")[2]
+        for at in range(index, max(-1, index - _BACK_MAX), -1):
+            place = flow.position(lane, at)
+            facts = line_facts(place.file, place.line) if place.event == "line" else None
+            if facts is not None and any(call.rpartition(".")[2] == name for call in facts.calls):
+                return flow.running_after(lane, at)
+        return None
+
+    def _in_gap(self, search: Search, last: Moment, first: Moment, common: Operation) -> Beginning:
+        """The operation lies where the sides went different ways."""
+        low = self._past_common(search.path, last, first)
+        changed_a = self._changed(self._moments.a, search.path, last.lane, low.a, first.a)
+        changed_b = self._changed(self._moments.b, search.path, last.lane, low.b, first.b)
+        if changed_a == last.a or changed_b == last.b or changed_a is changed_b is None:
+            return Beginning(search.path, search.high, common)
+        ran_a, ran_b = (
+            None if index is None else flow.running_after(last.lane, index)
+            for flow, index in ((self._moments.a, changed_a), (self._moments.b, changed_b))
+        )
+        operation = ran_a or ran_b
+        assert operation is not None, "one of the sides changed the path"
+        other = ran_b if ran_a is not None else None
+        return Beginning(search.path, search.high, operation, other, guard=common)
+
+    def _past_common(self, path: str, last: Moment, first: Moment) -> Moment:
+        """Where the part begins that is not common: behind what both ran, if that left the path the same."""
+        after = replace(last, a=last.a + 1, b=last.b + 1)
+        if after.a > first.a or after.b > first.b:
+            return last
+        held = []
+        for flow, index in ((self._moments.a, after.a), (self._moments.b, after.b)):
+            self._observer.look_at(flow.side, [(last.lane, index)])
+            sample = self._observer.sample(flow.side, (last.lane, index))
+            if sample is None:
+                return last
+            held.append(sample.digests.get(path))
+        return after if held[0] == held[1] else last
+
+    def _changed(self, flow: Flow, path: str, lane: str, low: int, high: int) -> int | None:
+        """The last event in a stretch at which one side still held the value of its first event."""
+        look, sample = self._observer.look_at, self._observer.sample
+        look(flow.side, [(lane, low), (lane, high)])
+        at_low, at_high = sample(flow.side, (lane, low)), sample(flow.side, (lane, high))
+        if at_low is None or at_high is None:
+            return None
+        held = at_low.digests.get(path)
+        if at_high.digests.get(path) == held:
+            return None
+        while high - low > 1:
+            step = max(1, (high - low) // (SAMPLES_MAX - 2))
+            inside = list(range(low + 1, high, step))[:SAMPLES_MAX]
+            look(flow.side, [(lane, index) for index in inside])
+            same = [index for index in inside if self._holds(flow, path, lane, index, held)]
+            new_low = max([low, *same])
+            high = min([high, *(index for index in inside if index > new_low)])
+            if step == 1 or (new_low == low and high == low + 1):
+                return new_low
+            low = new_low
+        return low
+
+    def _holds(self, flow: Flow, path: str, lane: str, index: int, held: bytes | None) -> bool:
+        sample: Sample | None = self._observer.sample(flow.side, (lane, index))
+        return sample is not None and sample.digests.get(path) == held
+
+
+def statement_start(flow: Flow, operation: Operation) -> int:
+    """Index of the event at which the statement that ran began."""
+    lane, depth = operation.lane, operation.depth
+    facts = line_facts(operation.place.file, operation.place.line)
+    start: int | None = None
+    for index in islice(flow.back_from(lane, operation.index, depth), _BACK_MAX):
+        level, place = flow.depth(lane, index), flow.position(lane, index)
+        if level == depth and place.event == "return":
+            continue
+        within = facts is not None and facts.first <= place.line <= facts.last
+        if level < depth or (start is not None and not within):
+            break
+        start = index
+        if not within or place.event != "line":
+            break
+    return operation.index if start is None else start
+
+
+def _in_finally(facts: LineFacts) -> bool:
+    """Whether a frame that returns after this statement did not return by it."""
+    return facts.kind not in {"Return", "FunctionDef", "AsyncFunctionDef", "Raise"} and not (
+        facts.yields
+    )

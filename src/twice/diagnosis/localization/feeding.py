@@ -1,0 +1,150 @@
+"""What went into an object that nobody can look into.
+
+A database in memory, the trees of a booster and the bytes behind an address differ, and nothing shows it. The
+lines that gave such an object what it holds are found by its names; the first of them that read something
+different leads on.
+
+For: the step of the way back at a line that reads an opaque object, and nothing that differs.
+
+Not for: objects whose content is compared: they have paths of their own.
+
+Invariant: a goal is a path that was seen to differ when a line began that names the object.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twice.diagnosis.localization.beginnings import Goal
+from twice.diagnosis.localization.callables import WORLD
+from twice.diagnosis.localization.moments import Moments, Operation
+from twice.diagnosis.localization.observer import Observer
+from twice.diagnosis.localization.reading_lines import LineFacts, line_facts
+from twice.diagnosis.localization.resolving import find_references, list_names_read, resolve
+from twice.diagnosis.tracing.paths import frame_prefix, under
+from twice.diagnosis.tracing.trace import SAMPLES_MAX, Position, Sample
+
+_ROUNDS = 3  # a cursor of a connection, a statement of a cursor
+
+
+class Feeding:
+    """Finds what went into opaque objects.
+
+    Args:
+        observer: looks at the state of both sides.
+        moments: the paired events.
+    """
+
+    def __init__(self, observer: Observer, moments: Moments) -> None:
+        self._observer, self._moments = observer, moments
+
+    def find(
+        self, operation: Operation, start: int, facts: LineFacts | None, path: str
+    ) -> list[Goal]:
+        """What differed when a line gave something to an opaque object that a statement reads.
+
+        Args:
+            operation: what ran.
+            start: index of the event at which its statement began.
+            facts: what its statement does.
+            path: the path that differs after it.
+        """
+        number = self._moments.at_or_before(operation.lane, start)
+        if facts is None or number is None or WORLD & set(facts.tags):
+            return []
+        self._observer.look([number])
+        moment = self._moments.all[number]
+        sample = self._observer.sample("a", (moment.lane, moment.a))
+        if sample is None:
+            return []
+        prefix = frame_prefix(operation.depth, operation.place.function)
+        names = list_names_read(facts, operation, path)
+        words = {
+            word
+            for name in names
+            if (owner := resolve(name, prefix, sample)[0]) is not None
+            and self._observer.list_opaque(owner, sample)
+            for word in _list_words(name, owner, prefix, sample)
+        }
+        return self._first_that_differs(operation.lane, start, words) if words else []
+
+    def _first_that_differs(self, lane: str, until: int, words: set[str]) -> list[Goal]:
+        """What the first line read that names the object, read something different and gives it away."""
+        feeding = self._list_feeding(lane, until, words)
+        half = SAMPLES_MAX // 2
+        numbers = sorted({*feeding[:half], *feeding[-half:]})
+        self._observer.look(numbers)
+        for number in numbers:
+            moment = self._moments.all[number]
+            sample = self._observer.sample("a", (moment.lane, moment.a))
+            differing = self._observer.differing(number)
+            if sample is None or not differing:
+                continue
+            place = self._moments.a.position(moment.lane, moment.a)
+            depth = self._moments.a.depth(moment.lane, moment.a)
+            facts = line_facts(place.file, place.line)
+            prefix = frame_prefix(depth, place.function)
+            found: dict[str, None] = {}
+            for name in facts.reads if facts is not None else ():
+                owner, _ = resolve(name, prefix, sample)
+                if owner is not None:
+                    members = [each for each in sorted(differing) if under(each, owner)]
+                    found.update(
+                        dict.fromkeys(members or find_references(owner, sample, differing))
+                    )
+            if found:
+                return [Goal(path, number) for path in found]
+        return []
+
+    def _list_feeding(self, lane: str, until: int, words: set[str]) -> list[int]:
+        """Moments before an event at which a line begins that names the object, or what was made of it."""
+        flow = self._moments.a
+        visited = {place for place, _ in flow.list_visited(lane, 0, until - 1)}
+        lines = [place for place in visited if place.event == "line"]
+        read = {place: line_facts(place.file, place.line) for place in lines}
+        known = set(words)
+        for _ in range(_ROUNDS):
+            known |= {
+                name.rpartition(".")[2]
+                for facts in read.values()
+                if facts is not None and _is_made_of(facts, known)
+                for name in facts.assigns
+            }
+        naming = {place for place, facts in read.items() if facts and _names(facts, known)}
+        events = self._events_at(lane, until, naming)
+        return [int(number) for number in self._moments.at(lane, events)]
+
+    def _events_at(self, lane: str, until: int, places: set[Position]) -> np.ndarray:
+        wanted = np.array([place in places for place in self._moments.a.trace.positions], bool)
+        held = np.asarray(self._moments.a.lanes[lane].places)[:until]
+        return np.flatnonzero(np.take(wanted, held))
+
+
+def _list_words(name: str, owner: str, prefix: str, sample: Sample) -> set[str]:
+    """The names under which code speaks of an object; a method that is called on it is none.
+
+    Where paths end above it, what is written behind them is its name.
+    """
+    parts = name.split(".")
+    is_path = [resolve(".".join(parts[: at + 1]), prefix, sample)[1] for at in range(len(parts))]
+    behind = parts[sum(is_path) : -1]
+    if behind:
+        return {behind[-1]}
+    aliases = [alias for alias, path in sample.aliases.items() if path == owner]
+    return {_last(path) for path in (owner, *aliases)} - {"self", ""}
+
+
+def _last(path: str) -> str:
+    tail = path.rpartition(">")[2].rpartition(":")[2].rpartition(".")[2]
+    return tail.partition("[")[0].strip("()")
+
+
+def _names(facts: LineFacts, words: set[str]) -> bool:
+    return any(words & set(name.split(".")) for name in (*facts.reads, *facts.assigns))
+
+
+def _is_made_of(facts: LineFacts, words: set[str]) -> bool:
+    """Whether a statement binds what a method of the object returns."""
+    return facts.kind in {"Assign", "AnnAssign", "With"} and any(
+        words & set(call.split(".")[:-1]) for call in facts.calls
+    )

@@ -1,0 +1,384 @@
+"""Follows a difference back to the operation that brought it in.
+
+For: a path that differs at some moment began to differ at one operation. If nothing that this operation
+read differed when it began, it is guilty. Otherwise the difference came in through what it read: a
+local, an attribute, the value that a called function returned; and the search goes on there.
+
+This is what separates a guilty line from an innocent difference that stays alive beside it: a list made
+from a set and never read again is not on the way back from the tracked state.
+
+Where only one side ran the operation, the branch at which the flows parted is asked instead: if what
+the branch read differed visibly, the way leads on through it.
+
+Tried and rejected: the start of the last run of differences of the *whole* state, alone. It is right
+when everything harmless heals, and wrong beside a harmless difference that stays alive. It is kept as a
+second opinion (``locating``).
+
+Not for: data that flows where the trace cannot see (a C library's own state, a file).
+
+Invariant: every step leads to an operation that is not later than the one before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import takewhile
+
+import numpy as np
+
+from twice.diagnosis.localization.beginnings import Beginning, Beginnings, Goal, statement_start
+from twice.diagnosis.localization.callables import DRAW, RESTORING, SEEDING, WORLD
+from twice.diagnosis.localization.feeding import Feeding
+from twice.diagnosis.localization.moments import Moments, Operation
+from twice.diagnosis.localization.observer import Observer
+from twice.diagnosis.localization.reading_functions import is_under, share_loop
+from twice.diagnosis.localization.reading_lines import LineFacts, line_facts
+from twice.diagnosis.localization.resolving import (
+    ITERATED,
+    find_references,
+    list_names_read,
+    resolve,
+)
+from twice.diagnosis.localization.searcher import Searcher
+from twice.diagnosis.tracing.paths import (
+    FILES,
+    STREAMS,
+    depth_of,
+    frame_prefix,
+    function_of,
+    is_local,
+    is_returned,
+    member_of,
+    returned,
+    under,
+    which,
+)
+from twice.diagnosis.tracing.trace import SAMPLES_MAX
+
+CONSTRUCTOR = ".__init__"
+_READING = ("open", "read", "load", "next", "list", "parse", "fetch", "get", "import", "from")
+"""What stands in the names of functions that read a file."""
+_WAITING = frozenset(("result", "get", "wait", "as_completed", "join", "recv"))
+
+
+class Slicer:
+    """Finds beginnings, and what they came from.
+
+    Args:
+        observer: looks at the state of both sides.
+        searcher: carries searches for beginnings to their end.
+        moments: the paired events.
+    """
+
+    def __init__(self, observer: Observer, searcher: Searcher, moments: Moments) -> None:
+        self._observer, self._moments = observer, moments
+        self._feeding = Feeding(observer, moments)
+        self.beginnings = Beginnings(observer, searcher, moments).find
+
+    def causes(self, begun: Beginning) -> list[Goal]:
+        """What the operation took its difference from; empty when it is the first."""
+        is_one_sided = _is_one_sided(begun)
+        is_draw = (is_one_sided or begun.path == STREAMS) and self._is_draw(begun)
+        if begun.before_window or (is_draw and not is_one_sided):
+            return []  # a draw that one side makes longer is the operation, not what decided how long
+        operation = begun.guard or begun.operation
+        if operation.depth < 0 or operation.side != "a":
+            return []
+        start = statement_start(self._moments.a, operation)
+        facts = line_facts(operation.place.file, operation.place.line)
+        came = self._from_calls(operation, start)
+        came = came or self._from_making(begun, operation, start, facts)
+        read: list[Goal] = []
+        if not self._leads_inside(begun, came, operation, facts):
+            read = self._from_reads(begun, operation, start, facts)
+        if not came and not read:
+            came = self._from_calls(operation, start, by_reference=True)
+        if not came and not read and not is_draw:
+            came = self._from_files(operation, start, facts)
+            came = came or self._from_threads(operation, start, facts, begun.moment)
+            came = came or self._feeding.find(operation, start, facts, begun.path)
+        return [
+            goal for goal in (*came, *read) if goal.path != begun.path or is_returned(goal.path)
+        ]
+
+    def _leads_inside(
+        self, begun: Beginning, came: list[Goal], operation: Operation, facts: LineFacts | None
+    ) -> bool:
+        """Whether a statement is one call of the user's code, and what differs was made in there.
+
+        What it hands in counts where that code reads it.
+        """
+        is_argument = is_local(begun.path) and depth_of(begun.path) > operation.depth
+        if facts is None or not facts.only_call or not came or is_argument:
+            return False
+        function, name = function_of(came[0].path), _last(facts.only_call)
+        member = member_of(came[0].path)
+        is_made = function.endswith(f"{name}{CONSTRUCTOR}") and begun.path.endswith(member or "?")
+        return _last(function) == name or is_made
+
+    def is_switched(self, begun: Beginning, *, by: Beginning) -> bool:
+        """Whether one side alone ran the operation, to draw, or under a condition on what was read beforehand.
+
+        Beforehand is when a module was loaded or an object made, or before a loop that asks again and again.
+        """
+        guard, read = begun.guard, by.guard or by.operation
+        if guard is None or not _is_one_sided(begun):
+            return False
+        if self._is_draw(begun):
+            return True
+        ran = [each for each in (begun.operation, begun.other) if each is not None]
+        if not any(self._is_under(guard, each) for each in ran):
+            return False
+        where = read.place.function
+        if (
+            read.place.line == guard.place.line
+            or where == "<module>"
+            or where.endswith(CONSTRUCTOR)
+        ):
+            return True
+        if read.lane != guard.lane:
+            return False
+        if read.place.file == guard.place.file and share_loop(
+            guard.place.file, read.place.line, guard.place.line
+        ):
+            return False  # the window may begin in the very round that reads
+        count = self._moments.a.count
+        is_in_loop = count(guard.lane, guard.place, 0, read.index) > 0
+        return not is_in_loop and count(guard.lane, guard.place, read.index, guard.index) > 1
+
+    def _is_under(self, guard: Operation, ran: Operation) -> bool:
+        """Whether an operation ran inside of the statements under a condition, calls included."""
+        if ran.depth < guard.depth:
+            return False
+        flow = self._moments.a if ran.side == "a" else self._moments.b
+        index = next(flow.back_from(ran.lane, ran.index, guard.depth))
+        return is_under(guard.place.file, guard.place.line, flow.position(ran.lane, index).line)
+
+    def find_switched(self, begun: Beginning) -> Beginning:
+        """The same difference, credited to the statement under the condition; a draw and a count keep their lines.
+
+        A statement that puts back what was saved comes first: of calls that stand in each other the outermost,
+        else the last of those before it under the condition.
+        """
+        if begun.other is not None and _restores(begun.other):
+            begun = replace(begun, operation=begun.other, other=None)
+        guard, ran = begun.guard, begun.operation
+        if guard is None or self._is_draw(begun) or _counts(ran):
+            return begun
+        flow = self._moments.a if ran.side == "a" else self._moments.b
+
+        def operation(index: int, depth: int) -> Operation:
+            return Operation(flow.position(ran.lane, index), depth, ran.side, ran.lane, index)
+
+        calls = [
+            operation(next(flow.back_from(ran.lane, ran.index, depth)), depth)
+            for depth in range(min(guard.depth, ran.depth), ran.depth + 1)
+        ]
+        before = [
+            operation(index, guard.depth)
+            for index in takewhile(
+                lambda index: flow.position(ran.lane, index).line != guard.place.line,
+                flow.back_from(ran.lane, ran.index, guard.depth),
+            )
+            if flow.depth(ran.lane, index) == guard.depth <= ran.depth
+        ]
+        restoring = [each for each in (*calls, *before) if _restores(each)]
+        return replace(begun, operation=(restoring or calls)[0])
+
+    def find_stream(self, begun: Beginning) -> Beginning:
+        """The generator that a statement of one side moved on, if it did: that is what others notice."""
+        moment = self._moments.all[begun.moment]
+        differing = tuple(sorted(self._observer.differing(begun.moment) or ()))[:SAMPLES_MAX]
+        points = {"a": (moment.lane, moment.a), "b": (moment.lane, moment.b)}
+        shown = self._observer.show(points, differing)
+        streams = [
+            path
+            for path in differing
+            if all(path in held and held[path].kind == "stream" for held in shown.values())
+        ]
+        return replace(begun, path=streams[0]) if streams else begun
+
+    def _is_draw(self, begun: Beginning) -> bool:
+        """Whether the operation draws, or takes a child seed, which moves what later children get."""
+        facts = line_facts(begun.operation.place.file, begun.operation.place.line)
+        return facts is not None and not {DRAW, SEEDING}.isdisjoint(facts.tags)
+
+    def _from_calls(
+        self, operation: Operation, start: int, *, by_reference: bool = False
+    ) -> list[Goal]:
+        """The first value that came back different from a function that the statement called.
+
+        Args:
+            operation: what ran.
+            start: index of the event at which its statement began.
+            by_reference: whether it is what hangs on the value that differs.
+        """
+        flow, lane, depth = self._moments.a, operation.lane, operation.depth + 1
+        numbers = self._moments.at(lane, flow.returns(lane, depth, start + 1, operation.index))
+        half = SAMPLES_MAX // 2
+        self._observer.look([*numbers[:half].tolist(), *numbers[-half:].tolist()])
+        for number in self._observer.list_sampled(numbers):
+            moment = self._moments.all[number]
+            path = returned(depth, flow.position(lane, moment.a).function)
+            differing = self._observer.differing(number) or frozenset()
+            sample = self._observer.sample("a", (lane, moment.a))
+            if by_reference and sample is not None:
+                path = sample.aliases.get(path, path)
+            found = [each for each in sorted(differing) if under(each, path)][:1]
+            if not found and by_reference and sample is not None:
+                found = find_references(path, sample, differing)
+            if found:
+                return [Goal(each, number) for each in found]
+        return []
+
+    def _from_making(
+        self, begun: Beginning, operation: Operation, start: int, facts: LineFacts | None
+    ) -> list[Goal]:
+        """The members of an object that the statement made, in the frame that made it.
+
+        A constructor returns nothing, and what it made has another path once it is bound or tracked.
+        At its return the new object hangs on the constructor's own locals, and on nothing older.
+        Only a member of the same name is sure to be what differs; any other will do where the
+        statement reads nothing else from the world.
+        """
+        flow, lane, depth = self._moments.a, operation.lane, operation.depth + 1
+        left = flow.returns(lane, depth, start + 1, operation.index, CONSTRUCTOR)
+        numbers = self._moments.at(lane, left)[-SAMPLES_MAX:].tolist()
+        self._observer.look(numbers)
+        other: list[Goal] = []
+        for number in numbers:
+            position = flow.position(lane, self._moments.all[number].a)
+            prefix = frame_prefix(depth, position.function)
+            for path in sorted(self._observer.differing(number) or ()):
+                member = member_of(path) if path.startswith(prefix) else ""
+                if member and begun.path.endswith(member):
+                    return [Goal(path, number)]
+                if member:
+                    other.append(Goal(path, number))
+            other += self._held_by_made(number, prefix)
+        return [] if facts is None or WORLD & set(facts.tags) else other
+
+    def _held_by_made(self, number: int, prefix: str) -> list[Goal]:
+        """Older objects that differ and hang on a new one: it was made of them."""
+        moment = self._moments.all[number]
+        sample = self._observer.sample("a", (moment.lane, moment.a))
+        differing = self._observer.differing(number)
+        if sample is None or not differing:
+            return []
+        held = find_references(f"{prefix}self", sample, differing)
+        return [Goal(path, number) for path in held if not path.startswith(prefix)]
+
+    def _from_threads(
+        self, operation: Operation, start: int, facts: LineFacts | None, until: int
+    ) -> list[Goal]:
+        """What the outermost functions of other threads returned meanwhile, or had returned before."""
+        flow, begin = self._moments.a, self._moments.exact(operation.lane, start)
+        if facts is None or begin is None or len(flow.lanes) < 2:
+            return []
+        waits = any(call.rpartition(".")[2] in _WAITING for call in facts.calls)
+        left = [
+            self._moments.at(name, flow.returns(name, 0, 0, len(lane.places)))
+            for name, lane in flow.lanes.items()
+            if name != operation.lane
+        ]
+        earliest = 0 if waits else begin
+        numbers = [
+            each for each in np.sort(np.concatenate(left)).tolist() if earliest <= each < until
+        ]
+        numbers = numbers[-SAMPLES_MAX:]
+        self._observer.look(numbers)
+        for number in numbers:
+            moment = self._moments.all[number]
+            path = returned(0, flow.position(moment.lane, moment.a).function)
+            if self._observer.differs(number, path):
+                return [Goal(path, number)]
+        return []
+
+    def _from_reads(
+        self, begun: Beginning, operation: Operation, start: int, facts: LineFacts | None
+    ) -> list[Goal]:
+        """Paths that the statement reads and that differed when it began."""
+        number = self._moments.at_or_before(operation.lane, start)
+        if facts is None or number is None:
+            return []
+        self._observer.look([number])
+        differing = self._observer.differing(number)
+        moment = self._moments.all[number]
+        sample = self._observer.sample("a", (moment.lane, moment.a))
+        if not differing or sample is None:
+            return []
+        prefix = frame_prefix(operation.depth, operation.place.function)
+        functions = self._called_functions(operation, start)
+        called = bool(functions)
+        found: dict[str, None] = {}
+        for name in list_names_read(facts, operation, begun.path):
+            holder, _ = resolve(name.partition(".")[0], prefix, sample)
+            if holder is not None and which(holder) in differing:
+                found[which(holder)] = None
+            owner, whole = resolve(name, prefix, sample)
+            # A method of a container reads it, whatever else the statement calls; so does a loop.
+            of_library = name == ITERATED or (
+                not whole
+                and name in facts.calls
+                and _last(name) not in functions
+                and resolve(name.rpartition(".")[0], prefix, sample)[1]
+            )
+            if owner is None or (called and not whole and not of_library):
+                continue
+            members = [
+                path
+                for path in sorted(differing)
+                if under(path, owner) and not (called and path != owner and not of_library)
+            ]
+            if not called or of_library:
+                members = members or find_references(owner, sample, differing)
+            found.update(dict.fromkeys(members))
+        if not called:  # what it changed, it may have read: a stream's position
+            after = self._moments.all[begun.moment]
+            moved = self._observer.changed("a", (moment.lane, moment.a), (after.lane, after.a))
+            for path in sorted(differing & moved):
+                if not is_local(path):
+                    found[path] = None
+        return [Goal(path, number) for path in found]
+
+    def _from_files(self, operation: Operation, start: int, facts: LineFacts | None) -> list[Goal]:
+        """Files that differed when a statement began that may read one."""
+        number = self._moments.at_or_before(operation.lane, start)
+        if facts is None or number is None or WORLD & set(facts.tags) or not _may_read_file(facts):
+            return []
+        self._observer.look([number])
+        differing = self._observer.differing(number) or ()
+        return [Goal(path, number) for path in sorted(differing) if under(path, FILES)]
+
+    def _called_functions(self, operation: Operation, start: int) -> frozenset[str]:
+        """Names of the user's functions that ran inside the statement, without what they belong to."""
+        flow, lane = self._moments.a, operation.lane
+        return frozenset(
+            _last(place.function)
+            for place, depth in flow.list_visited(lane, start + 1, operation.index)
+            if depth > operation.depth
+        )
+
+
+def _is_one_sided(begun: Beginning) -> bool:
+    return begun.guard is not None and begun.guard is not begun.operation
+
+
+def _counts(operation: Operation) -> bool:
+    facts = line_facts(operation.place.file, operation.place.line)
+    return facts is not None and facts.kind == "AugAssign"
+
+
+def _restores(operation: Operation) -> bool:
+    facts = line_facts(operation.place.file, operation.place.line)
+    return facts is not None and RESTORING in facts.tags
+
+
+def _may_read_file(facts: LineFacts) -> bool:
+    return facts.kind in {"For", "With", "AsyncFor"} or any(
+        word in _last(call).lower() for call in facts.calls for word in _READING
+    )
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]

@@ -1,0 +1,371 @@
+"""What the state of a value is when its class belongs to Python or to a known library.
+
+For: numpy arrays and generators, ``random.Random``, functions, cells, collections, dates and paths. What keeps objects in C
+(``carriers``) and what libraries compute with (``tables``) have their readers beside.
+
+Not for: instances of the user's own classes; ``graphdigest`` reads those by attributes.
+
+Invariant: a library is never imported here. A value of a library's class proves it is loaded, and the
+class is known by its name and by the module in ``sys.modules``.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import datetime as dt
+import decimal
+import functools
+import random
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from twice.diagnosis.object_digest import carriers, tables
+from twice.diagnosis.object_digest.state import State, in_bytes
+from twice.diagnosis.object_digest.statehash import short_hash
+from twice.foundation.object_attributes import ClassFacts, attributes, class_facts, derives
+
+NAMED_TYPES = frozenset(
+    {
+        "builtins.function",
+        "builtins.builtin_function_or_method",
+        "builtins.module",
+        "builtins.type",
+        "abc.ABCMeta",
+        "enum.EnumType",
+    }
+)
+_CODE_MEMBERS = frozenset(
+    {
+        "builtins.function",
+        "builtins.staticmethod",
+        "builtins.classmethod",
+        "builtins.property",
+        "builtins.getset_descriptor",
+        "builtins.member_descriptor",
+        "builtins.wrapper_descriptor",
+        "builtins.method_descriptor",
+        "builtins.classmethod_descriptor",
+        "builtins.builtin_function_or_method",
+        "builtins.type",
+        "functools.cached_property",
+        "functools.partialmethod",
+        "_abc._abc_data",
+    }
+)
+_TIME = ("hour", "minute", "second", "microsecond", "fold")
+_ZONED: dict[type, tuple[str, ...]] = {
+    dt.datetime: ("year", "month", "day", *_TIME),
+    dt.time: _TIME,
+}
+_CHUNK_MAX = 4096  # bytes of an array that are copied; a larger one is hashed where it lies
+
+
+def knows(facts: ClassFacts) -> bool:
+    """Whether values of the class have a reader here, by the name of the class or of a base."""
+    return any(name in _READERS for name in facts.lineage) or _is_engine(facts)
+
+
+def _is_engine(facts: ClassFacts) -> bool:
+    """Our own objects, reached through a local of the program, are no part of its state."""
+    return facts.name.startswith("twice.")
+
+
+def read(value: object, facts: ClassFacts) -> State | None:
+    """The state of a value of a known class, or None when nothing is known about its class."""
+    for name in facts.lineage:
+        reader = _READERS.get(name)
+        if reader is not None:
+            return reader(value, facts)
+    if _is_engine(facts):
+        return State()
+    return None if facts.python_made else carriers.read_opaque(value, facts)
+
+
+def is_code_member(value: object) -> bool:
+    """Whether a member of a class is code, and so named by the class itself."""
+    facts = class_facts(type(value))
+    return facts.name in _CODE_MEMBERS or "builtins.type" in facts.lineage
+
+
+def is_stream(value: object) -> bool:
+    """Whether a value is a generator of random numbers: its state is a position in a stream."""
+    return any(name in _STREAMS for name in class_facts(type(value)).lineage)
+
+
+def _sympy(value: Any, facts: ClassFacts) -> State:
+    """An expression by what it was made of; what follows from that is kept in the order of sets."""
+    held = attributes(value, facts)
+    made = [each for name, each in held if name not in {"_assumptions", "_mhash", "_hash"}]
+    return State(values=tuple(made))
+
+
+def _function(value: Any, _: ClassFacts) -> State:
+    code = value.__code__
+    place = in_bytes(str(value.__module__), value.__qualname__, str(code.co_firstlineno))
+    held = (value.__defaults__, value.__kwdefaults__, value.__closure__)
+    return State(chunks=place, values=held, attributes=True)
+
+
+def _wrapper(value: Any, _: ClassFacts) -> State:
+    return State(values=(value.__func__,))
+
+
+def _lock(_value: Any, _: ClassFacts) -> State:
+    """A lock holds no data; who has it is a matter of the moment."""
+    return State()
+
+
+def _cell(value: Any, _: ClassFacts) -> State:
+    try:
+        return State(values=(value.cell_contents,))
+    except ValueError:
+        return State()
+
+
+def _method(value: Any, _: ClassFacts) -> State:
+    return State(values=(value.__func__, value.__self__))
+
+
+def _builtin(value: Any, _: ClassFacts) -> State:
+    owner = value.__self__
+    bound = () if owner is None or type(owner) is types.ModuleType else (owner,)
+    return State(chunks=in_bytes(value.__qualname__), values=bound)
+
+
+def _module(value: Any, _: ClassFacts) -> State:
+    name = types.ModuleType.__getattribute__(value, "__dict__").get("__name__")
+    return State(chunks=in_bytes(name if type(name) is str else "?"))
+
+
+def _partial(value: Any, _: ClassFacts) -> State:
+    kind: Any = functools.partial
+    parts = tuple(kind.__dict__[name].__get__(value) for name in ("func", "args", "keywords"))
+    return State(values=parts, attributes=True)
+
+
+def _code(value: Any, _: ClassFacts) -> State:
+    return State(chunks=in_bytes(value.co_qualname, str(value.co_firstlineno)))
+
+
+def _dict(value: Any, facts: ClassFacts) -> State:
+    pairs = list(dict.items(value))
+    if derives(facts, collections.OrderedDict):  # its order lives outside the dict's
+        held = {id(key): item for key, item in pairs}
+        pairs = [(key, held.get(id(key))) for key in collections.OrderedDict.__iter__(value)]
+    factory: tuple[object, ...] = ()
+    if derives(facts, collections.defaultdict):
+        factory = (collections.defaultdict.__dict__["default_factory"].__get__(value),)
+    return State(pairs=pairs, values=factory, attributes=True)
+
+
+def _list(value: Any, _: ClassFacts) -> State:
+    return State(values=tuple(list.__iter__(value)), attributes=True)
+
+
+def _tuple(value: Any, _: ClassFacts) -> State:
+    return State(values=tuple(tuple.__iter__(value)), attributes=True)
+
+
+def _set(value: Any, facts: ClassFacts) -> State:
+    base: Any = set if derives(facts, set) else frozenset
+    return State(members=list(base.__iter__(value)), attributes=True)
+
+
+def _deque(value: Any, _: ClassFacts) -> State:
+    kind: Any = collections.deque
+    size = kind.__dict__["maxlen"].__get__(value)
+    return State(values=(size, *kind.__iter__(value)), attributes=True)
+
+
+def _int(value: Any, _: ClassFacts) -> State:
+    return State(chunks=in_bytes(int.__repr__(value)), attributes=True)
+
+
+def _float(value: Any, _: ClassFacts) -> State:
+    return State(chunks=in_bytes(float.hex(value)), attributes=True)
+
+
+def _str(value: Any, _: ClassFacts) -> State:
+    return State(chunks=in_bytes(str.__str__(value)), attributes=True)
+
+
+def _bytes(value: Any, _: ClassFacts) -> State:
+    return State(chunks=(bytes.join(b"", (value,)),), attributes=True)
+
+
+def _enum(value: Any, facts: ClassFacts) -> State:
+    namespace = facts.dict_getter.__get__(value) if facts.dict_getter else {}
+    return State(values=(namespace.get("_name_"), namespace.get("_value_")))
+
+
+def _exception(value: Any, _: ClassFacts) -> State:
+    args = BaseException.__dict__["args"].__get__(value)
+    return State(values=(args,), attributes=True)
+
+
+def _range(value: Any, _: ClassFacts) -> State:
+    return State(values=(value.start, value.stop, value.step))
+
+
+def _datetime(value: Any, facts: ClassFacts) -> State:
+    for kind, names in _ZONED.items():
+        if derives(facts, kind):
+            # The zone's own text may come from a function of the user's; it is opened as any object is.
+            parts = [getattr(kind, name).__get__(value) for name in names]
+            zone = vars(kind)["tzinfo"].__get__(value)
+            return State(chunks=in_bytes(repr(parts)), values=(zone,), attributes=True)
+    for base in (dt.date, dt.timedelta):
+        if derives(facts, base):
+            return State(chunks=in_bytes(base.__repr__(value)), attributes=True)
+    return State(chunks=in_bytes(dt.timezone.__repr__(value)))
+
+
+def _decimal(value: Any, _: ClassFacts) -> State:
+    return State(chunks=in_bytes(decimal.Decimal.__repr__(value)))
+
+
+def _path(value: Any, facts: ClassFacts) -> State:
+    for base in facts.bases:  # the cached parts and hash are not state
+        if base.__module__.startswith("pathlib") and "__str__" in base.__dict__:
+            return State(chunks=in_bytes(base.__dict__["__str__"](value)))
+    return State()
+
+
+def _array(value: Any, _: ClassFacts) -> State:
+    kind: Any = array.array
+    return State(chunks=(*in_bytes(kind.__dict__["typecode"].__get__(value)), kind.tobytes(value)))
+
+
+def _random(value: Any, facts: ClassFacts) -> State:
+    if derives(facts, random.SystemRandom):
+        return State(caveat="random.SystemRandom has no state to compare")
+    internal = array.array("Q", super(random.Random, value).getstate())
+    namespace = facts.dict_getter.__get__(value) if facts.dict_getter else {}
+    return State(chunks=(internal.tobytes(),), values=(namespace.get("gauss_next"),))
+
+
+def _ndarray(value: Any, _: ClassFacts) -> State:
+    numpy: Any = sys.modules["numpy"]
+    plain = numpy.ndarray.view(value, numpy.ndarray)
+    shape = in_bytes(str(plain.dtype if plain.dtype.names else plain.dtype.str), str(plain.shape))
+    if (
+        plain.dtype.names
+    ):  # field by field: the bytes between two fields hold whatever stood there before
+        fields = tuple(plain[name] for name in plain.dtype.names)
+        return State(chunks=shape, values=fields)
+    if plain.dtype.hasobject:
+        return State(chunks=shape, values=tuple(plain.ravel().tolist()))
+    if plain.nbytes > _CHUNK_MAX:
+        flat = numpy.ascontiguousarray(plain).reshape(-1).view(numpy.uint8)
+        return State(chunks=(*shape, short_hash(flat.data)))
+    return State(chunks=(*shape, plain.tobytes()))
+
+
+def _npscalar(value: Any, _: ClassFacts) -> State:
+    if value.dtype.names:
+        fields = tuple(value[name] for name in value.dtype.names)
+        return State(chunks=in_bytes(str(value.dtype)), values=fields)
+    if value.dtype.hasobject:
+        return State(chunks=in_bytes(value.dtype.str))
+    return State(chunks=(*in_bytes(value.dtype.str), value.tobytes()))
+
+
+def _bit_generator(value: Any, _: ClassFacts) -> State:
+    state = value.state
+    return State(values=(state,))
+
+
+def _seed_sequence(value: Any, _: ClassFacts) -> State:
+    # How many children were spawned is state: every later child is another one.
+    fields = (value.entropy, value.spawn_key, value.pool_size, value.n_children_spawned)
+    return State(values=fields)
+
+
+def _generator(value: Any, _: ClassFacts) -> State:
+    numpy: Any = sys.modules["numpy"]
+    source = numpy.random.Generator.__dict__["bit_generator"].__get__(value)
+    return State(values=(source,))
+
+
+def _random_state(value: Any, _: ClassFacts) -> State:
+    numpy: Any = sys.modules["numpy"]
+    state = numpy.random.RandomState.get_state(value, legacy=False)
+    return State(values=(state,))
+
+
+def _c_data(value: Any, facts: ClassFacts) -> State:
+    if not _ADDRESSES.isdisjoint(facts.lineage):
+        return State(caveat=f"{facts.name} is an address; what stands there was not compared")
+    return State(chunks=(memoryview(value).tobytes(),))
+
+
+_READERS: dict[str, Callable[[Any, ClassFacts], State]] = {
+    **carriers.READERS,
+    **tables.READERS,
+    "builtins.function": _function,
+    "builtins.cell": _cell,
+    "builtins.method": _method,
+    "builtins.builtin_function_or_method": _builtin,
+    "builtins.module": _module,
+    "builtins.staticmethod": _wrapper,
+    "builtins.classmethod": _wrapper,
+    "_thread.lock": _lock,
+    "_thread.RLock": _lock,
+    "builtins.code": _code,
+    "functools.partial": _partial,
+    "enum.Enum": _enum,
+    "builtins.dict": _dict,
+    "builtins.list": _list,
+    "builtins.tuple": _tuple,
+    "builtins.set": _set,
+    "builtins.frozenset": _set,
+    "builtins.int": _int,
+    "builtins.float": _float,
+    "builtins.str": _str,
+    "builtins.bytes": _bytes,
+    "builtins.bytearray": _bytes,
+    "builtins.BaseException": _exception,
+    "builtins.range": _range,
+    "builtins.slice": _range,
+    "collections.deque": _deque,
+    "array.array": _array,
+    "_ctypes._CData": _c_data,
+    "ctypes.CDLL": lambda _, facts: State(caveat=f"{facts.name}: a C library's state is not seen"),
+    "datetime.date": _datetime,
+    "datetime.time": _datetime,
+    "datetime.timedelta": _datetime,
+    "datetime.timezone": _datetime,
+    "decimal.Decimal": _decimal,
+    "pathlib.PurePath": _path,
+    "pathlib._local.PurePath": _path,
+    "random.Random": _random,
+    "numpy.ndarray": _ndarray,
+    "sympy.core.basic.Basic": _sympy,
+    "numpy.generic": _npscalar,
+    "numpy.dtype": lambda value, _: State(chunks=in_bytes(value.str)),
+    "numpy.random.bit_generator.BitGenerator": _bit_generator,
+    "numpy.random.bit_generator.SeedSequence": _seed_sequence,
+    "numpy.random._generator.Generator": _generator,
+    "numpy.random.mtrand.RandomState": _random_state,
+}
+_ADDRESSES = frozenset(
+    {
+        "_ctypes._Pointer",
+        "_ctypes.CFuncPtr",
+        "ctypes.c_void_p",
+        "ctypes.c_char_p",
+        "ctypes.c_wchar_p",
+    }
+)
+_STREAMS = frozenset(
+    {
+        "random.Random",
+        "numpy.random.bit_generator.BitGenerator",
+        "numpy.random._generator.Generator",
+        "numpy.random.mtrand.RandomState",
+        "torch._C.Generator",
+    }
+)

@@ -1,0 +1,65 @@
+"""What reading a component's state does: a run whose state is read more often must not go another way.
+
+A recording reads states at points and at snapshots, a replay at points, a trace at every event it
+looks at. A ``state()`` that changes its object, or gives another value each time, makes a run that
+cannot reproduce itself, and no line of the run is to blame for it.
+
+Not for: what a snapshot leaves out (``missing``).
+
+Invariant: every component is read exactly twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from twice.diagnosis.restore_gaps.anatomy import leaves, paths_apart
+from twice.errors import EncodingRefused
+from twice.foundation.encoding import encode
+from twice.recording.components import Component
+
+_PATHS_MAX = 4
+
+
+def unsteady(components: Mapping[str, Component]) -> dict[str, Any]:
+    """Components whose state is not what it was when it is read again at once.
+
+    Returns:
+        Name -> ``where`` (file and line of its ``state``, or empty), ``paths`` (what reading changed)
+        and ``again`` (whether the second reading gave another value).
+    """
+    found: dict[str, Any] = {}
+    for name, component in sorted(components.items()):
+        target = {name: component.target}
+        before = leaves(target)
+        first = _bytes(component.read())
+        after = leaves(target)
+        second = _bytes(component.read())
+        paths, again = paths_apart(before, after)[:_PATHS_MAX], first != second
+        if paths or again:
+            found[name] = {"where": _where(component), "paths": paths, "again": again}
+    return found
+
+
+def told(name: str, entry: Mapping[str, Any]) -> str:
+    """One of them as a sentence."""
+    where = f" ({entry['where']})" if entry["where"] else ""
+    said = []
+    if entry["paths"]:
+        said.append(f"changes {', '.join(entry['paths'])}")
+    if entry["again"]:
+        said.append("gives another value each time")
+    return f"reading the state of {name}{where} {' and '.join(said)}"
+
+
+def _bytes(state: object) -> bytes:
+    try:
+        return encode(state)
+    except EncodingRefused:
+        return b""
+
+
+def _where(component: Component) -> str:
+    code = getattr(component.read, "__code__", None)
+    return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"

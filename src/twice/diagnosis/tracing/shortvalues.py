@@ -1,0 +1,279 @@
+"""Short text for a value, for people who read a report.
+
+For: plain data, arrays and generators of random numbers. Anything else is shown by its type.
+
+Not for: comparing. Two different values may have one short text.
+
+Invariant: never calls a method of the user's, and the text is the same in every process (members of
+a set are sorted, no address is shown).
+"""
+
+from __future__ import annotations
+
+import collections
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from twice.diagnosis.object_digest import carriers, librarystate, mujocostate, tables
+from twice.diagnosis.object_digest.graphdigest import digest_roots
+from twice.diagnosis.object_digest.statehash import short_hash
+from twice.diagnosis.tracing.trace import Shown
+from twice.foundation.object_attributes import ClassFacts, attributes, class_facts, derives
+
+EVERYTHING = "*"
+"""Asks for every path; values with many items then come without their items."""
+_ITEMS = 8
+_NESTING = 3
+_TEXT_MAX = 80
+_ATTRIBUTES = 4
+_PLAIN = (int, float, bool, str, type(None))
+_WORDS_MAX = 40  # of a text among attributes
+_TEXT_TELLS = frozenset(
+    {
+        "builtins.bytearray", "builtins.range", "builtins.slice", "datetime.date", "datetime.datetime",
+        "datetime.time", "datetime.timedelta", "decimal.Decimal",
+    }
+)  # fmt: skip
+"""Classes of C, of themselves and not of a subclass, whose ``repr`` runs nobody's code and says what they hold."""
+_CELLS_MAX = 4096  # items of a list that are compared one by one
+_CELLS_BYTES_MAX = 1 << 22  # of an array
+_PARTS_MAX, _PARTS_DEEP = 256, 4  # leaves of an object that are compared one by one, and how deep
+_FEW, _FEW_BYTES = 64, 1 << 12  # the same, where every value of many events is kept
+
+
+def short(value: object, *, width: int = 120) -> str:
+    """One line about a value, at most ``width`` characters."""
+    text = _text(value, 0)
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def show(paths: Iterable[str], objects: Mapping[str, object]) -> dict[str, Shown]:
+    """The values at some paths; ``path@7`` is item 7 of a list or of a flat array.
+
+    Args:
+        paths: what is wanted; a path that holds nothing is left out; ``EVERYTHING`` alone for all.
+        objects: path -> live object.
+    """
+    wanted = list(paths)
+    if wanted == [EVERYTHING]:
+        return {path: _shown(value, _FEW, _FEW_BYTES) for path, value in objects.items()}
+    shown: dict[str, Shown] = {}
+    for path in wanted:
+        owner, at, number = path.rpartition("@")
+        if path in objects:
+            shown[path] = replace(_shown(objects[path]), parts=_list_leaves(objects[path]))
+        elif at and owner in objects:
+            item = _item(objects[owner], int(number))
+            if item is not None:
+                shown[path] = Shown(short(item[0]))
+    return shown
+
+
+def first_difference(one: Shown, two: Shown) -> tuple[int, int, int] | None:
+    """Index of the first item that differs, how many do, and of how many; None without items."""
+    size = one.cell
+    if not size or size != two.cell or len(one.cells) != len(two.cells):
+        return None
+    total = len(one.cells) // size
+    apart = [
+        index
+        for index in range(total)
+        if one.cells[index * size : (index + 1) * size]
+        != two.cells[index * size : (index + 1) * size]
+    ]
+    return (apart[0], len(apart), total) if apart else None
+
+
+def find_parts(one: Shown, two: Shown) -> list[tuple[str, str, str]]:
+    """Where two objects differ inside, the outer parts first, with both texts there."""
+    held = {where: (digest, text) for where, digest, text in two.parts}
+    known = {where for where, _, _ in one.parts}
+    apart = []
+    for where, digest, text in one.parts:
+        other = held.get(where)
+        if other is None:
+            apart.append((where, text, "nothing"))
+        elif other[0] != digest and other[1] != text:
+            apart.append((where, text, other[1]))
+    return apart + [(where, "nothing", text) for where, _, text in two.parts if where not in known]
+
+
+def _list_leaves(value: object) -> tuple[tuple[str, bytes, str], ...]:
+    """The leaves of an object, the outer ones first."""
+    found: list[tuple[str, bytes, str]] = []
+    seen: set[int] = set()
+    waiting: list[tuple[str, object]] = [("", value)]
+    while waiting and len(found) < _PARTS_MAX:
+        where, held = waiting.pop(0)
+        inside = _list_parts(held) if where.count(".") + where.count("[") < _PARTS_DEEP else []
+        if id(held) in seen:
+            continue
+        if inside:
+            seen.add(id(held))
+            waiting += [(where + label, member) for label, member in inside[:_PARTS_MAX]]
+        elif where:
+            found.append((where, _item_digest(held), short(held)))
+    return tuple(found)
+
+
+def _list_parts(value: Any) -> list[tuple[str, object]]:
+    """What stands in a value, by how it is reached; empty for a leaf."""
+    kind = type(value)
+    if kind is dict:
+        return [(f"[{_text(key, 2)}]", held) for key, held in dict.items(value)]
+    if kind is list or kind is tuple:
+        return [(f"[{at}]", held) for at, held in enumerate(value)]
+    if mujocostate.is_mjdata(value):
+        return [(f".{name}", held) for name, held in mujocostate.mjdata_fields(value).items()]
+    facts = class_facts(kind)
+    if facts.is_metaclass or not facts.python_made or librarystate.knows(facts):
+        return []
+    return [(f".{name}", held) for name, held in attributes(value, facts)]
+
+
+def _shown(
+    value: object, cells_max: int = _CELLS_MAX, cells_bytes_max: int = _CELLS_BYTES_MAX
+) -> Shown:
+    facts = class_facts(type(value))
+    kind = "stream" if librarystate.is_stream(value) else "value"
+    if derives(facts, set) or derives(facts, frozenset):
+        kind = "set"
+    items: list[object] | None = None
+    if type(value) is list or type(value) is tuple:
+        items = list(value)
+    elif type(value) is dict:
+        items = list(dict.items(value))
+    if items is not None and (len(items) <= cells_max or cells_max == _CELLS_MAX):
+        cells = [_item_digest(item) for item in items[:cells_max]]
+        return Shown(short(value), b"".join(sorted(cells)), kind, 8, b"".join(cells))
+    if "numpy.ndarray" in facts.lineage:
+        numpy: Any = sys.modules["numpy"]
+        plain = numpy.ndarray.view(value, numpy.ndarray)
+        if not plain.dtype.hasobject and plain.nbytes <= cells_bytes_max:
+            return Shown(short(value), b"", kind, plain.itemsize, plain.tobytes())
+    return Shown(short(value), b"", kind)
+
+
+def _item(value: object, index: int) -> tuple[object] | None:
+    if type(value) is list or type(value) is tuple:
+        return (value[index],) if index < len(value) else None
+    if type(value) is dict:
+        pairs = list(dict.items(value))
+        return (pairs[index],) if index < len(pairs) else None
+    if "numpy.ndarray" in class_facts(type(value)).lineage:
+        numpy: Any = sys.modules["numpy"]
+        return (numpy.ndarray.view(value, numpy.ndarray).ravel()[index],)
+    return None
+
+
+def _item_digest(item: object) -> bytes:
+    joined = b"".join(digest_roots({"": item}).values())
+    return short_hash(joined)[:8]
+
+
+def _text(value: object, depth: int) -> str:
+    kind = type(value)
+    if value is None or kind is bool or kind is int or kind is float or kind is complex:
+        return repr(value)
+    if kind is str or kind is bytes:
+        held: Any = value
+        return repr(held) if len(held) <= _TEXT_MAX else f"{held[:60]!r}... ({len(held)} long)"
+    if depth < _NESTING:
+        if kind is list or kind is tuple:
+            return _sequence(list(value), "[]" if kind is list else "()", depth)  # type: ignore[call-overload]
+        if kind is set or kind is frozenset:
+            return _members(list(value), depth)  # type: ignore[call-overload]
+        if kind is dict:
+            return _mapping(list(dict.items(value)), depth)  # type: ignore[arg-type]
+    return _known(value, depth)
+
+
+def _sequence(items: list[object], brackets: str, depth: int) -> str:
+    shown = [_text(item, depth + 1) for item in items[:_ITEMS]]
+    if len(items) > _ITEMS:
+        shown.append(f"... ({len(items)})")
+    comma = "," if brackets == "()" and len(items) == 1 else ""
+    return brackets[0] + ", ".join(shown) + comma + brackets[1]
+
+
+def _members(items: list[object], depth: int) -> str:
+    shown = sorted(_text(item, depth + 1) for item in items)
+    rest = [f"... ({len(items)})"] if len(items) > _ITEMS else []
+    return "{" + ", ".join(shown[:_ITEMS] + rest) + "}" if items else "set()"
+
+
+def _mapping(pairs: list[tuple[object, object]], depth: int) -> str:
+    shown = [f"{_text(key, depth + 1)}: {_text(held, depth + 1)}" for key, held in pairs[:_ITEMS]]
+    if len(pairs) > _ITEMS:
+        shown.append(f"... ({len(pairs)})")
+    return "{" + ", ".join(shown) + "}"
+
+
+def _inside(value: Any, facts: ClassFacts) -> object | None:
+    """The plain container that an object of a derived class is, or None."""
+    if derives(facts, tuple):
+        return tuple(tuple.__iter__(value))
+    if derives(facts, list) or derives(facts, collections.deque):
+        base: Any = list if derives(facts, list) else collections.deque
+        return list(base.__iter__(value))
+    if derives(facts, dict):
+        return dict(dict.items(value))
+    return None
+
+
+def _known(value: object, depth: int = 0) -> str:
+    facts = class_facts(type(value))
+    if "numpy.ndarray" in facts.lineage:
+        numpy: Any = sys.modules["numpy"]
+        return _array("array", numpy.ndarray.view(value, numpy.ndarray))
+    if "torch.Tensor" in facts.lineage or facts.name == "jaxlib._jax.ArrayImpl":
+        plain = tables.read_array(value, facts)
+        if plain is not None:
+            return _array("tensor" if "torch.Tensor" in facts.lineage else "jax array", plain)
+    if facts.name in {"pandas.DataFrame", "pandas.core.frame.DataFrame"}:
+        table: Any = value
+        columns = _sequence(list(table.columns), "[]", 1)
+        return f"DataFrame({len(table)} rows, columns {columns})"
+    if "numpy.generic" in facts.lineage:
+        number: Any = value
+        return f"{type(value).__name__}({number.item()!r})"
+    if librarystate.is_stream(value):
+        return f"{facts.name} at {_position(value)}"
+    if "builtins.BaseException" in facts.lineage:
+        args = _sequence(list(BaseException.__dict__["args"].__get__(value)), "()", 1)
+        return f"{facts.name.removeprefix('builtins.')}{args}"
+    if facts.is_metaclass or facts.name in librarystate.NAMED_TYPES:
+        named: Any = value
+        return f"<{facts.name} {type.__repr__(named) if facts.is_metaclass else named.__name__}>"
+    inside = _inside(value, facts)
+    if inside is not None and depth < _NESTING:
+        text = _text(inside, depth + 1)
+        return facts.name.rpartition(".")[2] + (text if type(inside) is tuple else f"({text})")
+    if facts.name in _TEXT_TELLS:
+        return repr(value)
+    ahead = carriers.list_items_ahead(value, facts)
+    if ahead is not None:
+        return _sequence(ahead, "[]", 1)
+    if "enum.Enum" in facts.lineage:
+        return f"{facts.name.rpartition('.')[2]}.{dict(attributes(value, facts)).get('_name_')}"
+    held = attributes(value, facts) if facts.python_made and not librarystate.knows(facts) else []
+    plain = [(name, each) for name, each in held if type(each) in _PLAIN]
+    told = [
+        f"{name}={each!r}"
+        for name, each in plain
+        if type(each) is not str or len(each) <= _WORDS_MAX
+    ]
+    return f"<{' '.join([facts.name, *told[:_ATTRIBUTES]])}>"
+
+
+def _array(kind: str, plain: Any) -> str:
+    first = "" if plain.dtype.hasobject else f" {plain.ravel()[:4].tolist()}"
+    more = "" if plain.size <= 4 else "..."
+    return f"{kind}({plain.dtype}, shape {plain.shape}){first}{more}"
+
+
+def _position(value: object) -> str:
+    digests = digest_roots({"stream": value})
+    return short_hash(b"".join(digests.values()))[:4].hex()

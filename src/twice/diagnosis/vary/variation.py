@@ -1,0 +1,113 @@
+"""What varying the surroundings showed, as a value: JSON for scripts, text for people.
+
+Invariant: PASS means that every factor that was tried left the run the same, and that one was tried, and
+with them every factor that was asked for by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from twice.diagnosis.divergence import Divergence
+from twice.foundation.printable import printable
+
+FORMAT = "twice.variation/1"
+BASELINE = "nothing"
+Outcome = Literal["same", "differs", "failed", "unavailable", "could-not-tell"]
+Result = Literal["PASS", "FAIL", "UNKNOWN"]
+
+
+@dataclass(frozen=True)
+class FactorResult:
+    """One factor and what it did.
+
+    Attributes:
+        factor: its name; ``nothing`` when the program differs though nothing was varied.
+        value: what was tried; empty when nothing was.
+        result: the run stayed the same, differs, or ended in failure; the factor cannot be varied here or
+            had no effect; or it could not be told, because something else moves the run.
+        reason: why, or where it differs.
+        divergence: where the run parts from the one that was not varied.
+    """
+
+    factor: str
+    value: str
+    result: Outcome
+    reason: str = ""
+    divergence: Divergence | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As an entry of ``factors``."""
+        return {
+            "factor": self.factor,
+            "value": self.value,
+            "result": self.result,
+            "reason": self.reason,
+            "divergence": None if self.divergence is None else self.divergence.to_json(),
+        }
+
+
+@dataclass(frozen=True)
+class Variation:
+    """What was found about one program.
+
+    Attributes:
+        program: as it was named.
+        factors: in the order of the list; ``nothing`` first, where it stands.
+        named: factors that were asked for by name.
+    """
+
+    program: str
+    factors: Sequence[FactorResult]
+    named: Sequence[str] = ()
+
+    @property
+    def result(self) -> Result:
+        """Whether the class holds in every surrounding that was tried."""
+        results = [each.result for each in self.factors]
+        if "differs" in results or "failed" in results:
+            return "FAIL"
+        open_ = [each for each in self.factors if each.result == "unavailable"]
+        asked = [each for each in open_ if each.factor in self.named]
+        if "could-not-tell" in results or "same" not in results or asked:
+            return "UNKNOWN"
+        return "PASS"
+
+    @property
+    def exit_code(self) -> int:
+        """0 for PASS, 1 for FAIL, 2 when it could not be told."""
+        return {"PASS": 0, "FAIL": 1, "UNKNOWN": 2}[self.result]
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``twice vary --json`` prints it."""
+        return {
+            "format": FORMAT,
+            "result": self.result,
+            "factors": [each.to_json() for each in self.factors],
+        }
+
+    def to_text(self) -> str:
+        """For people; the first line answers."""
+        lines = [self._headline()]
+        width = max((len(each.factor) for each in self.factors), default=0)
+        for each in self.factors:
+            said = each.reason or each.value
+            lines.append(f"  {each.factor:<{width}}  {each.result:<14}  {said}".rstrip())
+        for each in self.factors:
+            if each.divergence is not None:
+                lines += ["", f"{each.factor}: {each.value}".rstrip(": ")]
+                lines += [f"  {line}" for line in each.divergence.to_text().splitlines()]
+        return "\n".join(map(printable, lines))
+
+    def _headline(self) -> str:
+        broken = [each.factor for each in self.factors if each.result in {"differs", "failed"}]
+        if broken == [BASELINE]:
+            return f"FAIL: {self.program} differs from itself though nothing was varied"
+        if broken:
+            return f"FAIL: {self.program} depends on {', '.join(broken)}"
+        same = sum(each.result == "same" for each in self.factors)
+        if self.result == "UNKNOWN":
+            return f"UNKNOWN: not every factor could be tried on {self.program}, {same} stayed the same"
+        return f"PASS: {self.program} stays the same, {same} factors varied"

@@ -1,0 +1,145 @@
+"""Two runs that agree at every compare-point and leave something else behind are not the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import twice
+from programs import cli, write
+from twice.diagnosis.diagnose import diagnose
+from twice.diagnosis.divergence import Divergence
+
+pytestmark = pytest.mark.integration
+
+
+def diagnosed(folder: Path, source: str, *labels: str, before: str | None = None) -> Divergence:
+    """Record a program with two values of ``LABEL`` and compare the records."""
+    program = write(folder, source)
+    for side, label in zip("ab", labels, strict=True):
+        if before is not None:
+            (folder / "out.txt").write_text(before)
+        twice.record(
+            program, seed=1, out=folder / f"{side}.twice", env={"LABEL": label}, force=True
+        ).close()
+    return diagnose(folder / "a.twice", folder / "b.twice")
+
+
+WRITERS = {
+    "Python": 'open("out.txt", "w").write(label)',
+    "C": 'sqlite3.connect("out.txt").executescript(f"create table t as select {label!r} v")',
+    "a child": 'subprocess.run(["sh", "-c", "printf %s $LABEL > out.txt"])',
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_file_that_differs_is_named(writer: str, tmp_path: Path) -> None:
+    source = f"""
+        import os, sqlite3, subprocess
+        def main(run):
+            os.chdir({str(tmp_path)!r})
+            label = os.environ["LABEL"]
+            {WRITERS[writer]}
+    """
+
+    found = diagnosed(tmp_path, source, "one", "two", before="")
+
+    assert (found.result, found.exit_code) == ("unlocalised", 1)
+    assert [row.what for row in found.outcome] == ["file out.txt"]
+    assert "differ in what they leave: file out.txt" in found.headline()
+    assert json.loads(json.dumps(found.to_json()))["outcome"][0]["what"] == "file out.txt"
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ('return os.environ["LABEL"]', "returned value"),
+        ('run.summary("loss", len(os.environ["LABEL"]))', "summary loss"),
+        ('raise SystemExit(len(os.environ["LABEL"]))', "ending"),
+    ],
+)
+def test_another_result_or_ending_is_named(body: str, what: str, tmp_path: Path) -> None:
+    source = f"import os\ndef main(run):\n    {body}\n"
+
+    found = diagnosed(tmp_path, source, "one", "three")
+
+    assert (found.result, found.exit_code) == ("unlocalised", 1)
+    assert [row.what for row in found.outcome] == [what]
+
+
+def test_files_that_are_added_to_are_compared_by_what_was_added(tmp_path: Path) -> None:
+    path = str(tmp_path / "out.txt")
+    source = f'import os\ndef main(run):\n    open({path!r}, "a").write(os.environ["LABEL"])\n'
+
+    again = diagnosed(tmp_path, source, "one", "one")
+    other = diagnosed(tmp_path, source, "one", "three", before="begun ")
+
+    assert (again.result, list(again.outcome)) == ("same", [])
+    assert "out.txt is not compared: the runs found other content in it" in again.caveats
+    assert [row.what for row in other.outcome] == ["file out.txt"]
+
+
+def test_runs_that_leave_the_same_are_the_same(tmp_path: Path) -> None:
+    source = f'import os\ndef main(run):\n    os.environ["LABEL"]\n    open({str(tmp_path / "out.txt")!r}, "w").write("x")\n'
+
+    found = diagnosed(tmp_path, source, "one", "two")
+
+    assert (found.result, found.exit_code, list(found.outcome)) == ("same", 0, [])
+
+
+def test_a_factor_that_moves_a_file_alone_is_named(tmp_path: Path) -> None:
+    source = 'def main(run):\n    open("out.csv", "w").write(",".join({"a", "b", "c", "d", "e"}))\n'
+    program = write(tmp_path, source)
+
+    done = cli("vary", program, "--seed", 1, "--factor", "hash seed", cwd=tmp_path)
+
+    assert done.returncode == 1, done.stdout
+    assert "depends on hash seed" in done.stdout
+    assert "file out.csv" in done.stdout
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("LIBC.write(LIBC.open(b'out.bin', os.O_WRONLY | os.O_CREAT, 0o600), drawn, 8)", "out.bin"),
+        ("return drawn.raw", "returned value"),
+        ("run.summary('loss', int.from_bytes(drawn.raw[:6], 'little'))", "summary loss"),
+    ],
+)
+def test_a_failed_verification_of_an_outcome_is_not_called_agreement(
+    body: str, what: str, tmp_path: Path
+) -> None:
+    program = write(
+        tmp_path,
+        f"""
+        import ctypes, os
+        LIBC = ctypes.CDLL(None)
+        def main(run):
+            drawn = ctypes.create_string_buffer(8)
+            LIBC.getrandom(drawn, 8, 0)
+            print("drawn")
+            {body}
+        """,
+    )
+    record = cli("record", program, "--seed", 1, "-o", "a.twice", cwd=tmp_path)
+    assert record.returncode == 0
+
+    done = cli("verify", "a.twice", "--diagnose", cwd=tmp_path)
+
+    assert done.returncode == 1, done.stdout
+    assert "agrees with itself" not in done.stdout + done.stderr
+    assert "every compare-point agreed" in done.stdout
+    assert what in done.stdout
+
+
+def test_names_are_shown_and_not_obeyed(tmp_path: Path) -> None:
+    name = str(tmp_path / "out\x1b[31m\u202e\n::error::x")
+    source = f'import os\ndef main(run):\n    open({name!r}, "w").write(os.environ["LABEL"])\n'
+
+    text = diagnosed(tmp_path, source, "one", "two").to_text()
+
+    assert "out\\x1b[31m\\u202e\\n::error::x" in text
+    assert all(line.isprintable() and not line.startswith("::") for line in text.splitlines())

@@ -1,0 +1,78 @@
+"""Short texts for values."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import enum
+
+import numpy as np
+import pytest
+
+from twice.diagnosis.tracing.shortvalues import first_difference, short, show
+
+
+class Thing:
+    def __init__(self):
+        self.a, self.b = 1, "text"
+
+    def __repr__(self):
+        raise AssertionError("user code ran")
+
+
+class Way(enum.Enum):
+    NORTH = "n"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1.5, "1.5"),
+        ((1,), "(1,)"),
+        ([1, "a"], "[1, 'a']"),
+        ({"b", "a"}, "{'a', 'b'}"),
+        (set(), "set()"),
+        ({"k": [1]}, "{'k': [1]}"),
+        (list(range(12)), "[0, 1, 2, 3, 4, 5, 6, 7, ... (12)]"),
+        (np.arange(6.0), "array(float64, shape (6,)) [0.0, 1.0, 2.0, 3.0]..."),
+        (np.float32(1.5), "float32(1.5)"),
+        (ValueError(1), "ValueError(1,)"),
+        (Way.NORTH, "Way.NORTH"),
+        (dt.date(2024, 5, 1), "datetime.date(2024, 5, 1)"),
+        (decimal.Decimal("0.10"), "Decimal('0.10')"),
+        (range(3), "range(0, 3)"),
+        (len, "<builtins.builtin_function_or_method len>"),
+        (int, "<builtins.type <class 'int'>>"),
+    ],
+)
+def test_plain_data_is_written_out(value, text):
+    assert short(value) == text
+
+
+def test_an_instance_shows_its_plain_attributes_and_runs_none_of_its_code():
+    assert short(Thing()) == f"<{Thing.__module__}.Thing a=1 b='text'>"
+
+
+def test_a_generator_of_random_numbers_shows_a_position_that_moves():
+    rng = np.random.default_rng(1)
+    before = short(rng)
+    rng.random()
+    assert before != short(rng)
+    assert before.startswith("numpy.random._generator.Generator at ")
+
+
+def test_text_is_never_longer_than_asked():
+    assert len(short("x" * 1000, width=40)) == 40
+
+
+def test_the_first_item_that_differs_is_found_and_can_be_shown():
+    one, two = [list(range(20)) for _ in range(2)]
+    two[17] = -1
+    shown = [show(["r", "r@17"], {"r": each}) for each in (one, two)]
+    assert first_difference(shown[0]["r"], shown[1]["r"]) == (17, 1, 20)
+    assert (shown[0]["r@17"].text, shown[1]["r@17"].text) == ("17", "-1")
+
+
+def test_lists_that_differ_in_order_alone_say_so():
+    shown = [show(["r"], {"r": each})["r"] for each in ([1, 2, 2], [2, 1, 2], [2, 1, 1])]
+    assert shown[0].unordered == shown[1].unordered != shown[2].unordered
