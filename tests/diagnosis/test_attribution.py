@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from twice.diagnosis.attribution import DifferingFactor, Observations, attribute
 from twice.diagnosis.localization import callables as tags
-from twice.diagnosis.localization.located import Located, Place
+from twice.diagnosis.localization.result import Located, Place
+from twice.diagnosis.localization.source_facts import UNKNOWN
 
 GUARD = Place("p.py", 1, "f", "if flag:")
 OTHER_ENVIRONMENT = [DifferingFactor("env FLAG", "", "FLAG=1")]
@@ -19,9 +21,17 @@ def first_channel(
     factors: Sequence[DifferingFactor] = OTHER_ENVIRONMENT, /, **known: Any
 ) -> str | None:
     held: dict[str, Any] = dict.fromkeys(Located.__slots__, ())
-    texts = ("file", "function", "name", "kind", "value_a", "value_b", "side", "thread")
-    held |= dict.fromkeys((*texts, "code", "non_reproducing"), "")
-    held |= {"line": 1, "guard": None, "entered": None, **known}
+    held |= dict.fromkeys(("name", "kind", "value_a", "value_b", "side", "thread"), "")
+    of_line = {"code", "calls", "tags", "iterates", "seeds"} & known.keys()
+    stated = {name: known.pop(name) for name in of_line}
+    held |= {
+        "place": Place("p.py", 1, "f", stated.get("code", "")),
+        "facts": replace(UNKNOWN, **stated),
+        "guard": None,
+        "entered": None,
+        "non_reproducing": "",
+        **known,
+    }
     found = attribute(Observations(located=Located(**held), factors=factors))
     return found[0].channel.value if found else None
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from twice.diagnosis.divergence import Attribution, Confirmation
 from twice.diagnosis.localization import callables as tags
-from twice.diagnosis.localization.located import Located
+from twice.diagnosis.localization.result import Located
 from twice.diagnosis.read_comparison import BY_LIBRARY
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
@@ -181,8 +181,8 @@ _LINE: tuple[tuple[str, Channel, float, str], ...] = (
 def _library(seen: Observations, located: Located, ballot: _Ballot) -> None:
     """What a line may have brought in that calls a library, and says nothing by its names."""
     is_told = f"{_ENTROPY}{BY_LIBRARY}" in seen.reads_differ
-    if located.calls and _ENTROPY in seen.library_reads and not is_told:
-        what = f"the line calls {located.calls[-1]}, and a library took entropy ({_ENTROPY}) before"
+    if located.facts.calls and _ENTROPY in seen.library_reads and not is_told:
+        what = f"the line calls {located.facts.calls[-1]}, and a library took entropy ({_ENTROPY}) before"
         ballot.add(Channel.SEEDS, 3.0, f"{what}: nobody gave it a seed")
         ballot.add(Channel.EFFECTS, 1.0, what)
 
@@ -193,9 +193,9 @@ _BECOMES_SEED = frozenset({tags.CLOCK, tags.ENTROPY, tags.HASH, tags.ENVIRONMENT
 
 def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
     """What stands on the first differing line."""
-    present = set(located.tags)
-    if located.seeds and present & _BECOMES_SEED:
-        name = ", ".join(located.seeds)
+    present = set(located.facts.tags)
+    if located.facts.seeds and present & _BECOMES_SEED:
+        name = ", ".join(located.facts.seeds)
         ballot.add(Channel.SEEDS, 6.0, f"what the line reads from the world becomes a seed: {name}")
     elif tags.SEEDING in located.passed and present & _BECOMES_SEED:
         ballot.add(
@@ -226,15 +226,15 @@ def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
         ballot.add(Channel.RNG, 4.0, "one run alone moves what later seeds are derived from")
     if tags.RESTORING in present and located.guard is not None:
         ballot.add(Channel.SNAPSHOT, 6.0, "one run alone puts back there what was saved")
-    if located.iterates and located.kind == "order":
-        what = ", ".join(located.iterates)
+    if located.facts.iterates and located.kind == "order":
+        what = ", ".join(located.facts.iterates)
         ballot.add(Channel.CONCURRENCY, 4.5, f"the order in which {what} is iterated differs")
-    elif located.iterates and _has(seen.factors, "hash seed"):
-        what = ", ".join(located.iterates)
+    elif located.facts.iterates and _has(seen.factors, "hash seed"):
+        what = ", ".join(located.facts.iterates)
         ballot.add(Channel.CONCURRENCY, 3.0, f"the line iterates {what} under another hash seed")
-    if _STARTS_THREAD.match(located.code or ""):
+    if _STARTS_THREAD.match(located.place.code):
         ballot.add(Channel.CONCURRENCY, 2.5, "what a thread did that the line starts shows there")
-    if _WAITS_FOR_THREAD.search(located.code or ""):
+    if _WAITS_FOR_THREAD.search(located.place.code):
         ballot.add(Channel.CONCURRENCY, 4.0, "what another thread did meanwhile shows at this line")
     if located.thread not in {"", "MainThread", "main"}:
         ballot.add(Channel.CONCURRENCY, 5.0, f"the operation ran on the thread {located.thread!r}")
@@ -245,7 +245,7 @@ def _surroundings(seen: Observations, ballot: _Ballot) -> None:
     tried = [factor for factor in seen.factors if factor.flips is not None]
     alone = len(seen.factors) == 1
     together = bool(tried) and all(factor.flips is False for factor in seen.factors)
-    is_text = seen.located is not None and tags.TEXT in seen.located.tags
+    is_text = seen.located is not None and tags.TEXT in seen.located.facts.tags
     for factor in seen.factors:
         if factor.flips is False and not together:
             continue
@@ -266,8 +266,8 @@ def _surroundings(seen: Observations, ballot: _Ballot) -> None:
         ballot.add(channel, weight, f"{how} ({factor.a or 'unset'} / {factor.b or 'unset'})")
     if seen.clock_policy:
         ballot.add(Channel.EFFECTS, 1.0, "the two runs were given different clocks")
-    code = seen.located.code if seen.located is not None else None
-    if RECEIVED.name in seen.reads_differ and _MAY_RECEIVE.search(code or ""):
+    code = seen.located.place.code if seen.located is not None else ""
+    if RECEIVED.name in seen.reads_differ and _MAY_RECEIVE.search(code):
         sentence = "the line may receive from a connection, and other bytes came in on one"
         ballot.add(Channel.EFFECTS, 3.0, sentence)
     if seen.reads_differ:
@@ -323,10 +323,10 @@ _WAITS_FOR_THREAD = re.compile(
 def _resumed(seen: Observations, ballot: _Ballot) -> None:
     """The second run was restored: what restoring left out, or did besides."""
     located = seen.located
-    present = set(located.tags) if located is not None else set()
+    present = set(located.facts.tags) if located is not None else set()
     reseeds = bool(present & {tags.SEEDING, tags.UNSEEDED})
     if reseeds:
-        where = located.function if located is not None else "restore"
+        where = located.place.function if located is not None else "restore"
         ballot.add(Channel.REPLAY, 6.0, f"restoring seeds a generator again, in {where}")
     if seen.blind_spots:
         paths = ", ".join(seen.blind_spots[:3])

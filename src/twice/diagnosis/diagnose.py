@@ -30,7 +30,7 @@ from twice.diagnosis.line_judgement import (
     move_to_reseeding_line,
     name_lines,
 )
-from twice.diagnosis.localization.located import Located
+from twice.diagnosis.localization.result import Located
 from twice.diagnosis.log_comparison import (
     LogDivergence,
     PointRef,
@@ -322,7 +322,7 @@ class _Diagnosis:
         reads = [ExtraRead(name) for name in names]
         if located is not None:
             first = located.followed[0]
-            reads[0] = ExtraRead(names[0], first.file, first.line, first.code or "")
+            reads[0] = ExtraRead(names[0], first.file, first.line, first.code)
         return self._report("extra-read", reads=reads)
 
     def _report_divergence(self) -> Divergence:

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from twice.diagnosis.divergence import OperationFound, Result
 from twice.diagnosis.localization import callables as tags
-from twice.diagnosis.localization.located import Located
-from twice.diagnosis.localization.reading_functions import function_lines, lines_called
-from twice.diagnosis.localization.reading_lines import line_facts
+from twice.diagnosis.localization.function_source import function_lines, lines_called
+from twice.diagnosis.localization.result import Located, Place
+from twice.diagnosis.localization.source_facts import facts_at, line_facts
 from twice.diagnosis.tracing.paths import OBJECT
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
@@ -98,9 +98,7 @@ def name_lines(
     if located.beside is not None:
         place = located.beside
         found.append(
-            OperationFound(
-                place.file, place.line, place.function, place.code or "", "", "", "", _BESIDE
-            )
+            OperationFound(place.file, place.line, place.function, place.code, "", "", "", _BESIDE)
         )
     return NamedLines("candidates", None, sorted(found, key=lambda one: -one.confidence))
 
@@ -114,10 +112,10 @@ def _operation_of(
     if name == _STREAM_POSITIONS and moved:
         name, a, b = moved[0].path, moved[0].a, moved[0].b
     return OperationFound(
-        file=located.file,
-        line=located.line,
-        function=located.function,
-        code=located.code or "",
+        file=located.place.file,
+        line=located.place.line,
+        function=located.place.function,
+        code=located.place.code,
         name=name,
         a=a,
         b=b,
@@ -144,12 +142,14 @@ def _judge_line(
         return (0.3, older)
     if explains_itself(located):
         return (0.95, "")
-    is_alone = {tags.DRAW, tags.RESTORING} & set(located.tags) and located.guard is not None
+    is_alone = {tags.DRAW, tags.RESTORING} & set(located.facts.tags) and located.guard is not None
     if located.is_switched or is_alone:
         return (0.9, "")  # one side alone does it, and that is all it takes
-    if located.kind == "stream position" or tags.DRAW in located.tags:
+    if located.kind == "stream position" or tags.DRAW in located.facts.tags:
         return (0.8 if located.beside is None else 0.6, _surer(located))
-    confidence = 0.75 if located.calls and library_read else 0.65 if located.calls else 0.5
+    confidence = (
+        0.75 if located.facts.calls and library_read else 0.65 if located.facts.calls else 0.5
+    )
     if located.unseen:
         confidence -= 0.3
     if located.beside is not None:
@@ -159,8 +159,8 @@ def _judge_line(
 
 def explains_itself(located: Located) -> bool:
     """Whether what stands on the line is enough for its result to differ, whatever it read."""
-    return bool(_EXPLAINS & set(located.tags)) or (
-        located.kind == "order" and bool(located.iterates)
+    return bool(_EXPLAINS & set(located.facts.tags)) or (
+        located.kind == "order" and bool(located.facts.iterates)
     )
 
 
@@ -169,8 +169,8 @@ def _surer(located: Located) -> str:
         return f"see whether {located.beside.file}:{located.beside.line} differs without it"
     if located.unseen:
         return f"track what the line reads: {located.unseen[0]}"
-    if located.calls:
-        return f"record what {located.calls[-1]} reads, as a declared effect"
+    if located.facts.calls:
+        return f"record what {located.facts.calls[-1]} reads, as a declared effect"
     return "track the state that the line reads"
 
 
@@ -179,13 +179,7 @@ def move_to_first_use(located: Located) -> Located:
     place = located.entered
     if place is None:
         return located
-    facts = line_facts(place.file, place.line)
-    return replace(
-        located.credit(place),
-        calls=facts.calls if facts else (),
-        tags=facts.tags if facts else (),
-        iterates=facts.iterates if facts else (),
-    )
+    return replace(located, place=place, facts=facts_at(place))
 
 
 def move_to_reseeding_line(located: Located, restores: Mapping[str, Any]) -> Located:
@@ -204,17 +198,9 @@ def move_to_reseeding_line(located: Located, restores: Mapping[str, Any]) -> Loc
         lines = [*function_lines(file, first), *lines_called(file, first)]
         for line in lines:
             facts = line_facts(file, line)
-            if facts is not None and {tags.SEEDING, tags.UNSEEDED} & set(facts.tags):
-                return replace(
-                    located,
-                    file=file,
-                    line=line,
-                    function=f"{name}: restore",
-                    code=facts.code,
-                    calls=facts.calls,
-                    tags=facts.tags,
-                    iterates=facts.iterates,
-                )
+            if {tags.SEEDING, tags.UNSEEDED} & set(facts.tags):
+                place = Place(file, line, f"{name}: restore", facts.code)
+                return replace(located, place=place, facts=facts)
     return located
 
 
@@ -227,9 +213,9 @@ def list_blind_spots(located: Located) -> list[str]:
 def find_remedy(located: Located | None, channel: Channel) -> str:
     """Return what to do about a difference that came through a channel; empty where nothing is sure to help."""
     if located is not None:
-        if channel is Channel.CONCURRENCY and located.iterates:
-            return _ORDER.format(what=located.iterates[-1])
+        if channel is Channel.CONCURRENCY and located.facts.iterates:
+            return _ORDER.format(what=located.facts.iterates[-1])
         for tag, of, remedy in _BY_TAG:
-            if of is channel and tag in located.tags:
+            if of is channel and tag in located.facts.tags:
                 return remedy
     return _BY_CHANNEL.get(channel, "")

@@ -19,7 +19,7 @@ from typing import Final
 from twice.diagnosis.executions import FIRST, SECOND, Side, Window
 from twice.diagnosis.line_judgement import explains_itself
 from twice.diagnosis.localization.locate import TraceCall, locate
-from twice.diagnosis.localization.located import Located, Unlocated
+from twice.diagnosis.localization.result import Located, Unlocated
 from twice.diagnosis.tracing.trace import Plan, Sample, SamplePlan, Trace
 from twice.recording.surroundings import Surroundings
 from twice.worker.concurrency import run_concurrently

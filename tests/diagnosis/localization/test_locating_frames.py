@@ -35,7 +35,7 @@ def test_an_operation_of_another_thread_is_found_in_it(tmp_path):
         **SEEDS,
     )
     found = case.locate()
-    assert found.line == case.guilty
+    assert found.place.line == case.guilty
     assert found.thread.startswith("Thread-1")
 
 
@@ -60,7 +60,7 @@ def test_a_generator_is_followed_through_what_it_yields(tmp_path):
         **SEEDS,
     )
     found = case.locate()
-    assert (found.line, found.function) == (case.guilty, "items")
+    assert (found.place.line, found.place.function) == (case.guilty, "items")
 
 
 def test_a_comprehension_over_several_lines_is_one_statement(tmp_path):
@@ -84,8 +84,8 @@ def test_a_comprehension_over_several_lines_is_one_statement(tmp_path):
         **SEEDS,
     )
     found = case.locate()
-    assert found.code == "out = [n.upper() for n in names if n]"
-    assert (found.kind, found.iterates) == ("order", ("names",))
+    assert found.place.code == "out = [n.upper() for n in names if n]"
+    assert (found.kind, found.facts.iterates) == ("order", ("names",))
 
 
 def test_a_coroutine_is_followed_to_the_line_that_made_it(tmp_path):
@@ -109,7 +109,7 @@ def test_a_coroutine_is_followed_to_the_line_that_made_it(tmp_path):
         """,
         **SEEDS,
     )
-    assert case.locate().line == case.guilty
+    assert case.locate().place.line == case.guilty
 
 
 def test_a_callback_called_by_a_library_is_followed_to_the_line_that_called_the_library(tmp_path):
@@ -129,7 +129,7 @@ def test_a_callback_called_by_a_library_is_followed_to_the_line_that_called_the_
         """,
         **SEEDS,
     )
-    assert case.locate().line == case.guilty
+    assert case.locate().place.line == case.guilty
 
 
 def test_a_value_that_travels_in_an_exception_is_followed_to_the_raise(tmp_path):
@@ -153,7 +153,7 @@ def test_a_value_that_travels_in_an_exception_is_followed_to_the_raise(tmp_path)
         **VALUES,
     )
     found = case.locate()
-    assert (found.line, found.value_a) == (case.guilty, "ValueError('1',)")
+    assert (found.place.line, found.value_a) == (case.guilty, "ValueError('1',)")
 
 
 def test_an_exception_on_one_side_only_is_followed_to_what_decided_it(tmp_path):
@@ -182,7 +182,7 @@ def test_an_exception_on_one_side_only_is_followed_to_what_decided_it(tmp_path):
         last=1,
         **VALUES,
     )
-    assert case.locate().line == case.guilty
+    assert case.locate().place.line == case.guilty
 
 
 def test_recursion_is_followed_frame_by_frame(tmp_path):
@@ -209,7 +209,7 @@ def test_recursion_is_followed_frame_by_frame(tmp_path):
         **SEEDS,
     )
     found = case.locate()
-    assert found.line == case.guilty
+    assert found.place.line == case.guilty
     assert len(found.followed) > 4
 
 
@@ -236,7 +236,7 @@ def test_an_object_in_a_list_changed_by_its_own_method(tmp_path):
         **VALUES,
     )
     found = case.locate()
-    assert (found.line, found.function) == (case.guilty, "Agent.eat")
+    assert (found.place.line, found.place.function) == (case.guilty, "Agent.eat")
     assert found.value_a == "[0] = <toy.Agent energy=1.0> (50 of 50 differ)"
 
 
@@ -266,7 +266,7 @@ def test_a_value_that_leaves_through_a_finally_is_followed_to_its_return(tmp_pat
         **VALUES,
     )
     found = case.locate()
-    assert (found.line, found.name) == (case.guilty, "v")
+    assert (found.place.line, found.name) == (case.guilty, "v")
 
 
 def test_a_value_from_a_pool_of_threads_is_followed_into_the_thread(tmp_path):
@@ -292,7 +292,7 @@ def test_a_value_from_a_pool_of_threads_is_followed_into_the_thread(tmp_path):
         **VALUES,
     )
     found = case.locate()
-    assert (found.line, found.function) == (case.guilty, "job")
+    assert (found.place.line, found.place.function) == (case.guilty, "job")
     assert found.thread.startswith("ThreadPoolExecutor")
 
 
@@ -315,7 +315,12 @@ def test_both_arms_of_a_branch_that_reads_the_world_blame_the_branch(tmp_path):
         **VALUES,
     )
     found = case.locate()
-    assert (found.line, found.kind, found.value_a, found.value_b) == (case.guilty, "flow", "1", "2")
+    assert (found.place.line, found.kind, found.value_a, found.value_b) == (
+        case.guilty,
+        "flow",
+        "1",
+        "2",
+    )
     assert any("Side b ran something else there" in told for told in found.evidence)
 
 
@@ -349,4 +354,4 @@ def test_nested_generators_and_context_managers_are_followed(tmp_path):
         """,
         **SEEDS,
     )
-    assert case.locate().line == case.guilty
+    assert case.locate().place.line == case.guilty

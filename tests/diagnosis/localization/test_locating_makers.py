@@ -84,7 +84,7 @@ def test_a_member_set_by_a_base_class_is_blamed_there(tmp_path: Path) -> None:
         **VALUES,
     )
     located = found.locate()
-    assert (located.line, located.function) == (found.guilty, "Agent.__init__")
+    assert (located.place.line, located.place.function) == (found.guilty, "Agent.__init__")
     assert located.name == "self.weight"
 
 
@@ -115,7 +115,7 @@ def test_a_part_of_a_part_is_followed_through_both_constructors(tmp_path: Path) 
         **VALUES,
     )
     located = found.locate()
-    assert (located.line, located.function) == (found.guilty, "World.__init__")
+    assert (located.place.line, located.place.function) == (found.guilty, "World.__init__")
 
 
 @pytest.mark.integration
@@ -137,4 +137,4 @@ def test_an_argument_of_a_constructor_is_blamed_where_it_was_given(tmp_path: Pat
         """,
         **VALUES,
     )
-    assert found.locate().line == found.guilty
+    assert found.locate().place.line == found.guilty

@@ -34,7 +34,7 @@ def test_a_list_made_from_a_set_is_blamed_where_it_is_made(tmp_path):
         **SEEDS,
     )
     found = case.locate()
-    assert (found.line, found.name, found.kind) == (case.guilty, "order", "order")
+    assert (found.place.line, found.name, found.kind) == (case.guilty, "order", "order")
     assert found.value_a != found.value_b
     assert "box.out" in found.candidates[-1].paths
 
@@ -59,7 +59,11 @@ def test_a_loop_over_a_set_is_blamed_and_not_the_append(tmp_path):
         **SEEDS,
     )
     found = case.locate()
-    assert (found.line, found.kind, found.iterates) == (case.guilty, "order", ("names",))
+    assert (found.place.line, found.kind, found.facts.iterates) == (
+        case.guilty,
+        "order",
+        ("names",),
+    )
 
 
 def test_a_sum_of_floats_in_set_order_is_blamed_on_the_loop(tmp_path):
@@ -87,7 +91,7 @@ def test_a_sum_of_floats_in_set_order_is_blamed_on_the_loop(tmp_path):
         **SEEDS,
     )
     found = case.locate()
-    assert found.line == case.guilty
+    assert found.place.line == case.guilty
     assert [place.function for place in found.followed[-2:]] == ["Box.score", "Box.score"]
 
 
@@ -111,7 +115,7 @@ def test_a_loop_with_a_branch_takes_different_ways_and_is_still_the_loop(tmp_pat
         """,
         **SEEDS,
     )
-    assert case.locate().line == case.guilty
+    assert case.locate().place.line == case.guilty
 
 
 def test_an_element_popped_from_a_set_comes_out_at_the_pop(tmp_path):
@@ -132,7 +136,7 @@ def test_an_element_popped_from_a_set_comes_out_at_the_pop(tmp_path):
         **SEEDS,
     )
     found = case.locate()
-    assert (found.line, found.name, found.kind) == (case.guilty, "first", "order")
+    assert (found.place.line, found.name, found.kind) == (case.guilty, "first", "order")
 
 
 def test_a_stable_sort_keeps_the_order_of_the_set_and_is_blamed(tmp_path):
@@ -151,7 +155,7 @@ def test_a_stable_sort_keeps_the_order_of_the_set_and_is_blamed(tmp_path):
         """,
         **SEEDS,
     )
-    assert case.locate().line == case.guilty
+    assert case.locate().place.line == case.guilty
 
 
 def test_a_dict_built_from_a_set_is_blamed_where_it_is_built(tmp_path):
@@ -173,7 +177,7 @@ def test_a_dict_built_from_a_set_is_blamed_where_it_is_built(tmp_path):
         **SEEDS,
     )
     found = case.locate()
-    assert (found.line, found.kind) == (case.guilty, "order")
+    assert (found.place.line, found.kind) == (case.guilty, "order")
 
 
 @pytest.mark.heavy
@@ -201,7 +205,7 @@ def test_a_set_of_plain_objects_that_no_process_repeats_is_compared_with_itself(
         b={"TOY_HEAP": "5001"},
     )
     found = case.locate()
-    assert (found.line, found.non_reproducing) == (case.guilty, "a")
+    assert (found.place.line, found.non_reproducing) == (case.guilty, "a")
     assert "does not reproduce itself" in found.evidence[0]
 
 
@@ -230,7 +234,7 @@ def test_canaries_that_heal_are_not_blamed_for_a_later_matmul(tmp_path):
         **BLAS,
     )
     found = case.locate()
-    assert (found.line, found.name, found.tags) == (case.guilty, "box.w", ("matmul",))
+    assert (found.place.line, found.name, found.facts.tags) == (case.guilty, "box.w", ("matmul",))
     assert "of 90000 differ" in found.value_a
     assert found.value_a != found.value_b
 
@@ -256,7 +260,7 @@ def test_a_harmless_list_that_stays_alive_is_named_beside_a_guilty_matmul(tmp_pa
         **BLAS,
     )
     found = case.locate()
-    assert found.line == case.guilty
+    assert found.place.line == case.guilty
     beside = [each for each in found.candidates if each.reaches_tracked is False]
     assert [(each.place.code, each.before_window) for each in beside] == [
         ("order = list(names)", False)
@@ -287,7 +291,7 @@ def test_a_set_walked_to_a_sum_of_integers_is_no_candidate(tmp_path):
         b={"PYTHONHASHSEED": "2", "TOY_SCALE": "2"},
     )
     found = case.locate()
-    assert (found.line, found.tags) == (case.guilty, ("variable of the environment",))
+    assert (found.place.line, found.facts.tags) == (case.guilty, ("variable of the environment",))
 
 
 def test_when_only_a_harmless_difference_is_there_nothing_is_named(tmp_path):

@@ -33,7 +33,7 @@ def test_a_clock_that_is_kept_and_decides_a_branch_is_blamed_where_it_is_read(tm
         **CLOCKS,
     )
     found = case.locate()
-    assert (found.line, found.name, found.tags) == (case.guilty, "now", ("clock",))
+    assert (found.place.line, found.name, found.facts.tags) == (case.guilty, "now", ("clock",))
     assert (found.value_a, found.value_b) == ("100.0", "200.0")
 
 
@@ -56,7 +56,11 @@ def test_a_clock_read_in_the_branch_itself_blames_the_branch(tmp_path):
         **CLOCKS,
     )
     found = case.locate()
-    assert (found.line, found.kind, found.calls) == (case.guilty, "flow", ("time.time",))
+    assert (found.place.line, found.kind, found.facts.calls) == (
+        case.guilty,
+        "flow",
+        ("time.time",),
+    )
     assert any("self.x += 1" in told for told in found.evidence)
 
 
@@ -80,7 +84,7 @@ def test_a_deadline_loop_is_blamed_at_the_loop_that_reads_the_clock(tmp_path):
         **CLOCKS,
     )
     found = case.locate()
-    assert (found.line, found.tags) == (case.guilty, ("clock",))
+    assert (found.place.line, found.facts.tags) == (case.guilty, ("clock",))
 
 
 def test_an_extra_draw_is_blamed_at_the_draw_with_its_guard(tmp_path):
@@ -103,10 +107,10 @@ def test_an_extra_draw_is_blamed_at_the_draw_with_its_guard(tmp_path):
         b={"TOY_EXTRA": "1"},
     )
     found = case.locate()
-    assert (found.line, found.kind, found.side) == (case.guilty, "stream position", "b")
+    assert (found.place.line, found.kind, found.side) == (case.guilty, "stream position", "b")
     assert found.guard.line == case.guilty - 1
     assert found.name == "streams.box"
-    assert found.tags == ("draw",)
+    assert found.facts.tags == ("draw",)
 
 
 def test_an_extra_draw_from_the_shared_generator_is_followed_through_its_position(tmp_path):
@@ -132,8 +136,8 @@ def test_an_extra_draw_from_the_shared_generator_is_followed_through_its_positio
         b={"TOY_EXTRA": "1"},
     )
     found = case.locate()
-    assert found.line == case.guilty
-    assert "draw from a shared generator" in found.tags
+    assert found.place.line == case.guilty
+    assert "draw from a shared generator" in found.facts.tags
 
 
 def test_a_change_on_a_helpers_last_line_is_not_credited_to_the_caller(tmp_path):
@@ -157,7 +161,7 @@ def test_a_change_on_a_helpers_last_line_is_not_credited_to_the_caller(tmp_path)
         **VALUES,
     )
     found = case.locate()
-    assert (found.line, found.function, found.name) == (case.guilty, "change", "box.x")
+    assert (found.place.line, found.place.function, found.name) == (case.guilty, "change", "box.x")
     assert (found.value_a, found.value_b) == ("[0, 1.0]", "[0, 2.0]")
 
 
@@ -185,7 +189,7 @@ def test_globals_and_class_attributes_are_state_and_blind_spots_are_named(tmp_pa
         **VALUES,
     )
     found = case.locate()
-    assert (found.line, found.name) == (case.guilty, "toy:COUNT")
+    assert (found.place.line, found.name) == (case.guilty, "toy:COUNT")
     assert found.untracked == ("toy:Agent", "toy:COUNT")
 
 
@@ -207,7 +211,11 @@ def test_a_hash_that_becomes_a_seed_says_so(tmp_path):
         **SEEDS,
     )
     found = case.locate()
-    assert (found.line, found.tags, found.seeds) == (case.guilty, ("hash",), ("s",))
+    assert (found.place.line, found.facts.tags, found.facts.seeds) == (
+        case.guilty,
+        ("hash",),
+        ("s",),
+    )
 
 
 def test_entropy_makes_a_side_that_does_not_reproduce_itself(tmp_path):
@@ -229,8 +237,12 @@ def test_entropy_makes_a_side_that_does_not_reproduce_itself(tmp_path):
         """,
     )
     found = case.locate()
-    assert (found.line, found.tags, found.non_reproducing) == (case.guilty, ("entropy",), "a")
-    assert found.noise == ()
+    assert (found.place.line, found.facts.tags, found.non_reproducing) == (
+        case.guilty,
+        ("entropy",),
+        "a",
+    )
+    assert not any("differs within a side" in told for told in found.evidence)
 
 
 HIDDEN = """
@@ -261,7 +273,11 @@ def test_a_hidden_attribute_set_three_ticks_before_the_window_asks_for_an_earlie
 def test_from_the_earlier_start_the_hidden_attribute_is_found_where_it_is_set(tmp_path):
     case = Case(tmp_path, HIDDEN, first=1, last=6, **SEEDS)
     found = case.locate(("box.x",))
-    assert (found.line, found.before_window, found.tags) == (case.guilty, False, ("hash",))
+    assert (found.place.line, found.before_window, found.facts.tags) == (
+        case.guilty,
+        False,
+        ("hash",),
+    )
     assert found.untracked == ("box._flag",)
 
 
@@ -293,7 +309,7 @@ def test_a_declared_state_that_is_a_copy_is_followed_into_the_object_that_it_was
 ):
     case = Case(tmp_path, DECLARED, last=3, **SEEDS)
     found = case.locate()
-    assert (found.line, found.function) == (case.guilty, "Box.learn")
+    assert (found.place.line, found.place.function) == (case.guilty, "Box.learn")
     assert found.untracked == ("object:box.skill",)
     assert found.followed[0].code == "self.x *= self.skill"
 
@@ -326,7 +342,7 @@ def test_a_long_window_is_searched_with_few_executions(tmp_path):
         **VALUES,
     )
     found = case.locate()
-    assert found.line == case.guilty
+    assert found.place.line == case.guilty
     assert found.executions == len(case.traces) <= 25
     from twice.diagnosis.tracing.trace import SamplePlan
 

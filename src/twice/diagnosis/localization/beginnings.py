@@ -17,8 +17,8 @@ from itertools import islice
 
 from twice.diagnosis.localization.moments import Flow, Moment, Moments, Operation
 from twice.diagnosis.localization.observer import Observer
-from twice.diagnosis.localization.reading_lines import LineFacts, line_facts
 from twice.diagnosis.localization.searcher import Search, Searcher
+from twice.diagnosis.localization.source_facts import LineFacts, facts_at
 from twice.diagnosis.tracing.paths import depth_of, is_local, is_returned
 from twice.diagnosis.tracing.trace import SAMPLES_MAX, Sample
 
@@ -107,10 +107,10 @@ class Beginnings:
                 break
             if flow.depth(lane, index) > depth or place.event != "line":
                 continue
-            facts = line_facts(place.file, place.line)
-            if index == operation.index and (facts is None or not _in_finally(facts)):
+            facts = facts_at(place)
+            if index == operation.index and not _in_finally(facts):
                 break
-            if facts is not None and facts.kind == "Return":
+            if facts.kind == "Return":
                 number = self._moments.at_or_before(lane, index)
                 paired = number is not None and self._moments.all[number].a == index
                 guard = None
@@ -127,8 +127,8 @@ class Beginnings:
         here = flow.position(lane, first.a)
         if here.event == "begin" and is_local(path) and depth_of(path) == flow.depth(lane, first.a):
             return self._made(here.function, lane, last.a) or common
-        facts = line_facts(common.place.file, common.place.line)
-        if facts is not None and facts.kind == "ExceptHandler" and common.place.event == "line":
+        facts = facts_at(common.place)
+        if facts.kind == "ExceptHandler" and common.place.event == "line":
             raised = flow.running_after(lane, max(0, statement_start(flow, common) - 1))
             if raised.depth == common.depth:
                 return raised
@@ -139,8 +139,8 @@ class Beginnings:
         flow, name = self._moments.a, function.rpartition(".")[2]
         for at in range(index, max(-1, index - _BACK_MAX), -1):
             place = flow.position(lane, at)
-            facts = line_facts(place.file, place.line) if place.event == "line" else None
-            if facts is not None and any(call.rpartition(".")[2] == name for call in facts.calls):
+            calls = facts_at(place).calls if place.event == "line" else ()
+            if any(call.rpartition(".")[2] == name for call in calls):
                 return flow.running_after(lane, at)
         return None
 
@@ -204,13 +204,13 @@ class Beginnings:
 def statement_start(flow: Flow, operation: Operation) -> int:
     """Index of the event at which the statement that ran began."""
     lane, depth = operation.lane, operation.depth
-    facts = line_facts(operation.place.file, operation.place.line)
+    facts = facts_at(operation.place)
     start: int | None = None
     for index in islice(flow.back_from(lane, operation.index, depth), _BACK_MAX):
         level, place = flow.depth(lane, index), flow.position(lane, index)
         if level == depth and place.event == "return":
             continue
-        within = facts is not None and facts.first <= place.line <= facts.last
+        within = facts.first <= place.line <= facts.last
         if level < depth or (start is not None and not within):
             break
         start = index
@@ -221,6 +221,5 @@ def statement_start(flow: Flow, operation: Operation) -> int:
 
 def _in_finally(facts: LineFacts) -> bool:
     """Whether a frame that returns after this statement did not return by it."""
-    return facts.kind not in {"Return", "FunctionDef", "AsyncFunctionDef", "Raise"} and not (
-        facts.yields
-    )
+    leaves = facts.kind in {"Return", "FunctionDef", "AsyncFunctionDef", "Raise"}
+    return facts.is_known and not leaves and not facts.yields

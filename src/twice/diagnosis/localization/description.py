@@ -11,22 +11,21 @@ Invariant: a text shown as a value was read at the moment at which the path firs
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from twice.diagnosis.localization.beginnings import Beginning, statement_start
 from twice.diagnosis.localization.callables import DRAW, SEEDING, VARIABLE, WORLD, tags_of
-from twice.diagnosis.localization.located import Candidate, Located, Place
 from twice.diagnosis.localization.moments import Flow, Moments, Operation
+from twice.diagnosis.localization.names import ITERATED, resolve
 from twice.diagnosis.localization.observer import Observer
-from twice.diagnosis.localization.reading_lines import LineFacts, line_facts
-from twice.diagnosis.localization.resolving import ITERATED, resolve
+from twice.diagnosis.localization.result import Candidate, Located, Place, place_at
 from twice.diagnosis.localization.slicer import CONSTRUCTOR
+from twice.diagnosis.localization.source_facts import LineFacts, facts_at
 from twice.diagnosis.tracing.paths import (
     FLOW,
     OBJECT,
     STREAMS,
-    frame_prefix,
     is_local,
     is_returned,
     plain,
@@ -39,7 +38,6 @@ from twice.diagnosis.tracing.trace import Shown
 
 _LONG = 8  # items from which only the first that differs is shown
 _LONG_TEXT = 60  # characters, likewise
-_FIELD = re.compile(r"\.?[^.\[]*")  # how a part of an object begins: its attribute
 _FIELDS_MAX = 6
 
 
@@ -49,41 +47,25 @@ class _Values:
 
     a: str
     b: str
-    reordered: bool
-    is_stream: bool
-    walks_set: bool
+    reordered: bool = False
+    is_stream: bool = False
+    walks_set: bool = False
     where: str = ""
     fields: tuple[str, ...] = ()
-
-
-def place_of(operation: Operation) -> Place:
-    """The line of an operation with its source."""
-    at = operation.place
-    facts = line_facts(at.file, at.line)
-    return Place(at.file, at.line, at.function, facts.code if facts else None)
-
-
-def at(place: Place) -> str:
-    """A place as text."""
-    code = f": {place.code}" if place.code else ""
-    return f"{place.file}:{place.line} in {place.function}{code}"
 
 
 def same_statement(one: Operation, two: Operation) -> bool:
     """Whether two operations are lines of one statement."""
     if one.place.file != two.place.file:
         return False
-    facts = line_facts(one.place.file, one.place.line)
-    return one.place.line == two.place.line or (
-        facts is not None and facts.first <= two.place.line <= facts.last
-    )
+    facts = facts_at(one.place)
+    return one.place.line == two.place.line or facts.first <= two.place.line <= facts.last
 
 
 def describe(
     chain: list[Beginning],
     candidates: tuple[Candidate, ...],
     observer: Observer,
-    moments: Moments,
     tracked: Sequence[str] | None,
     beside: Place | None,
     is_switched: bool,
@@ -96,7 +78,6 @@ def describe(
         chain: from the tracked difference to the operation.
         candidates: beginnings of all differences that never heal.
         observer: executes once more on each side for the values.
-        moments: the paired events.
         tracked: names of the roots that are compared, or None.
         beside: an earlier difference that stays alive and was not followed, or None.
         is_switched: one side alone ran the operation, because a variable of the environment said so.
@@ -105,54 +86,48 @@ def describe(
     """
     leaf = chain[-1]
     operation, guard = leaf.operation, leaf.guard
-    values = _values(leaf, observer, moments)
+    values = _values(leaf, observer)
     kind = _kind(leaf, values)
-    passed = _tags_on_way(chain, moments.a)
-    keeps = _draws(operation) or (SEEDING in passed and _counts(operation))
+    passed = _tags_on_way(chain, observer.moments.a)
+    own = facts_at(operation.place)
+    draws = not {DRAW, SEEDING}.isdisjoint(own.tags)
+    counts = own.kind == "AugAssign" or "next" in own.calls
+    # A draw, and a count that seeds come from, last by themselves: they keep their own line.
+    keeps = draws or (SEEDING in passed and counts)
     if guard is not None and kind != "stream position" and not keeps:
-        branch = line_facts(guard.place.file, guard.place.line)
-        is_switch = leaf.other is None and branch is not None and VARIABLE in branch.tags
-        if branch is not None and WORLD & set(branch.tags) and not is_switch:
-            behind = at(place_of(operation))
+        branch = facts_at(guard.place)
+        is_switch = leaf.other is None and VARIABLE in branch.tags
+        if WORLD & set(branch.tags) and not is_switch:
+            behind = place_at(operation.place)
             evidence.append(
                 f"The branch reads the world; what differs first is behind it: {behind}."
             )
             operation, guard, kind = guard, None, "flow"
     differing = observer.differing(leaf.moment) or frozenset()
     evidence += _tell(leaf, values, differing)
-    place = place_of(operation)
-    facts = line_facts(operation.place.file, operation.place.line)
+    facts = facts_at(operation.place)
     return Located(
-        file=place.file,
-        line=place.line,
-        function=place.function,
-        code=place.code,
+        place=place_at(operation.place),
+        facts=facts,
         name=_name(leaf, facts) + values.where,
         kind=kind,
         value_a=values.a,
         value_b=values.b,
-        paths=tuple(sorted(differing)),
         before_window=leaf.before_window,
         untracked=_list_untracked(chain, tracked, observer),
         side="both" if operation is leaf.guard or leaf.guard is None else operation.side,
         thread=operation.lane,
         event=operation.index,
-        guard=None if guard is None else place_of(guard),
-        followed=tuple(place_of(begun.operation) for begun in chain),
+        guard=None if guard is None else place_at(guard.place),
+        followed=tuple(place_at(begun.operation.place) for begun in chain),
         candidates=candidates,
-        calls=facts.calls if facts else (),
-        tags=facts.tags if facts else (),
-        iterates=facts.iterates if facts else (),
-        seeds=facts.seeds if facts else (),
         passed=passed,
         entered=_entered(chain),
         beside=beside,
         is_switched=is_switched,
-        unseen=_unseen(operation, facts, leaf, observer, moments),
+        unseen=_list_unseen(operation, facts, observer, leaf.moment),
         evidence=tuple(evidence),
         caveats=tuple(sorted({**caveats, **observer.caveats})),
-        noise=tuple(sorted(observer.noise)),
-        non_reproducing="",
         executions=observer.executions,
     )
 
@@ -169,39 +144,42 @@ def _tell(leaf: Beginning, values: _Values, differing: frozenset[str]) -> list[s
             f" Differing there: {', '.join(map(plain, names[:8]))}."
         )
     if leaf.other is not None:
-        told.append(f"Side b ran something else there: {at(place_of(leaf.other))}.")
+        told.append(f"Side b ran something else there: {place_at(leaf.other.place)}.")
     return told
 
 
-def candidates_of(found: list[Beginning], chain: list[Beginning]) -> tuple[Candidate, ...]:
+def list_candidates(found: list[Beginning], chain: list[Beginning]) -> tuple[Candidate, ...]:
     """Beginnings by place; those on the way back reach the tracked state."""
     on_way = {(begun.operation.place, begun.moment) for begun in chain}
-    grouped: dict[tuple[Place, int, bool], list[str]] = {}
-    reaches: dict[tuple[Place, int, bool], bool] = {}
+    grouped: dict[tuple[Place, int, bool], list[Beginning]] = {}
     for begun in [*found, *chain]:
-        key = (place_of(begun.operation), begun.moment, begun.before_window)
-        paths = grouped.setdefault(key, [])
-        if begun.path not in paths:
-            paths.append(begun.path)
-        here = (begun.operation.place, begun.moment) in on_way
-        reaches[key] = reaches.get(key, False) or here
-    return tuple(
-        Candidate(place, tuple(paths), moment, reaches[place, moment, before], before)
-        for (place, moment, before), paths in sorted(grouped.items(), key=_by_moment)
-    )
+        key = (place_at(begun.operation.place), begun.moment, begun.before_window)
+        grouped.setdefault(key, []).append(begun)
+    rows = [
+        Candidate(
+            place,
+            tuple(dict.fromkeys(each.path for each in begun)),
+            moment,
+            any((each.operation.place, moment) in on_way for each in begun),
+            before,
+        )
+        for (place, moment, before), begun in grouped.items()
+    ]
+    rows.sort(key=lambda row: (row.moment, not row.before_window, row.place.file, row.place.line))
+    return tuple(rows)
 
 
-def _values(leaf: Beginning, observer: Observer, moments: Moments) -> _Values:
+def _values(leaf: Beginning, observer: Observer) -> _Values:
     """Both values of the path, and what the line walks."""
     if leaf.path == FLOW:
-        return _Values(*_ways(leaf, moments), reordered=False, is_stream=False, walks_set=False)
-    moment, path = moments.all[leaf.moment], subject(leaf.path)
-    points = {"a": (moment.lane, moment.a), "b": (moment.lane, moment.b)}
-    facts = line_facts(leaf.operation.place.file, leaf.operation.place.line)
-    sample = observer.sample("a", points["a"])
+        one_way, other_way = _describe_ways(leaf, observer.moments)
+        return _Values(one_way, other_way)
+    path, facts = subject(leaf.path), facts_at(leaf.operation.place)
+    points = {side: observer.point(side, leaf.moment) for side in ("a", "b")}
+    sample = observer.sample_at(leaf.moment)
     wanted = [path]
-    if facts is not None and sample is not None:
-        prefix = frame_prefix(leaf.operation.depth, leaf.operation.place.function)
+    if sample is not None:
+        prefix = leaf.operation.prefix
         owners = (resolve(name, prefix, sample)[0] for name in facts.iterates)
         wanted += [owner for owner in owners if owner is not None and owner != path]
     shown = observer.show(points, tuple(wanted))
@@ -209,8 +187,8 @@ def _values(leaf: Beginning, observer: Observer, moments: Moments) -> _Values:
     text_a, text_b = one.text, two.text
     apart = first_difference(one, two)
     if apart is not None and (apart[2] > _LONG or max(len(text_a), len(text_b)) > _LONG_TEXT):
-        index = apart[0]
-        items = f"{path}@{index}"
+        # Of a long value only the item that differs first is shown; it is asked for by its index.
+        items = f"{path}@{apart[0]}"
         of_item = observer.show(points, (items,))
         text_a, text_b = (
             _item_text(of_item[side].get(items), shown[side][path], apart) for side in points
@@ -222,42 +200,34 @@ def _values(leaf: Beginning, observer: Observer, moments: Moments) -> _Values:
         a=text_a,
         b=text_b,
         where=inside[0][0] if inside else "",
-        fields=tuple(dict.fromkeys(_name_field(where) for where, _, _ in inside)),
+        fields=tuple(
+            dict.fromkeys(re.split(r"[.\[]", where.removeprefix("."))[0] for where, _, _ in inside)
+        ),
         reordered=one.unordered == two.unordered != b"",
         is_stream=leaf.path == STREAMS or "stream" in {one.kind, two.kind},
         walks_set=any(held.kind == "set" for name, held in shown["a"].items() if name != path)
-        or _walks_returned_set(leaf.operation, facts, observer, moments),
+        or _walks_returned_set(leaf.operation, facts, observer),
     )
 
 
-def _name_field(where: str) -> str:
-    found = _FIELD.match(where)
-    return "" if found is None else found[0].removeprefix(".")
-
-
-def _ways(leaf: Beginning, moments: Moments) -> tuple[str, str]:
+def _describe_ways(leaf: Beginning, moments: Moments) -> Iterator[str]:
     """What either side did next."""
     moment = moments.all[leaf.moment]
-    told = []
     for flow, index in ((moments.a, moment.a + 1), (moments.b, moment.b + 1)):
         place = flow.position(moment.lane, index)
-        told.append(
-            f"goes on at line {place.line}"
-            if place.event == "line"
-            else _NEXT.get(place.event, "goes on in {}").format(place.function)
-        )
-    return told[0], told[1]
+        if place.event == "line":
+            yield f"goes on at line {place.line}"
+        else:
+            yield _NEXT.get(place.event, "goes on in {}").format(place.function)
 
 
 _NEXT = {"return": "leaves {}", "stop": "takes the compare-point"}
 
 
-def _walks_returned_set(
-    operation: Operation, facts: LineFacts | None, observer: Observer, moments: Moments
-) -> bool:
+def _walks_returned_set(operation: Operation, facts: LineFacts, observer: Observer) -> bool:
     """Whether a line walks what a function of the user's returned to it, and that was a set."""
-    flow, lane = moments.a, operation.lane
-    if operation.side != "a" or facts is None or not any("(" in each for each in facts.iterates):
+    flow, lane = observer.moments.a, operation.lane
+    if operation.side != "a" or not any("(" in each for each in facts.iterates):
         return False
     start = statement_start(flow, operation)
     for index in flow.returns(lane, operation.depth + 1, start + 1, operation.index).tolist():
@@ -277,18 +247,6 @@ def _item_text(item: Shown | None, whole: Shown, apart: tuple[int, int, int]) ->
     return f"[{index}] = {item.text} ({count} of {total} differ)"
 
 
-def _draws(operation: Operation) -> bool:
-    """Whether an operation draws, or takes a child seed, wherever the generator lives."""
-    facts = line_facts(operation.place.file, operation.place.line)
-    return facts is not None and not {DRAW, SEEDING}.isdisjoint(facts.tags)
-
-
-def _counts(operation: Operation) -> bool:
-    """Whether an operation moves a count on."""
-    facts = line_facts(operation.place.file, operation.place.line)
-    return facts is not None and (facts.kind == "AugAssign" or "next" in facts.calls)
-
-
 def _tags_on_way(chain: list[Beginning], flow: Flow) -> tuple[str, ...]:
     """Kinds of callables on the lines that a difference went through after its operation.
 
@@ -303,9 +261,7 @@ def _tags_on_way(chain: list[Beginning], flow: Flow) -> tuple[str, ...]:
             for place, depth in flow.list_visited(operation.lane, start + 1, operation.index)
             if depth == operation.depth + 1 and place.function.endswith(CONSTRUCTOR)
         ]
-    places = list(dict.fromkeys(places))
-    read = [line_facts(place.file, place.line) for place in places]
-    return tuple(sorted({tag for facts in read if facts is not None for tag in facts.tags}))
+    return tuple(sorted({tag for place in set(places) for tag in facts_at(place).tags}))
 
 
 def _entered(chain: list[Beginning]) -> Place | None:
@@ -313,24 +269,18 @@ def _entered(chain: list[Beginning]) -> Place | None:
     inside = [begun for begun in chain if not begun.before_window]
     if not inside or len(inside) == len(chain):
         return None
-    return place_of(inside[-1].guard or inside[-1].operation)
+    return place_at((inside[-1].guard or inside[-1].operation).place)
 
 
-def _unseen(
-    operation: Operation,
-    facts: LineFacts | None,
-    leaf: Beginning,
-    observer: Observer,
-    moments: Moments,
+def _list_unseen(
+    operation: Operation, facts: LineFacts, observer: Observer, moment: int
 ) -> tuple[str, ...]:
     """What hangs on the names that a statement reads, and could not be looked into."""
-    moment = moments.all[leaf.moment]
-    sample = observer.sample("a", (moment.lane, moment.a))
-    if facts is None or sample is None:
+    sample = observer.sample_at(moment)
+    if sample is None:
         return ()
-    prefix = frame_prefix(operation.depth, operation.place.function)
-    owners = [owner for name in facts.reads if (owner := resolve(name, prefix, sample)[0])]
-    found = (told for owner in owners for told in observer.list_opaque(owner, sample))
+    owners = (resolve(name, operation.prefix, sample)[0] for name in facts.reads)
+    found = (told for owner in owners if owner for told in observer.list_opaque(owner, sample))
     return tuple(dict.fromkeys(found))
 
 
@@ -344,13 +294,13 @@ def _kind(leaf: Beginning, values: _Values) -> str:
     return "value" if leaf.guard is None else "flow"
 
 
-def _name(leaf: Beginning, facts: LineFacts | None) -> str:
-    if is_returned(leaf.path) and facts is not None:
+def _name(leaf: Beginning, facts: LineFacts) -> str:
+    if is_returned(leaf.path) and facts.is_known:
         reads = [name for name in facts.reads if tags_of(name, arguments=0, is_method=False)]
         calls = [name for name in facts.calls if tags_of(name, arguments=1, is_method=True)]
         named = [*calls, *reads, *facts.calls[-1:]]
         return named[0] if named else plain(leaf.path)
-    if plain(leaf.path) == ITERATED and facts is not None and facts.iterates:
+    if plain(leaf.path) == ITERATED and facts.iterates:
         return facts.iterates[0]
     named_so = {STREAMS: "stream positions", FLOW: "the way on"}
     return named_so.get(leaf.path) or plain(leaf.path)
@@ -372,10 +322,3 @@ def _list_untracked(
             continue  # its state() shows the difference as well
         found[path] = None
     return tuple(found)
-
-
-def _by_moment(
-    item: tuple[tuple[Place, int, bool], list[str]],
-) -> tuple[int, bool, str, int]:
-    (place, moment, before), _ = item
-    return moment, not before, place.file, place.line

@@ -33,20 +33,18 @@ from functools import partial
 from twice.diagnosis.localization.beginnings import Beginning, Goal
 from twice.diagnosis.localization.callables import RESTORING, VARIABLE
 from twice.diagnosis.localization.description import (
-    at,
-    candidates_of,
     describe,
-    place_of,
+    list_candidates,
     same_statement,
 )
-from twice.diagnosis.localization.located import Located, Place, Unlocated
 from twice.diagnosis.localization.moments import Flow, Moments
 from twice.diagnosis.localization.observer import ANY, Held, Observer
-from twice.diagnosis.localization.reading_lines import line_facts
-from twice.diagnosis.localization.saving import find_saving
+from twice.diagnosis.localization.result import Located, Place, Unlocated, place_at
+from twice.diagnosis.localization.saved_state import find_saving
 from twice.diagnosis.localization.searcher import Search, Searcher
 from twice.diagnosis.localization.slicer import Slicer
-from twice.diagnosis.tracing.paths import FLOW, frame_prefix, is_local, plain, under
+from twice.diagnosis.localization.source_facts import facts_at
+from twice.diagnosis.tracing.paths import FLOW, is_local, plain, under
 from twice.diagnosis.tracing.trace import FlowPlan, Plan, Trace
 from twice.worker.concurrency import run_concurrently
 
@@ -205,23 +203,22 @@ class _Locator:
     def _described(self, chain: list[Beginning], found: list[Beginning]) -> Located:
         located = describe(
             chain,
-            candidates_of(found, chain),
+            list_candidates(found, chain),
             self._observer,
-            self._moments,
             self._tracked,
             self._beside,
             self._told_by is not None and chain[-1].other is None,
             self.evidence,
             self.caveats,
         )
-        if not (located.is_switched and RESTORING in located.tags):
+        if not (located.is_switched and RESTORING in located.facts.tags):
             return located
         flow = self._moments.a if chain[-1].operation.side == "a" else self._moments.b
         saving = find_saving(located, flow)
         if saving is None:
             return located
-        back = f"What was saved there is put back at {at(place_of(chain[-1].operation))}."
-        return replace(located.credit(saving), evidence=(back, *located.evidence))
+        back = f"What was saved there is put back at {place_at(chain[-1].operation.place)}."
+        return replace(located, place=saving, evidence=(back, *located.evidence))
 
     def _way_back(self, first: Beginning) -> list[Beginning]:
         """From the tracked difference to the earliest operation that read nothing different."""
@@ -262,8 +259,8 @@ class _Locator:
         """
         leaf = chain[-1]
         read = leaf.guard or leaf.operation
-        facts = line_facts(read.place.file, read.place.line)
-        if facts is None or VARIABLE not in facts.tags:
+        facts = facts_at(read.place)
+        if VARIABLE not in facts.tags:
             return chain
         switched = [
             at for at, begun in enumerate(chain) if self._slicer.is_switched(begun, by=leaf)
@@ -287,7 +284,7 @@ class _Locator:
             begun = self._slicer.beginnings([Goal(ANY, whole.until)])[0]
             is_known = same_statement(begun.operation, leaf.operation) or self._is_told(begun)
             if not is_known and self._may_read_more(leaf):
-                self._beside = place_of(begun.operation)
+                self._beside = place_at(begun.operation.place)
 
     def _is_told(self, begun: Beginning) -> bool:
         """Whether a difference is the variable that told the runs apart, or came from it."""
@@ -304,7 +301,7 @@ class _Locator:
         differing = None if before is None else self._observer.differing(before)
         if not differing:
             return True
-        prefix = frame_prefix(leaf.operation.depth, leaf.operation.place.function)
+        prefix = leaf.operation.prefix
         return any(path.startswith(prefix) or not is_local(path) for path in differing)
 
     def _tell_flow(self) -> None:
@@ -355,7 +352,6 @@ class _Locator:
             evidence=tuple(self.evidence),
             surer=surer,
             caveats=tuple(sorted({**self.caveats, **self._observer.caveats})),
-            noise=tuple(sorted(self._observer.noise)),
             executions=self._observer.executions,
         )
 

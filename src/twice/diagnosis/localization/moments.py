@@ -6,7 +6,7 @@ between an event and the next one.
 
 Events are columns throughout: a window may have millions of them.
 
-Not for: state. A moment knows where it stands, not what differs there (``observing``).
+Not for: state. A moment knows where it stands, not what differs there (``observer``).
 
 Invariant: moments rise on both sides within a lane.
 """
@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from twice.diagnosis.localization.alignment import Keys, Numbers, align
+from twice.diagnosis.tracing.paths import frame_prefix
 from twice.diagnosis.tracing.trace import Lane, Position, Trace
 
 _BLOCK = 1 << 14  # events that are looked through at once
@@ -62,6 +63,11 @@ class Operation:
     side: str
     lane: str
     index: int
+
+    @property
+    def prefix(self) -> str:
+        """What the locals of its frame begin with."""
+        return frame_prefix(self.depth, self.place.function)
 
 
 @dataclass(frozen=True, slots=True)

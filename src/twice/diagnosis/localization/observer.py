@@ -98,17 +98,21 @@ class Observer:
         """What was seen of a side at an event, or None."""
         return self._samples[side].get(point)
 
+    def sample_at(self, number: int) -> Sample | None:
+        """What was seen of side a at a moment, or None."""
+        return self.sample("a", self.point("a", number))
+
     def look(self, numbers: Iterable[int], *, noise: bool = False) -> None:
         """Sees to it that both sides have been sampled at these moments."""
         wanted = list(dict.fromkeys(numbers))
         self._closed.update(wanted)
         self._look_at(
-            {side: [self._point(side, number) for number in wanted] for side in ("a", "b")}, noise
+            {side: [self.point(side, number) for number in wanted] for side in ("a", "b")}, noise
         )
         fresh = [each for each in wanted if each not in self._looked and not self.is_lost(each)]
         for attempt in range(1, self._insist + 1):
             agreeing = [number for number in fresh if not self.differing(number)]
-            for chunk in _chunks(self._point("b", number) for number in agreeing):
+            for chunk in _chunks(self.point("b", number) for number in agreeing):
                 self._samples["b"].update(self._execute(_Asked("b", attempt, chunk)))
             for number in agreeing:
                 self._paths.pop(number, None)
@@ -163,7 +167,7 @@ class Observer:
         asked = [
             _Asked(side, repeat, chunk)
             for side in ("a", "b")
-            for chunk in _chunks(dict.fromkeys(self._point(side, number) for number in around))
+            for chunk in _chunks(dict.fromkeys(self.point(side, number) for number in around))
             for repeat in range(1, self._repeats)
         ]
         for each, found in zip(asked, self._execute_all(asked), strict=True):
@@ -184,11 +188,11 @@ class Observer:
         known = self._paths.get(number)
         if known is not None:
             return known
-        a, b = (self.sample(side, self._point(side, number)) for side in ("a", "b"))
+        a, b = (self.sample(side, self.point(side, number)) for side in ("a", "b"))
         if a is None or b is None:
             return None
-        passing = self._passing.get(("a", self._point("a", number)), set()) | self._passing.get(
-            ("b", self._point("b", number)), set()
+        passing = self._passing.get(("a", self.point("a", number)), set()) | self._passing.get(
+            ("b", self.point("b", number)), set()
         )
         self._paths[number] = frozenset(
             path for path in _apart(a, b) if path not in self.noise and path not in passing
@@ -209,7 +213,7 @@ class Observer:
 
     def masked(self, number: int) -> list[str]:
         """Paths that differ at a moment and are left out because they differ within a side too."""
-        a, b = (self.sample(side, self._point(side, number)) for side in ("a", "b"))
+        a, b = (self.sample(side, self.point(side, number)) for side in ("a", "b"))
         return [] if a is None or b is None else sorted(set(_apart(a, b)) & self.noise.keys())
 
     def differs(self, number: int, path: str) -> bool | None:
@@ -255,14 +259,15 @@ class Observer:
             if first is not None and (apart := _apart(first, sample)):
                 # With threads, a path may differ within a side in passing, because an event of one
                 # thread meets the other at another moment; what agrees at the end is no noise.
-                if len(self.moments.a.lanes) < 2 or point == self._point(
+                if len(self.moments.a.lanes) < 2 or point == self.point(
                     side, len(self.moments) - 1
                 ):
                     self.noise = {**dict.fromkeys(apart, side), **self.noise}
                 self._passing.setdefault((side, point), set()).update(apart)
                 self._paths.clear()
 
-    def _point(self, side: str, number: int) -> Point:
+    def point(self, side: str, number: int) -> Point:
+        """The event of a side at a moment."""
         moment = self.moments.all[number]
         return moment.lane, moment.a if side == "a" else moment.b
 
@@ -297,7 +302,7 @@ class Observer:
 
     def is_lost(self, number: int) -> bool:
         """Whether a moment was looked for and cannot be seen."""
-        points = [(side, self._point(side, number)) for side in ("a", "b")]
+        points = [(side, self.point(side, number)) for side in ("a", "b")]
         if self._held is not None and any(at not in self._held[side] for side, at in points):
             return True
         return any(each in self._lost for each in points)

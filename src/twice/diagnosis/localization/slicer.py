@@ -28,18 +28,18 @@ import numpy as np
 
 from twice.diagnosis.localization.beginnings import Beginning, Beginnings, Goal, statement_start
 from twice.diagnosis.localization.callables import DRAW, RESTORING, SEEDING, WORLD
-from twice.diagnosis.localization.feeding import Feeding
+from twice.diagnosis.localization.function_source import is_under, share_loop
 from twice.diagnosis.localization.moments import Moments, Operation
-from twice.diagnosis.localization.observer import Observer
-from twice.diagnosis.localization.reading_functions import is_under, share_loop
-from twice.diagnosis.localization.reading_lines import LineFacts, line_facts
-from twice.diagnosis.localization.resolving import (
+from twice.diagnosis.localization.names import (
     ITERATED,
     find_references,
     list_names_read,
     resolve,
 )
+from twice.diagnosis.localization.observer import Observer
+from twice.diagnosis.localization.opaque_inputs import Feeding
 from twice.diagnosis.localization.searcher import Searcher
+from twice.diagnosis.localization.source_facts import LineFacts, facts_at
 from twice.diagnosis.tracing.paths import (
     FILES,
     STREAMS,
@@ -85,7 +85,7 @@ class Slicer:
         if operation.depth < 0 or operation.side != "a":
             return []
         start = statement_start(self._moments.a, operation)
-        facts = line_facts(operation.place.file, operation.place.line)
+        facts = facts_at(operation.place)
         came = self._from_calls(operation, start)
         came = came or self._from_making(begun, operation, start, facts)
         read: list[Goal] = []
@@ -102,14 +102,14 @@ class Slicer:
         ]
 
     def _leads_inside(
-        self, begun: Beginning, came: list[Goal], operation: Operation, facts: LineFacts | None
+        self, begun: Beginning, came: list[Goal], operation: Operation, facts: LineFacts
     ) -> bool:
         """Whether a statement is one call of the user's code, and what differs was made in there.
 
         What it hands in counts where that code reads it.
         """
         is_argument = is_local(begun.path) and depth_of(begun.path) > operation.depth
-        if facts is None or not facts.only_call or not came or is_argument:
+        if not facts.only_call or not came or is_argument:
             return False
         function, name = function_of(came[0].path), _last(facts.only_call)
         member = member_of(came[0].path)
@@ -200,8 +200,8 @@ class Slicer:
 
     def _is_draw(self, begun: Beginning) -> bool:
         """Whether the operation draws, or takes a child seed, which moves what later children get."""
-        facts = line_facts(begun.operation.place.file, begun.operation.place.line)
-        return facts is not None and not {DRAW, SEEDING}.isdisjoint(facts.tags)
+        facts = facts_at(begun.operation.place)
+        return not {DRAW, SEEDING}.isdisjoint(facts.tags)
 
     def _from_calls(
         self, operation: Operation, start: int, *, by_reference: bool = False
@@ -221,7 +221,7 @@ class Slicer:
             moment = self._moments.all[number]
             path = returned(depth, flow.position(lane, moment.a).function)
             differing = self._observer.differing(number) or frozenset()
-            sample = self._observer.sample("a", (lane, moment.a))
+            sample = self._observer.sample_at(number)
             if by_reference and sample is not None:
                 path = sample.aliases.get(path, path)
             found = [each for each in sorted(differing) if under(each, path)][:1]
@@ -232,7 +232,7 @@ class Slicer:
         return []
 
     def _from_making(
-        self, begun: Beginning, operation: Operation, start: int, facts: LineFacts | None
+        self, begun: Beginning, operation: Operation, start: int, facts: LineFacts
     ) -> list[Goal]:
         """The members of an object that the statement made, in the frame that made it.
 
@@ -256,24 +256,22 @@ class Slicer:
                 if member:
                     other.append(Goal(path, number))
             other += self._held_by_made(number, prefix)
-        return [] if facts is None or WORLD & set(facts.tags) else other
+        return [] if not facts.is_known or WORLD & set(facts.tags) else other
 
     def _held_by_made(self, number: int, prefix: str) -> list[Goal]:
         """Older objects that differ and hang on a new one: it was made of them."""
-        moment = self._moments.all[number]
-        sample = self._observer.sample("a", (moment.lane, moment.a))
-        differing = self._observer.differing(number)
+        sample, differing = self._observer.sample_at(number), self._observer.differing(number)
         if sample is None or not differing:
             return []
         held = find_references(f"{prefix}self", sample, differing)
         return [Goal(path, number) for path in held if not path.startswith(prefix)]
 
     def _from_threads(
-        self, operation: Operation, start: int, facts: LineFacts | None, until: int
+        self, operation: Operation, start: int, facts: LineFacts, until: int
     ) -> list[Goal]:
         """What the outermost functions of other threads returned meanwhile, or had returned before."""
         flow, begin = self._moments.a, self._moments.exact(operation.lane, start)
-        if facts is None or begin is None or len(flow.lanes) < 2:
+        if not facts.is_known or begin is None or len(flow.lanes) < 2:
             return []
         waits = any(call.rpartition(".")[2] in _WAITING for call in facts.calls)
         left = [
@@ -295,19 +293,17 @@ class Slicer:
         return []
 
     def _from_reads(
-        self, begun: Beginning, operation: Operation, start: int, facts: LineFacts | None
+        self, begun: Beginning, operation: Operation, start: int, facts: LineFacts
     ) -> list[Goal]:
         """Paths that the statement reads and that differed when it began."""
         number = self._moments.at_or_before(operation.lane, start)
-        if facts is None or number is None:
+        if not facts.is_known or number is None:
             return []
         self._observer.look([number])
-        differing = self._observer.differing(number)
-        moment = self._moments.all[number]
-        sample = self._observer.sample("a", (moment.lane, moment.a))
+        differing, sample = self._observer.differing(number), self._observer.sample_at(number)
         if not differing or sample is None:
             return []
-        prefix = frame_prefix(operation.depth, operation.place.function)
+        prefix = operation.prefix
         functions = self._called_functions(operation, start)
         called = bool(functions)
         found: dict[str, None] = {}
@@ -335,16 +331,17 @@ class Slicer:
             found.update(dict.fromkeys(members))
         if not called:  # what it changed, it may have read: a stream's position
             after = self._moments.all[begun.moment]
-            moved = self._observer.changed("a", (moment.lane, moment.a), (after.lane, after.a))
+            before = self._moments.all[number]
+            moved = self._observer.changed("a", (before.lane, before.a), (after.lane, after.a))
             for path in sorted(differing & moved):
                 if not is_local(path):
                     found[path] = None
         return [Goal(path, number) for path in found]
 
-    def _from_files(self, operation: Operation, start: int, facts: LineFacts | None) -> list[Goal]:
+    def _from_files(self, operation: Operation, start: int, facts: LineFacts) -> list[Goal]:
         """Files that differed when a statement began that may read one."""
         number = self._moments.at_or_before(operation.lane, start)
-        if facts is None or number is None or WORLD & set(facts.tags) or not _may_read_file(facts):
+        if number is None or WORLD & set(facts.tags) or not _may_read_file(facts):
             return []
         self._observer.look([number])
         differing = self._observer.differing(number) or ()
@@ -365,13 +362,13 @@ def _is_one_sided(begun: Beginning) -> bool:
 
 
 def _counts(operation: Operation) -> bool:
-    facts = line_facts(operation.place.file, operation.place.line)
-    return facts is not None and facts.kind == "AugAssign"
+    facts = facts_at(operation.place)
+    return facts.kind == "AugAssign"
 
 
 def _restores(operation: Operation) -> bool:
-    facts = line_facts(operation.place.file, operation.place.line)
-    return facts is not None and RESTORING in facts.tags
+    facts = facts_at(operation.place)
+    return RESTORING in facts.tags
 
 
 def _may_read_file(facts: LineFacts) -> bool:

@@ -17,8 +17,8 @@ from twice.diagnosis.divergence import Divergence, Result
 from twice.diagnosis.executions import Executed
 from twice.diagnosis.line_judgement import list_blind_spots, move_to_first_use, name_lines
 from twice.diagnosis.localization.locate import locate
-from twice.diagnosis.localization.located import Located, Unlocated
-from twice.diagnosis.localization.reading_lines import given_sources
+from twice.diagnosis.localization.result import Located, Unlocated
+from twice.diagnosis.localization.source_facts import given_sources
 from twice.diagnosis.log_comparison import (
     InputDifference,
     PointRef,

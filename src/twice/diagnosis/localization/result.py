@@ -1,15 +1,16 @@
 """The result of a localisation: where two executions part, or why that could not be said.
 
-For: plain values that a report prints and an attribution reads.
-
-Not for: naming a cause. ``tags`` and ``calls`` say what stands on the line, not that it did it.
+Not for: naming a cause. Tags and calls say what stands on the line, not that it did it.
 
 Invariant: every claim in a result was observed; what was inferred from syntax is in ``evidence``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from twice.diagnosis.localization.source_facts import LineFacts, facts_at
+from twice.diagnosis.tracing.trace import Position
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +21,22 @@ class Place:
         file: source path.
         line: line number, from 1.
         function: qualified name.
-        code: the statement that starts to run there, or None when there is no readable source.
+        code: the statement that starts to run there; empty when there is no readable source.
     """
 
     file: str
     line: int
     function: str
-    code: str | None
+    code: str
+
+    def __str__(self) -> str:
+        code = f": {self.code}" if self.code else ""
+        return f"{self.file}:{self.line} in {self.function}{code}"
+
+
+def place_at(at: Position) -> Place:
+    """The line of a position, with its source."""
+    return Place(at.file, at.line, at.function, facts_at(at).code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +48,14 @@ class Candidate:
         paths: what begins to differ there.
         moment: number of the event, in the order of side a.
         reaches_tracked: the difference in the tracked state was followed back through it; False
-            means that it stays alive beside it, None that this could not be told.
+            means that it stays alive beside it.
         before_window: it was there when the window began.
     """
 
     place: Place
     paths: tuple[str, ...]
     moment: int
-    reaches_tracked: bool | None
+    reaches_tracked: bool
     before_window: bool
 
 
@@ -54,15 +64,12 @@ class Located:
     """The first operation whose result stays different.
 
     Args:
-        file: source path.
-        line: line number, from 1.
-        function: qualified name.
-        code: the statement, or None when there is no readable source.
+        place: the line.
+        facts: what its statement does.
         name: the variable, attribute or call that first differs.
         kind: ``value``, ``order``, ``stream position`` or ``flow``.
         value_a: short text of the value on side a, or empty.
         value_b: short text of the value on side b, or empty.
-        paths: paths that differ at once after the operation.
         before_window: the difference was there at the first event; start earlier.
         untracked: paths of the chain that belong to no tracked component: blind spots.
         side: the side that ran the operation, or ``both``.
@@ -71,10 +78,6 @@ class Located:
         guard: the branch at which the flows part, when the operation stands behind one.
         followed: lines from the tracked difference back to the operation, the operation last.
         candidates: beginnings of all differences that never heal.
-        calls: dotted names that are called on the line.
-        tags: kinds of callables on the line (``callables``).
-        iterates: what is iterated on the line.
-        seeds: names bound on the line that reach a seeding call.
         passed: kinds of callables on the lines between the operation and the tracked difference.
         entered: of a difference that was there at the first event, the line that let it in.
         beside: an earlier difference that stays alive, and was not followed to the tracked state.
@@ -82,21 +85,17 @@ class Located:
         unseen: what the statement reads and nobody could look into.
         evidence: what was observed, in sentences.
         caveats: what was not seen.
-        noise: paths left out because they differ within a side.
+        executions: how often the window was executed.
         non_reproducing: the side (``a`` or ``b``) that does not reproduce itself; ``value_a`` and
             ``value_b`` are then of two executions of that side. Empty otherwise.
-        executions: how often the window was executed.
     """
 
-    file: str
-    line: int
-    function: str
-    code: str | None
+    place: Place
+    facts: LineFacts
     name: str
     kind: str
     value_a: str
     value_b: str
-    paths: tuple[str, ...]
     before_window: bool
     untracked: tuple[str, ...]
     side: str
@@ -105,10 +104,6 @@ class Located:
     guard: Place | None
     followed: tuple[Place, ...]
     candidates: tuple[Candidate, ...]
-    calls: tuple[str, ...]
-    tags: tuple[str, ...]
-    iterates: tuple[str, ...]
-    seeds: tuple[str, ...]
     passed: tuple[str, ...]
     entered: Place | None
     beside: Place | None
@@ -116,15 +111,8 @@ class Located:
     unseen: tuple[str, ...]
     evidence: tuple[str, ...]
     caveats: tuple[str, ...]
-    noise: tuple[str, ...]
-    non_reproducing: str
     executions: int
-
-    def credit(self, place: Place) -> Located:
-        """The same difference, credited to another line."""
-        return replace(
-            self, file=place.file, line=place.line, function=place.function, code=place.code
-        )
+    non_reproducing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +123,12 @@ class Unlocated:
         reason: one sentence.
         evidence: what was observed.
         surer: what would tell more, as an imperative sentence.
-        candidates: beginnings of differences that were seen.
         caveats: what was not seen.
-        noise: paths left out because they differ within a side.
         executions: how often the window was executed.
     """
 
     reason: str
     evidence: tuple[str, ...]
     surer: str
-    candidates: tuple[Candidate, ...] = ()
-    caveats: tuple[str, ...] = ()
-    noise: tuple[str, ...] = ()
-    executions: int = 0
+    caveats: tuple[str, ...]
+    executions: int

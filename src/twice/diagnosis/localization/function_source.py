@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from twice.diagnosis.localization.reading_lines import parse_file, read_dotted
+from twice.diagnosis.localization.source_facts import parse_file, read_dotted
 
 
 def function_lines(file: str, first: int) -> range:

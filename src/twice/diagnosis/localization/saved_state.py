@@ -17,9 +17,9 @@ import re
 from collections.abc import Collection, Iterator
 from itertools import count, takewhile
 
-from twice.diagnosis.localization.located import Located, Place
 from twice.diagnosis.localization.moments import Flow
-from twice.diagnosis.localization.reading_lines import line_facts, parse_file
+from twice.diagnosis.localization.result import Located, Place
+from twice.diagnosis.localization.source_facts import facts_at, line_facts, parse_file
 
 _SAVING = frozenset(
     (
@@ -122,8 +122,7 @@ def _list_calls(flow: Flow) -> set[int]:
         number
         for number, place in enumerate(flow.trace.positions)
         if place.event == "line"
-        and (facts := line_facts(place.file, place.line)) is not None
-        and any(call.rpartition(".")[2] in _SAVING for call in facts.calls)
+        and any(call.rpartition(".")[2] in _SAVING for call in facts_at(place).calls)
     }
 
 
@@ -170,8 +169,7 @@ def _list_fields(statement: ast.stmt) -> set[str]:
 
 
 def _place(file: str, function: str, line: int) -> Place:
-    facts = line_facts(file, line)
-    return Place(file, line, function, facts.code if facts else None)
+    return Place(file, line, function, line_facts(file, line).code)
 
 
 def _rank(found: tuple[int, Place]) -> int:

@@ -18,9 +18,9 @@ import numpy as np
 from twice.diagnosis.localization.beginnings import Goal
 from twice.diagnosis.localization.callables import WORLD
 from twice.diagnosis.localization.moments import Moments, Operation
+from twice.diagnosis.localization.names import find_references, list_names_read, resolve
 from twice.diagnosis.localization.observer import Observer
-from twice.diagnosis.localization.reading_lines import LineFacts, line_facts
-from twice.diagnosis.localization.resolving import find_references, list_names_read, resolve
+from twice.diagnosis.localization.source_facts import LineFacts, facts_at
 from twice.diagnosis.tracing.paths import frame_prefix, under
 from twice.diagnosis.tracing.trace import SAMPLES_MAX, Position, Sample
 
@@ -38,9 +38,7 @@ class Feeding:
     def __init__(self, observer: Observer, moments: Moments) -> None:
         self._observer, self._moments = observer, moments
 
-    def find(
-        self, operation: Operation, start: int, facts: LineFacts | None, path: str
-    ) -> list[Goal]:
+    def find(self, operation: Operation, start: int, facts: LineFacts, path: str) -> list[Goal]:
         """What differed when a line gave something to an opaque object that a statement reads.
 
         Args:
@@ -50,14 +48,13 @@ class Feeding:
             path: the path that differs after it.
         """
         number = self._moments.at_or_before(operation.lane, start)
-        if facts is None or number is None or WORLD & set(facts.tags):
+        if not facts.is_known or number is None or WORLD & set(facts.tags):
             return []
         self._observer.look([number])
-        moment = self._moments.all[number]
-        sample = self._observer.sample("a", (moment.lane, moment.a))
+        sample = self._observer.sample_at(number)
         if sample is None:
             return []
-        prefix = frame_prefix(operation.depth, operation.place.function)
+        prefix = operation.prefix
         names = list_names_read(facts, operation, path)
         words = {
             word
@@ -76,16 +73,16 @@ class Feeding:
         self._observer.look(numbers)
         for number in numbers:
             moment = self._moments.all[number]
-            sample = self._observer.sample("a", (moment.lane, moment.a))
+            sample = self._observer.sample_at(number)
             differing = self._observer.differing(number)
             if sample is None or not differing:
                 continue
             place = self._moments.a.position(moment.lane, moment.a)
             depth = self._moments.a.depth(moment.lane, moment.a)
-            facts = line_facts(place.file, place.line)
+            facts = facts_at(place)
             prefix = frame_prefix(depth, place.function)
             found: dict[str, None] = {}
-            for name in facts.reads if facts is not None else ():
+            for name in facts.reads:
                 owner, _ = resolve(name, prefix, sample)
                 if owner is not None:
                     members = [each for each in sorted(differing) if under(each, owner)]
@@ -101,16 +98,16 @@ class Feeding:
         flow = self._moments.a
         visited = {place for place, _ in flow.list_visited(lane, 0, until - 1)}
         lines = [place for place in visited if place.event == "line"]
-        read = {place: line_facts(place.file, place.line) for place in lines}
+        read = {place: facts_at(place) for place in lines}
         known = set(words)
         for _ in range(_ROUNDS):
             known |= {
                 name.rpartition(".")[2]
                 for facts in read.values()
-                if facts is not None and _is_made_of(facts, known)
+                if _is_made_of(facts, known)
                 for name in facts.assigns
             }
-        naming = {place for place, facts in read.items() if facts and _names(facts, known)}
+        naming = {place for place, facts in read.items() if _names(facts, known)}
         events = self._events_at(lane, until, naming)
         return [int(number) for number in self._moments.at(lane, events)]
 

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from twice.diagnosis.localization.callables import DRAWS
-from twice.diagnosis.localization.reading_lines import line_facts
+from twice.diagnosis.localization.source_facts import UNKNOWN, line_facts
 
 SOURCE = textwrap.dedent(
     """
@@ -91,6 +91,6 @@ def test_no_name_of_a_draw_is_a_single_letter():
 
 
 def test_no_source_is_no_facts():
-    assert line_facts("no/such/file.py", 3) is None
-    assert line_facts("toy.py", 3, "not python ((") is None
-    assert line_facts("toy.py", 99, "x = 1\n") is None
+    assert line_facts("no/such/file.py", 3) is UNKNOWN
+    assert line_facts("toy.py", 3, "not python ((") is UNKNOWN
+    assert line_facts("toy.py", 99, "x = 1\n") is UNKNOWN

@@ -10,7 +10,7 @@ Invariant: data alone; nothing is executed and no attribute of a live object is 
 from __future__ import annotations
 
 from twice.diagnosis.localization.moments import Operation
-from twice.diagnosis.localization.reading_lines import LineFacts
+from twice.diagnosis.localization.source_facts import LineFacts
 from twice.diagnosis.tracing.paths import plain, under
 from twice.diagnosis.tracing.trace import Sample
 

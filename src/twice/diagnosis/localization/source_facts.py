@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Protocol
 
 from twice.diagnosis.localization.callables import (
     IS_SQL,
@@ -81,9 +82,32 @@ class LineFacts:
     only_call: str = ""
     yields: bool = False
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a source that could be read."""
+        return bool(self.kind)
 
-def line_facts(file: str, line: int, source: str | None = None) -> LineFacts | None:
-    """Facts about the statement at a line, or None when there is no readable source.
+
+UNKNOWN = LineFacts(0, 0, "", "")
+"""Of a line without a source that can be read."""
+
+
+class _OnLine(Protocol):
+    """What stands on a line of a source."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+
+
+def facts_at(place: _OnLine) -> LineFacts:
+    """Facts about the statement on whose line something stands."""
+    return line_facts(place.file, place.line)
+
+
+def line_facts(file: str, line: int, source: str | None = None) -> LineFacts:
+    """Facts about the statement at a line; ``UNKNOWN`` when there is no readable source.
 
     Args:
         file: source path, read through ``linecache`` unless ``given_sources`` holds.
@@ -92,13 +116,16 @@ def line_facts(file: str, line: int, source: str | None = None) -> LineFacts | N
     """
     text = source if source is not None else _text(file)
     module = _parse(text)
-    if module is None:
-        return None
+    return UNKNOWN if module is None else _read_line(module, text, line)
+
+
+@functools.lru_cache(maxsize=1024)  # one line is asked for again and again on the way back
+def _read_line(module: ast.Module, text: str, line: int) -> LineFacts:
     chain = _chain(module, line)
     here = [node for node in chain if _span(node)[0] <= line <= _span(node)[1]]
     here = [node for node in here if not isinstance(node, _DEFINITIONS)] or here
     if not here:
-        return None
+        return UNKNOWN
     imports = _imports(module)
     nodes = [node for statement in here for node in _header(statement)]
     reads, assigns = _names(nodes)
@@ -106,25 +133,24 @@ def line_facts(file: str, line: int, source: str | None = None) -> LineFacts | N
     iterated = [each for statement in here for each in _iterated(nodes, statement)]
     calls, tags = _calls(nodes, imports)
     function = next((node for node in reversed(chain) if isinstance(node, _FUNCTIONS)), module)
+    first, last = min(_span(each)[0] for each in here), max(_span(each)[1] for each in here)
+    value = getattr(here[0], "value", None)
     return LineFacts(
-        first=min(_span(each)[0] for each in here),
-        last=max(_span(each)[1] for each in here),
-        code=_code(text, here),
+        first=first,
+        last=last,
+        code=" ".join(" ".join(text.splitlines()[first - 1 : last]).split()),
         kind=type(here[0]).__name__,
         reads=tuple(dict.fromkeys([*reads, *(name for name in changed if name)])),
         assigns=assigns,
         calls=calls,
         iterates=tuple(dict.fromkeys(ast.unparse(each) for each in iterated)),
         tags=tuple(sorted({*tags, ITERATION})) if iterated else tags,
-        seeds=_seeds(function, here[0], assigns, imports),
-        only_call=_only_call(here[0]),
+        seeds=tuple(
+            name for name in assigns if _reaches_seeding(function, _span(here[0])[0], name, imports)
+        ),
+        only_call=(read_dotted(value.func) or "") if isinstance(value, ast.Call) else "",
         yields=any(isinstance(node, _VALUES) for node in nodes),
     )
-
-
-def _only_call(statement: ast.AST) -> str:
-    value = getattr(statement, "value", None)
-    return (read_dotted(value.func) or "") if isinstance(value, ast.Call) else ""
 
 
 @contextmanager
@@ -175,24 +201,20 @@ def _chain(module: ast.Module, line: int) -> list[ast.AST]:
     chain: list[ast.AST] = []
     todo: list[ast.AST] = [module]
     while todo:
-        node = todo.pop()
-        for child in ast.iter_child_nodes(node):
-            first: int | None = getattr(child, "lineno", None)
-            if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
-                end = getattr(child, "end_lineno", None) or _last_line(child)
-                start = first if first is not None else line
-                start = min(
-                    [start, *(each.lineno for each in getattr(child, "decorator_list", ()))]
-                )
-                if start <= line <= end:
-                    if first is not None:
-                        chain.append(child)
-                    todo.append(child)
+        for child in ast.iter_child_nodes(todo.pop()):
+            if not isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+                continue
+            # A case of a match has no lines of its own.
+            first: int = getattr(child, "lineno", line)
+            last: int = getattr(child, "end_lineno", None) or max(
+                (getattr(each, "end_lineno", 0) or 0 for each in ast.walk(child)), default=0
+            )
+            decorators = getattr(child, "decorator_list", ())
+            if min([first, *(each.lineno for each in decorators)]) <= line <= last:
+                if hasattr(child, "lineno"):
+                    chain.append(child)
+                todo.append(child)
     return chain
-
-
-def _last_line(node: ast.AST) -> int:
-    return max((getattr(each, "end_lineno", 0) or 0 for each in ast.walk(node)), default=0)
 
 
 def _header(statement: ast.AST) -> Iterator[ast.AST]:
@@ -239,6 +261,7 @@ def _names(nodes: list[ast.AST]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(reads), tuple(binds)
 
 
+@functools.lru_cache(maxsize=64)
 def _imports(module: ast.Module) -> dict[str, str]:
     """Local name -> dotted name, for imports anywhere and for plain aliases at the top."""
     known: dict[str, str] = {}
@@ -328,23 +351,9 @@ def _iterated(nodes: list[ast.AST], statement: ast.AST) -> Iterator[ast.expr]:
             yield node.value
 
 
-def _code(text: str, statements: list[ast.AST]) -> str:
-    first = min(_span(each)[0] for each in statements)
-    last = max(_span(each)[1] for each in statements)
-    lines = text.splitlines()[first - 1 : last]
-    return " ".join(" ".join(lines).split())
-
-
-def _seeds(
-    function: ast.AST, statement: ast.AST, assigns: tuple[str, ...], imports: dict[str, str]
-) -> tuple[str, ...]:
-    """Which of the names bound by the statement reach a seeding call below it."""
-    start = _span(statement)[0]
-    return tuple(name for name in assigns if _reaches_seeding(function, start, name, imports))
-
-
-def _reaches_seeding(function: ast.AST, start: int, name: str, imports: dict[str, str]) -> bool:
-    carried = {name}
+def _reaches_seeding(function: ast.AST, start: int, bound: str, imports: dict[str, str]) -> bool:
+    """Whether a name that is bound by a statement reaches a seeding call below it."""
+    carried = {bound}
     later = [node for node in ast.walk(function) if getattr(node, "lineno", 0) >= start]
     later.sort(key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
     for node in later:
@@ -352,16 +361,14 @@ def _reaches_seeding(function: ast.AST, start: int, name: str, imports: dict[str
             reads, _ = _names(list(ast.walk(node.value)))
             if carried & set(reads):
                 carried |= set(_names(list(_header(node)))[1])
-        if isinstance(node, ast.Call) and _is_seeding(node, imports):
+        name = read_dotted(node.func) if isinstance(node, ast.Call) else None
+        if (
+            isinstance(node, ast.Call)
+            and name is not None
+            and (resolve(name, imports) in SEEDED or name.rpartition(".")[2] in SEEDING_METHODS)
+        ):
             given = [*node.args, *(each.value for each in node.keywords)]
             reads, _ = _names([inner for each in given for inner in ast.walk(each)])
             if carried & set(reads):
                 return True
     return False
-
-
-def _is_seeding(node: ast.Call, imports: dict[str, str]) -> bool:
-    name = read_dotted(node.func)
-    if name is None:
-        return False
-    return resolve(name, imports) in SEEDED or name.rpartition(".")[2] in SEEDING_METHODS
