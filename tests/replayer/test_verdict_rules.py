@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.foundation.determinism_class import Predicate
+from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
+from twice.foundation.environment import EnvironmentDifference
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import Failure
 from twice.replayer.verdict import RULES, Evidence, decide, write_rules
@@ -30,6 +31,7 @@ STARS = "E-REDACT-002 Stars were given. Expected none. Set it."
 UNRECORDED = {"source": "files.native", "class": "unsupported", "allowed": False, "remedy": "no"}
 PROCESS = {"source": "process.start", "class": "repeated", "allowed": False}
 SAMPLES = {"agrees": True, "seeds_needed": 90, "n": 30, "reason": "too few."}
+MOVED = EnvironmentDifference("probe libm.exp", "0a", "0b", "numerics")
 UNWRITTEN = FileJudgement(refused_writes=["not judged: a.db was refused"])
 
 ALONE: dict[str, dict[str, Any]] = {
@@ -45,6 +47,7 @@ ALONE: dict[str, dict[str, Any]] = {
     "processes-differ": {"failure": FAILURE, "inventory": [PROCESS]},
     "files-differ": {"failure": FAILURE, "files": FileJudgement(unknown=["a.db: torn"])},
     "native-differs": {"failure": FAILURE, "inventory": [UNRECORDED]},
+    "machine-differs": {"failure": FAILURE, "environment": [MOVED]},
     "different": {"failure": FAILURE},
     "not-judged": {"not_judged": ["the record holds no compare-point to judge"]},
     "nothing-judged": {"counts": {**EQUAL.counts, "evaluated": 0}},
@@ -114,3 +117,28 @@ def test_other_code_never_passes_and_says_so_first() -> None:
 
 def test_the_guide_holds_the_table_of_rules() -> None:
     assert write_rules() in GUIDE.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("predicate", "probe", "result"),
+    [
+        (Predicate(), "libm.exp", "UNKNOWN"),
+        (Predicate(scope=Scope.CROSS_HOST), "libm.exp", "FAIL"),
+        (Predicate(DeterminismClass.LOGICAL), "libm.exp", "FAIL"),
+        (Predicate(DeterminismClass.LOGICAL), "float.rounding", "UNKNOWN"),
+        (Predicate(DeterminismClass.LOGICAL), "hash.text", "UNKNOWN"),
+    ],
+)
+def test_a_machine_that_computes_otherwise_is_not_the_programs_fault(
+    predicate: Predicate, probe: str, result: str
+) -> None:
+    moved = replace(MOVED, what=f"probe {probe}")
+    found = replace(EQUAL, failure=FAILURE, predicate=predicate, environment=[moved])
+    assert found.result == result
+    assert (f"(probes: {probe})" in "".join(found.headline)) == (result == "UNKNOWN")
+    assert replace(found, failure=None).result == "PASS"
+
+
+def test_a_probe_that_could_not_be_asked_has_not_moved() -> None:
+    gone = replace(MOVED, what="probe torch.matmul", now=None)
+    assert replace(EQUAL, failure=FAILURE, environment=[gone]).result == "FAIL"

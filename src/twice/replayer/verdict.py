@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from twice.foundation.determinism_class import Predicate
-from twice.foundation.environment import EnvironmentDifference
+from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
+from twice.foundation.environment import ORDER_PROBES, EnvironmentDifference
 from twice.recording.sealing.inventory import in_words, is_repeated, unsupported_rows
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import Failure, no_counts
@@ -30,6 +30,7 @@ Result = Literal["PASS", "PARTIAL", "FAIL", "UNKNOWN"]
 SEAL = "seal"
 """Name of the failure of a replay that tried to reach the world."""
 NOT_EXECUTED = "nothing was executed"
+_PROBE = "probe "
 _NATIVE = frozenset({"files.native", "network.native"})
 
 
@@ -184,6 +185,22 @@ def _find_native(evidence: Evidence) -> list[Mapping[str, object]]:
     return [row for row in unsupported_rows(evidence.inventory) if row.get("source") in _NATIVE]
 
 
+def _list_moved_probes(evidence: Evidence) -> list[str]:
+    """Return the probes on which the class rests that compute something else than when it was recorded."""
+    if evidence.predicate.scope is Scope.CROSS_HOST:
+        return []  # then another machine is what is being tested
+    classes = {evidence.predicate.class_of(name) for name in [*evidence.subsystems, "output"]}
+    moved = [
+        row.what.removeprefix(_PROBE)
+        for row in evidence.environment
+        if row.what.startswith(_PROBE) and row.recorded and row.now
+    ]
+    if DeterminismClass.BIT_EXACT in classes:
+        return moved
+    # Decisions absorb arithmetic: they rest on iteration order and on the state of the processor's float unit.
+    return [name for name in moved if name.startswith((ORDER_PROBES, "float."))]
+
+
 def _explain_undecided(samples: Mapping[str, Any]) -> str:
     needed = samples["seeds_needed"]
     needs = f"; it takes {needed} seeds, not {samples['n']}" if needed else ""
@@ -197,6 +214,10 @@ NOTHING_COMPARED = (
 _REPEATED = (
     "the runs differ, and it cannot be told whether the program is to blame: it starts processes ({}), and what they "
     "read of clocks and entropy, and the order in which they run, is not recorded"
+)
+_MOVED = (
+    "not judged: the class speaks of one {}, and this machine computes otherwise than the recorded one (probes: {}); with "
+    "--scope cross-host the difference is judged"
 )
 _NO_COPY = (
     "there is no copy of the files here ({}), and without one a replay refuses what this run does: "
@@ -271,6 +292,13 @@ RULES: Sequence[Rule] = (
         "the runs differ, and code other than Python used files or the network without being recorded",
         lambda found: found.differs and bool(_find_native(found)),
         lambda found: [explain_unrecorded(row) for row in _find_native(found)],
+    ),
+    Rule(
+        "machine-differs", "UNKNOWN",
+        "the runs differ, the class speaks of one host, and probes of the kind that it rests on compute something else here",
+        lambda found: found.differs and bool(_list_moved_probes(found)),
+        lambda found: [_MOVED.format(found.predicate.scope.value, ", ".join(_list_moved_probes(found)[:4]))],
+        is_headline=True,
     ),
     Rule("different", "FAIL", "the runs differ", lambda found: found.differs),
     Rule(
