@@ -1,22 +1,29 @@
 """What a diagnosis costs: seconds and executions, for four differences people meet.
 
-Usage: python benchmarks/diagnosis.py [--rounds N] [--small] [--output FILE.jsonl]
+Usage: python benchmarks/diagnosis.py [--rounds N] [--small] [--output FILE.jsonl] [--against SRC]
 
-Each round diagnoses two records that were made once. CPU seconds are of this process and of all that
+``--against`` names the ``src`` folder of another checkout: ten whole commands, ``twice diagnose A B``, are measured in
+turn with it and with this one, over bare Python. The last three need PyTorch, and are left out without it.
+
+Without that, each round diagnoses two records that were made once. CPU seconds are of this process and of all that
 it waited for; wall seconds stand beside them, because executions that do not depend on each other run
 at once. Every line that is named is checked.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
+import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import measuring
+from commands import OWN, SET_CHILD_SUBREAPER, cpu_ms
 
 import twice
 from twice.diagnosis.executions import Side
@@ -30,6 +37,52 @@ CASES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "a hidden attribute, 12 ticks before": ("hidden_attribute.py", {"GRUDGE": "3"}),
     "a tick of 200,000 iterations": ("long_tick.py", {"PYTHONHASHSEED": "2"}),
 }  # fmt: skip
+
+
+ZOO = Path(__file__).parents[1] / "tests" / "zoo" / "programs"
+OTHER_HASHES = {"PYTHONHASHSEED": "2"}
+COMMANDS: Mapping[str, tuple[Path, Mapping[str, str], Mapping[str, str]]] = {
+    "demo": (Path(twice.__file__).parent / "surfaces" / "demo" / "harbour.py", {}, OTHER_HASHES),
+    "a set of names": (ZOO / "01_market_of_names.py", {}, OTHER_HASHES),
+    "an extra draw": (ZOO / "05_extra_draw.py", {}, {"ZOO_AUDIT": "1"}),
+    "an unseeded generator": (ZOO / "06_unseeded_generator.py", {}, {}),
+    "threads of BLAS": (ZOO / "11_blas_threads.py", {}, {"OPENBLAS_NUM_THREADS": "2"}),
+    "a hash of a name": (ZOO / "16_hash_of_name.py", {}, OTHER_HASHES),
+    "a variable in a step": (ZOO / "19_environment_in_step.py", {}, {"ZOO_TARGET": "12"}),
+    "torch, an order": (measuring.PROGRAMS / "torch_training.py", {"TORCH_CASE": "order"}, OTHER_HASHES),
+    "torch, a draw": (measuring.PROGRAMS / "torch_training.py", {"TORCH_CASE": "extra draw"}, {"PEEK": "1"}),
+    "torch, a rate": (measuring.PROGRAMS / "torch_training.py", {"TORCH_CASE": "rate"}, {"RATE": "0.06"}),
+}  # fmt: skip
+
+
+def compare_commands(rounds: int, against: Path) -> Iterator[dict[str, object]]:
+    """Yield the CPU of ten whole commands, of this checkout and of another."""
+    sources = {"": OWN, ", before": against.resolve()}
+    bare, ratios = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (program, both, changed) in COMMANDS.items():
+            if name.startswith("torch") and find_spec("torch") is None:
+                continue
+            made = Path(folder, name.replace(" ", "-"))
+            made.mkdir()
+            pair = []
+            for side, given in (("a", {}), ("b", changed)):
+                out, env = made / f"{side}.twice", {**CALM, **both, **given}
+                twice.record(f"{program}:main", seed=1, out=out, env=env).close()
+                pair.append(str(out))
+            command = [sys.executable, "-m", "twice", "diagnose", *pair]
+            taken: dict[str, list[float]] = {mark: [] for mark in sources}
+            for turn in range(rounds + 1):  # the first one writes byte code, and does not count
+                began = cpu_ms([sys.executable, "-c", "pass"], folder, OWN)
+                for mark, source in sources.items():
+                    spent = cpu_ms(command, folder, source, codes=(0, 1, 2))
+                    taken[mark] += [spent - began] * bool(turn)
+                bare += [began] * bool(turn)
+            for mark, each in taken.items():
+                yield {"figure": f"{name}: command{mark}", "unit": "ms"} | measuring.spread(each, 0)
+            ratios.append(statistics.median(taken[""]) / statistics.median(taken[", before"]))
+    yield {"figure": "bare Python", "unit": "ms"} | measuring.spread(bare, 0)
+    yield {"figure": "commands, over before", "unit": ""} | measuring.spread(ratios)
 
 
 def records(folder: Path, program: Path, changed: Mapping[str, str]) -> tuple[Path, Path]:
@@ -76,8 +129,15 @@ def _count_executions() -> list[str]:
 
 
 def main() -> None:
-    chosen = measuring.options("diagnosis", __doc__.splitlines()[0], rounds=3)
-    found = figures(chosen.rounds, small=chosen.small)
+    ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1)
+    chosen = measuring.options(
+        "diagnosis", __doc__.splitlines()[0], rounds=3,
+        arrange=lambda parser: parser.add_argument("--against", type=Path, metavar="SRC"),
+    )  # fmt: skip
+    if chosen.against is None:
+        found = figures(chosen.rounds, small=chosen.small)
+    else:
+        found = compare_commands(chosen.rounds, chosen.against)
     measuring.tell("diagnosis", found, chosen.output)
 
 
