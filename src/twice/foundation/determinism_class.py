@@ -125,6 +125,10 @@ def _exact() -> Tolerance:
     return Exact()
 
 
+def _words(tolerance: Tolerance) -> str:
+    return tolerance.describe().removeprefix("they ")
+
+
 @dataclass(frozen=True)
 class Predicate:
     """A class with its scope, and the subsystems that have a class of their own.
@@ -150,6 +154,11 @@ class Predicate:
         own = (self.determinism_class, self.scope, self.decisions, self.sample)
         return hash((own, tuple(self.subsystems.items())))
 
+    def tolerance_of(self, name: str) -> Tolerance | None:
+        """Return within what an explicitly compared value is judged; None where its bytes are."""
+        is_logical = self.class_of(name) is DeterminismClass.LOGICAL
+        return self.decisions if is_logical and self.decisions.measure != "exact" else None
+
     @property
     def axis(self) -> Axis:
         """Which of the two axes the promise is reported on."""
@@ -165,36 +174,55 @@ class Predicate:
             name = name.rpartition("/")[0]
         return self.determinism_class
 
-    def sentence(self) -> str:
-        """Say the whole predicate in one sentence."""
+    def sentence(self, within: Mapping[str, Tolerance] | None = None) -> str:
+        """Say the whole predicate in one sentence.
+
+        Args:
+            within: tolerances that the run declared for components and compared values of its own.
+        """
         parts = [self._clause(self.determinism_class)]
         parts += [
             f"for {name!r}, {self._clause(own)}"
             for name, own in self.subsystems.items()
             if own is not self.determinism_class
         ]
-        return f"two runs are equivalent iff {_WHERE[self.scope]}, {'; '.join(parts)}"
+        parts += [f"for {name!r}, its values {_words(own)}" for name, own in (within or {}).items()]
+        return f"{self._opening()}, {'; '.join(parts)}"
 
     def for_subsystem(self, subsystem: str) -> Predicate:
         """Return the predicate of one subsystem, with no other in it."""
         own = self.class_of(subsystem)
         return Predicate(own, self.scope, decisions=self.decisions, sample=self.sample)
 
-    def summary(self) -> dict[str, str]:
-        """Return class, scope and the sentence, as verdicts print them."""
+    def summary(self, within: Tolerance | None = None) -> dict[str, str]:
+        """Return class, scope and the sentence, as verdicts print them.
+
+        Args:
+            within: the tolerance that judges in place of bytes, where there is one.
+        """
+        said = (
+            self.sentence() if within is None else f"{self._opening()}, its values {_words(within)}"
+        )
         return {
             "class": self.determinism_class.value,
             "scope": self.scope.value,
-            "predicate": self.sentence(),
+            "predicate": said,
         }
+
+    def _opening(self) -> str:
+        return f"two runs are equivalent iff {_WHERE[self.scope]}"
 
     def _clause(self, kind: DeterminismClass) -> str:
         match kind:
             case DeterminismClass.BIT_EXACT:
                 return "the canonical bytes of their state are equal at every compare-point"
             case DeterminismClass.LOGICAL:
-                same = self.decisions.describe().removeprefix("they ")
-                return f"their decisions (inputs, compared values and output) {same}"
+                if self.decisions.measure == "exact":
+                    return "their decisions (inputs, compared values and output) are equal"
+                return (
+                    "their inputs and their output are equal, and their compared values "
+                    f"{_words(self.decisions)}"
+                )
             case DeterminismClass.STATISTICAL:
                 if self.sample is None:
                     return "their summaries over many seeds agree (no summary is declared)"

@@ -49,6 +49,7 @@ def describe_ending(session: Session) -> dict[str, object]:
             name: component.form for name, component in session.points.components.items()
         },
         **_tracked_twice(session),
+        **_tolerances(session),
         "files": source_digests(dict.fromkeys(files), root),
         "imported": list_imported_libraries(),
         "config_unread": session.config.keys_unread,
@@ -57,6 +58,13 @@ def describe_ending(session: Session) -> dict[str, object]:
         "lineages": dict(sorted(session.wiring.layer.main.started.items())),
         "numerics": outside(numerics_at_end),  # what is looked up here is no read of the run
     }
+
+
+def _tolerances(session: Session) -> dict[str, object]:
+    """Give what is judged within a tolerance, by name; nothing where everything is judged by its bytes."""
+    within = {**session.tolerances, **session.compared_within}
+    told = {name: own.to_json() for name, own in sorted(within.items())}
+    return {"tolerances": told} if told else {}
 
 
 def _tracked_twice(session: Session) -> dict[str, object]:

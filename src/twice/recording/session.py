@@ -55,6 +55,7 @@ class Session:
         self.config = Config(setup.config)
         self.wiring = wiring
         self.tolerances: dict[str, Tolerance] = {}
+        self.compared_within: dict[str, Tolerance] = {}
         self.inputs_position = b""
         self.inputs_last: dict[str, Any] = {}
         self.tick = -1
@@ -133,7 +134,9 @@ class Session:
         if self.muted or not self.wiring.in_force.points:
             return
         self.wiring.control.compared(value)
+        within = within or self.setup.predicate.tolerance_of(name)
         if within is not None:
+            self.compared_within[name] = within
             self.wiring.sink.value(name, encode((name, within.to_json(), value)), self.tick)
         self._hand_on(self.points.take_value(self.tick, name, value, judged=within is None))
 

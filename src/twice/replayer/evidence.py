@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from twice.foundation.comparison import tolerance_from_json
 from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
 from twice.recording.compared_output import select_of_message
@@ -156,6 +157,10 @@ def leave_open(record: RunRecord, predicate: Predicate, *why: str) -> Verificati
         run_id=record.run_id,
         predicate=predicate,
         subsystems=list_subsystems(record),
+        within={
+            name: tolerance_from_json(own)
+            for name, own in (record.ending or {}).get("tolerances", {}).items()
+        },
         is_torn=not record.complete,
         is_interrupted=count_judgeable(record) < len(record.reader.points),
         not_judged=why,

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from twice.foundation.comparison import Tolerance
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
 from twice.foundation.environment import ORDER_PROBES, EnvironmentDifference
 from twice.recording.sealing.inventory import in_words, is_repeated, unsupported_rows
@@ -42,6 +43,7 @@ class Evidence:
         path: the record.
         run_id: whose record it is.
         predicate: the class that judges.
+        within: tolerances that the run declared for what it tracks and compares, by name.
         subsystems: names that were judged, each with a class of its own.
         first: index of the first compare-point that was judged.
         counts: points that were evaluated, passed, failed, and passed ``within_tolerance``.
@@ -75,6 +77,7 @@ class Evidence:
     run_id: str
     predicate: Predicate
     subsystems: Sequence[str]
+    within: Mapping[str, Tolerance] = field(default_factory=dict)
     first: int = 0
     counts: Mapping[str, int] = field(default_factory=no_counts)
     failure: Failure | None = None

@@ -106,7 +106,8 @@ class Verification(Evidence):
             "run_id": self.run_id,
             "result": self.result,
             "classes": {
-                name: self.predicate.for_subsystem(name).summary() for name in self.subsystems
+                name: self.predicate.for_subsystem(name).summary(self.within.get(name))
+                for name in self.subsystems
             },
             "axis": self.axis,
             "scope": {"first": self.first, "last": self.last},
@@ -136,13 +137,14 @@ class Verification(Evidence):
 
     def to_markdown(self) -> str:
         """For people; the first line answers."""
-        counts = self.counts
+        counts, told = self.counts, self.predicate.tolerance_of
+        own = {name: within for name, within in self.within.items() if within != told(name)}
         lines = [
             f"# {self.result}: {self.path.name}",
             "",
             *(f"- {sentence}" for sentence in self.headline),
             *([f"- executed: {self.executed}"] if self.executed else []),
-            f"- predicate: {self.predicate.sentence()}",
+            f"- predicate: {self.predicate.sentence(own)}",
             f"- axis: {self.axis}",
             (
                 f"- compare-points: {counts['evaluated']} judged ({self.first} to {self.last}), "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from argparse import ArgumentParser
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from gatesystems import COST, Heads, Kept, costs, laid
 from hypothesis import given
 from hypothesis import strategies as st
 
+from twice.errors import ClassRefused
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import Algorithm
 from twice.specifying.gate.evidence import Code, Costs, Handoff
@@ -25,8 +27,12 @@ from twice.specifying.gate.gathering.kinds import KINDS, Kind
 from twice.specifying.gate.outcome import Outcome
 from twice.specifying.gate.plan import Plan, algorithm_in, plan_of
 from twice.specifying.gate.promise import predicate_of
+from twice.specifying.scaffolding.facts import Facts
+from twice.specifying.scaffolding.recording import recording
 from twice.specifying.sheets import SHEETS
 from twice.specifying.workspace import open_workspace
+from twice.surfaces.cli.record import arrange
+from twice.surfaces.cli.record import predicate_of as predicate_that_is_recorded
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +123,39 @@ def test_every_class_becomes_the_predicate_that_is_executed(
 
     assert words in predicate.sentence()
     assert Predicate.from_json(predicate.to_json()) == predicate
+
+
+@pytest.mark.parametrize(("measure", "epsilon"), [("abs", "1e-6"), ("ulp", "4")])
+def test_the_tolerance_of_sheet_01_is_the_one_that_its_runs_are_recorded_with(
+    tmp_path: Path, measure: str, epsilon: str
+) -> None:
+    heads = good_heads("M")
+    heads["01"].update({"class": "logical", "measure": measure, "epsilon": epsilon})
+    laid(tmp_path, heads)
+    workspace = open_workspace(tmp_path)
+    stated = recording(Facts(workspace))
+    parser = ArgumentParser()
+    arrange(parser)
+
+    assert predicate_that_is_recorded(parser.parse_args(stated[1:])) == predicate_of(
+        workspace.artifacts["01"]
+    )
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [{"measure": "abs", "epsilon": "0"}, {"measure": "ulp", "epsilon": "0.5"}, {"measure": "rel"}],
+)
+def test_a_tolerance_that_makes_no_sense_makes_no_class(
+    tmp_path: Path, stated: dict[str, Any]
+) -> None:
+    heads = good_heads("M")
+    heads["01"].pop("epsilon", None)
+    heads["01"].update({"class": "logical", **stated})
+    laid(tmp_path, heads)
+
+    with pytest.raises(ClassRefused):
+        predicate_of(open_workspace(tmp_path).artifacts["01"])
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": "twice.cost/2"}', "\x00"])

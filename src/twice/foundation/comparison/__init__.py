@@ -20,6 +20,7 @@ from twice.foundation.comparison.tolerance import (
     Ulp,
     Verdict,
     tolerance_from_json,
+    tolerance_of,
 )
 from twice.foundation.comparison.walk import differences
 
@@ -37,4 +38,5 @@ __all__ = [
     "print_value",
     "short",
     "tolerance_from_json",
+    "tolerance_of",
 ]

@@ -216,6 +216,31 @@ def Quantum(step: float, integers: bool = False) -> Tolerance:  # noqa: N802
     return Tolerance("quantum", step, integers)
 
 
+def tolerance_of(measure: str, amount: float | None) -> Tolerance:
+    """Make a tolerance from words, as the command line and sheet 01 give them.
+
+    Args:
+        measure: ``exact``, ``abs``, ``rel``, ``ulp`` or ``quantum``.
+        amount: its size, greater than 0; None for ``exact`` alone.
+
+    Raises:
+        ClassRefused: E-CLASS-001, for another word, and for a size that the measure cannot have.
+    """
+    if measure not in _MEASURES:
+        raise _refuse(measure, f"One of {', '.join(_MEASURES)}.")
+    if measure == "exact":
+        if amount is not None:
+            raise _refuse(f"exact:{amount!r}", "What is equal has no epsilon.")
+        return Exact()
+    if amount is None:
+        raise _refuse(f"measure {measure!r} without epsilon", "A tolerance has a size.")
+    if amount == 0:
+        raise _refuse(f"{measure}:0", "A tolerance is greater than 0; equal values are 'exact'.")
+    if measure == "ulp" and float(amount).is_integer():
+        amount = int(amount)
+    return Tolerance(measure, amount)
+
+
 def tolerance_from_json(data: Mapping[str, Any]) -> Tolerance:
     """Read back what ``to_json`` gave.
 

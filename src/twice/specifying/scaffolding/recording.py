@@ -45,6 +45,9 @@ def _promise(facts: Facts) -> list[str]:
         arguments += ["--class", f"{row['name']}={row['class']}"]
     scope = facts.text("01", "scope")
     arguments += ["--scope", scope] if scope else []
+    measure = facts.text("01", "measure")
+    if said == "logical" and measure not in {"", "exact"}:
+        arguments += ["--measure", measure, "--epsilon", facts.text("01", "epsilon")]
     if said != "statistical":
         return arguments
     for option, key in (("--summary", "summary"), ("--test", "test"), ("--epsilon", "epsilon")):

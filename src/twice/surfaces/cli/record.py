@@ -57,7 +57,14 @@ def arrange(parser: argparse.ArgumentParser) -> None:
         "--summary", metavar="NAME", help="statistical: what is compared over seeds"
     )
     parser.add_argument("--test", help="statistical: means (default), ks or multiset")
-    parser.add_argument("--epsilon", type=float, help="statistical: margin of the test")
+    parser.add_argument(
+        "--measure",
+        metavar="MEASURE",
+        help="logical: how compared values are judged: exact (default), abs, rel, ulp or quantum",
+    )
+    parser.add_argument(
+        "--epsilon", type=float, help="logical: within how much; statistical: margin of the test"
+    )
     parser.add_argument("--n", type=int, help="statistical: how many seeds (30)")
     parser.add_argument("--alpha", type=float, help="statistical: chance of passing a difference")
     parser.add_argument("--power", type=float, help="statistical: chance of passing equal systems")
@@ -81,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
         program=program,
         seed=seed,
         config=config_of(options),
-        predicate=_predicate(options),
+        predicate=predicate_of(options),
         **policies_of(options),
     )
     name = program.target if program.kind == "main" else Path(program.target).stem
@@ -154,9 +161,25 @@ def _tell(program: Program, ended: dict[str, object], out: Path, *, as_json: boo
     print(f"next: twice verify {out}", file=sys.stderr)
 
 
-def _predicate(options: argparse.Namespace) -> Predicate:
-    """The class with what the statistical one compares."""
+def predicate_of(options: argparse.Namespace) -> Predicate:
+    """The class that the options state, with its tolerance, or with what the statistical one compares.
+
+    Raises:
+        ClassRefused: E-CLASS-001, for a tolerance that makes no sense. UsageError: E-USE-001, for options that belong
+            to another class.
+    """
     predicate = Predicate.parse(options.classes, options.scope)
+    if options.measure is not None:
+        classes = {predicate.determinism_class, *predicate.subsystems.values()}
+        if DeterminismClass.LOGICAL not in classes:
+            raise UsageError(
+                f"--measure {options.measure} was given without a logical class.",
+                "Expected --class logical beside it: other classes compare bytes, or samples.",
+                "For example: --class logical --measure abs --epsilon 1e-6",
+            )
+        from twice.foundation.comparison import tolerance_of  # numbers alone need it
+
+        return replace(predicate, decisions=tolerance_of(options.measure, options.epsilon))
     given = {
         name: value
         for name in ("summary", "test", "epsilon", "n", "alpha", "power")
@@ -167,8 +190,9 @@ def _predicate(options: argparse.Namespace) -> Predicate:
     if predicate.determinism_class is not DeterminismClass.STATISTICAL or "summary" not in given:
         raise UsageError(
             f"--{next(iter(given))} was given without a statistical class and a summary.",
-            "Expected --class statistical --summary NAME beside it.",
-            "For example: --class statistical --summary reward --test means --epsilon 0.5",
+            "Expected --class statistical --summary NAME beside it; or of a logical class --measure.",
+            "For example: --class statistical --summary reward --test means --epsilon 0.5; "
+            "--class logical --measure abs --epsilon 1e-6",
         )
     test = parse_test(given.pop("test", "means"))
     if test is not SampleTest.MULTISET and not given.get("epsilon", 0.0) > 0:
