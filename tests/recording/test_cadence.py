@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from programs import chains, names, recorded
+from programs import chains, cli, names, recorded, write
 from twice.errors import ClassRefused, SnapshotCadence
 from twice.recording.cadence import (
     Cadence,
+    Granularity,
     RateGuard,
+    default_cadence,
     parse_cadence,
     parse_granularity,
     parse_strategy,
+    require_dense,
 )
 from twice.replayer.verify import verify
 
@@ -55,20 +58,19 @@ def test_snapshots_stand_where_the_cadence_says(
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("granularity", "points"),
+    ("granularity", "cadence", "points"),
     [
-        ("tick", [(tick, "tick") for tick in range(12)]),
-        ("decision", [(1, "input:push"), (5, "input:push"), (9, "input:push")]),
-        ("snapshot", [(-1, "snapshot"), (4, "snapshot"), (9, "snapshot")]),
-        ("episode", [(5, "episode:round"), (11, "episode:round")]),
+        ("tick", "every=5", [(tick, "tick") for tick in range(12)]),
+        ("decision", "decision", [(1, "input:push"), (5, "input:push"), (9, "input:push")]),
+        ("snapshot", "every=5", [(-1, "snapshot"), (4, "snapshot"), (9, "snapshot")]),
+        ("episode", "episode", [(5, "episode:round"), (11, "episode:round")]),
     ],
 )
 def test_points_stand_where_the_granularity_says(
-    tmp_path: Path, granularity: str, points: list[tuple[int, str]]
+    tmp_path: Path, granularity: str, cadence: str, points: list[tuple[int, str]]
 ) -> None:
-    with recorded(
-        tmp_path, EPISODES, walk=True, granularity=granularity, cadence=Cadence("tick", 5)
-    ) as record:
+    stated = parse_cadence(cadence)
+    with recorded(tmp_path, EPISODES, walk=True, granularity=granularity, cadence=stated) as record:
         assert names(record) == [(-1, "start"), *points, (11, "end")]
         assert verify(record.path).result == "PASS"
         part = verify(record.path, first=7)
@@ -154,3 +156,32 @@ def test_words_that_are_no_granularity_or_strategy_are_refused() -> None:
         parse_granularity("ticks")
     with pytest.raises(ClassRefused, match="'whole' is not a snapshot strategy"):
         parse_strategy("whole")
+
+
+@pytest.mark.parametrize(
+    ("granularity", "cadence"),
+    [("decision", "tick"), ("decision", "every=100"), ("episode", "tick"), ("episode", "decision"),
+     ("decision", "episode")],
+)  # fmt: skip
+def test_points_that_are_sparser_than_snapshots_are_refused(
+    granularity: Granularity, cadence: str
+) -> None:
+    with pytest.raises(SnapshotCadence, match=f"per {granularity} are sparser"):
+        require_dense(granularity, parse_cadence(cadence))
+
+
+@pytest.mark.parametrize("granularity", ["tick", "decision", "snapshot", "episode"])
+def test_snapshots_are_no_denser_than_points_if_nobody_says(granularity: Granularity) -> None:
+    require_dense(granularity, default_cadence(granularity))
+    require_dense(granularity, parse_cadence("none"))
+
+
+@pytest.mark.integration
+def test_a_run_with_sparse_points_is_refused_before_it_begins(tmp_path: Path) -> None:
+    program = write(tmp_path, EPISODES, walk=True)
+    stated = ("--compare", "episode", "--snapshots", "tick")
+    done = cli("record", program, "--seed", 1, *stated, "-o", tmp_path / "a.twice")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("E-SNAPSHOT-001"), done.stderr
+    assert not (tmp_path / "a.twice").exists()

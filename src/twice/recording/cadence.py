@@ -54,6 +54,30 @@ class Cadence:
         return tick % self.every == 0
 
 
+def default_cadence(granularity: Granularity) -> Cadence:
+    """When snapshots are taken if nobody says: no more often than compare-points."""
+    if granularity in {"decision", "episode"}:
+        return Cadence(cast("Unit", granularity))
+    return Cadence()
+
+
+def require_dense(granularity: Granularity, cadence: Cadence) -> None:
+    """Refuse compare-points that are sparser than snapshots: a state that nobody compared would be put back.
+
+    Raises:
+        SnapshotCadence: E-SNAPSHOT-001.
+    """
+    # An episode ends with a decision or without one, so neither of the two may stand for the other.
+    if granularity in {"tick", "snapshot"} or cadence.unit in {granularity, "none"}:
+        return
+    raise SnapshotCadence(
+        f"Compare-points per {granularity} are sparser than snapshots per "
+        f"{'tick' if cadence.every == 1 else cadence}.",
+        "Expected a compare-point for every snapshot, so that what is put back was compared.",
+        f"Compare ticks (--compare tick), or take fewer snapshots (--snapshots {granularity}, or none).",
+    )
+
+
 def parse_cadence(text: str) -> Cadence:
     """Read ``every=N``, ``tick``, ``decision``, ``episode`` or ``none``.
 

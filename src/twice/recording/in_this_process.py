@@ -17,6 +17,7 @@ from typing import Any
 from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
 from twice.recording import active
+from twice.recording.cadence import default_cadence
 from twice.recording.describing import describe_ending
 from twice.recording.environment import measure
 from twice.recording.executing import failed, finish, governed
@@ -49,6 +50,7 @@ def recording_here(
     **policies: Any,
 ) -> Iterator[Run]:
     """Record in this process: what ``inline.recording`` says to its callers."""
+    policies.setdefault("cadence", default_cadence(policies.get("granularity", "tick")))
     setup = Setup(
         Program("inline", "inline code"), master_seed(seed), dict(config or {}), **policies
     )
@@ -67,7 +69,7 @@ def recording_here(
 def _inline_session(setup: Setup, out: Path, *, force: bool) -> Session:
     active.require_none()
     surroundings = Surroundings.found(os.environ)
-    setup.redaction.check()
+    setup.require_recordable()
     redaction = Redaction(setup.redaction, os.environ)
     kept = KeptProbes({PROBES: read_known_probes()})
     identity = redacted_identity(

@@ -17,6 +17,7 @@ from typing import Any
 
 from twice.errors import FilesUnprotected, OutputExists, OutputUnwritable, SeedMissing, SeedRefused
 from twice.foundation.seeds import Seed
+from twice.recording.cadence import default_cadence
 from twice.recording.effects.filenames import told
 from twice.recording.naming import parse_program
 from twice.recording.probes.kept import PROBES, read_known_probes
@@ -108,6 +109,7 @@ def record(
         ProgramFailed: E-PROGRAM-003, when the process died; what it recorded is kept.
     """
     found = as_program(program)
+    policies.setdefault("cadence", default_cadence(policies.get("granularity", "tick")))
     setup = Setup(found, master_seed(seed), dict(config or {}), **policies)
     refuse_existing(Path(out), force=force, is_record=True)
     if not found.rerunnable:
@@ -150,7 +152,7 @@ def record_program(
         FilesUnprotected: E-FILE-002, when the program needs a copy of the files, and none can be made here.
     """
     refuse_nesting()
-    setup.redaction.check()
+    setup.require_recordable()
     summary = summary_of(setup.predicate)
     sample = (
         Sample(()) if summary is None else draw(setup, surroundings, summary, progress=progress)

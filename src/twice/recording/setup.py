@@ -22,6 +22,7 @@ from twice.recording.cadence import (
     parse_cadence,
     parse_granularity,
     parse_strategy,
+    require_dense,
 )
 from twice.recording.compared_output import parse_ignored_output
 from twice.recording.config import negative_zeros, require_modest, whole_floats, with_floats
@@ -89,6 +90,15 @@ class Setup:
             ConfigError: E-CONFIG-001.
         """
         require_modest(self.config)
+
+    def require_recordable(self) -> None:
+        """Refuse policies that a record may hold, and that none is made with any more.
+
+        Raises:
+            RedactionRefused: E-REDACT-001. SnapshotCadence: E-SNAPSHOT-001.
+        """
+        self.redaction.check()
+        require_dense(self.granularity, self.cadence)
 
     def to_json(self) -> dict[str, object]:
         """Plain values, as they stand in the identity under ``setup``."""

@@ -11,7 +11,13 @@ from typing import Any
 
 from twice.errors import UsageError
 from twice.foundation.digests import Algorithm
-from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
+from twice.recording.cadence import (
+    default_cadence,
+    parse_cadence,
+    parse_granularity,
+    parse_strategy,
+    require_dense,
+)
 from twice.recording.compared_output import parse_ignored_output
 from twice.recording.effects.files.policies import parse_files
 from twice.recording.effects.tick_clock import parse_clock
@@ -28,9 +34,7 @@ def add_policies(parser: argparse.ArgumentParser) -> None:
         help="an environment variable of the run, part of its record; repeatable",
     )  # fmt: skip
     parser.add_argument("--compare", default="tick", help="tick, decision, snapshot or episode")
-    parser.add_argument(
-        "--snapshots", default="every=100", help="every=N, tick, decision, episode or none"
-    )
+    parser.add_argument("--snapshots", help="every=N (100), tick, decision, episode or none")
     parser.add_argument("--strategy", default="hybrid", help="full, delta, event-sourced or hybrid")
     parser.add_argument("--digest", default="blake3", help="blake3, sha256 or xxh3_128")
     parser.add_argument("--clock", default="record", help="record, or ticks:ORIGIN,STEP")
@@ -88,10 +92,14 @@ def policies_of(options: argparse.Namespace) -> dict[str, Any]:
         tuple(options.redact_names), tuple(options.redact_patterns), tuple(options.redact_off)
     )
     redaction.check()
+    granularity = parse_granularity(options.compare)
+    given = options.snapshots
+    cadence = default_cadence(granularity) if given is None else parse_cadence(given)
+    require_dense(granularity, cadence)
     return {
         "algorithm": _algorithm(options.digest),
-        "granularity": parse_granularity(options.compare),
-        "cadence": parse_cadence(options.snapshots),
+        "granularity": granularity,
+        "cadence": cadence,
         "strategy": parse_strategy(options.strategy),
         "clock": parse_clock(options.clock),
         "compare_errors": options.compare_errors,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from twice.errors import ClassRefused, SnapshotCadence
+from twice.recording.cadence import parse_cadence, parse_granularity, require_dense
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate.check import Check, gaps, place
 from twice.specifying.gate.evidence import Trial
@@ -22,7 +24,22 @@ def _said(facts: Facts) -> Found:
     if sheet is None or found.faults or sheet.is_memo:
         return found
     seen = () if isinstance(facts.trial, Unavailable) else _against(facts.trial, facts, sheet)
-    return found + Found((*_procedure(facts, sheet), *_planted(facts, sheet), *seen))
+    said = (*_procedure(facts, sheet), *_planted(facts, sheet), *_density(facts, sheet))
+    return found + Found((*said, *seen))
+
+
+def _density(facts: Facts, sheet: Artifact) -> Iterator[str]:
+    """Compare-points that are sparser than the snapshots of 04; what cannot be read is told elsewhere."""
+    snapshots = facts.sheet("04")
+    try:
+        granularity = parse_granularity(sheet.said("granularity"))
+        cadence = parse_cadence("none" if snapshots is None else snapshots.said("cadence"))
+    except ClassRefused:
+        return
+    try:
+        require_dense(granularity, cadence)
+    except SnapshotCadence as error:
+        yield f"{place(facts, '05', 'granularity')}: {error.happened} {error.remedy}"
 
 
 def _procedure(facts: Facts, sheet: Artifact) -> Iterator[str]:
