@@ -52,6 +52,7 @@ _ENDING: Final = {
     "effects?": {"strict?": _COUNTS, "lenient?": _COUNTS, "ungoverned?": _COUNTS},
     "printed?": {"output?": _BYTES, "errors?": _BYTES},
     "streams?": _Each(dict),
+    "tolerances?": _Each(dict),
     "inventory?": _Each(dict, list),
     "caveats?": _Each(str, list),
     "globals_used?": _Each(str, list),

@@ -88,7 +88,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         withheld=withheld,
         open_order=replay.open_order,
         facts=list_facts(record),
-        facts_of_equal_runs=list_facts_of_equal_runs(record, replay.orders),
+        facts_of_equal_runs=list_facts_of_equal_runs(record, replay.orders, inventory),
         notes=notes,
     )
 

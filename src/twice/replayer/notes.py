@@ -8,7 +8,7 @@ Invariant: nothing is executed for a sentence, and none of them changes a result
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -17,7 +17,7 @@ from twice.recording.effects.ops import FILE_CHANGED
 from twice.recording.ordering import ORDERS
 from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.inventory import allows, in_words, may_talk, rows_of
+from twice.recording.sealing.inventory import allows, in_words, is_repeated, may_talk, rows_of
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import join_ending_parts, list_ending_parts
 
@@ -32,6 +32,7 @@ _NOT_HELD = (
     "alone"
 )
 _TICKS_TO_CHANGE = 3
+_THREADS = frozenset({"thread", "job"})
 _WIDTH = 16
 _COMPARED_EFFECTS = ("call", "process.", "network.", "files.written", "files.left")
 
@@ -57,13 +58,18 @@ def list_facts(record: RunRecord) -> list[str]:
     return lines
 
 
-def list_facts_of_equal_runs(record: RunRecord, orders: Mapping[str, str] | None) -> list[str]:
-    """Return what a reader must know first of runs that do not differ: a crash, state that never changed, orders.
+def list_facts_of_equal_runs(
+    record: RunRecord,
+    orders: Mapping[str, str] | None,
+    inventory: Iterable[Mapping[str, object]],
+) -> list[str]:
+    """Return what a reader must know first of runs that do not differ: a crash, what never changed, orders.
 
     Args:
         record: what was verified.
         orders: digests of the insertion orders of dicts at the end of the replay, by component; None where it was
             not executed to the end.
+        inventory: sources of the world that either run used.
     """
     ending, lines = record.ending or {}, []
     if ending.get("exception") and ending["how"] == "exception":
@@ -73,6 +79,16 @@ def list_facts_of_equal_runs(record: RunRecord, orders: Mapping[str, str] | None
         lines.append(
             f"{', '.join(still)} never changed: if the program binds the name to a new object, track that one "
             "or read it in state()"
+        )
+    if ending.get("how") in {"completed", "exit"} and (unused := _find_undrawn_streams(ending)):
+        lines.append(
+            f"never drawn from, though the program took them: the streams {', '.join(unused)}. Nothing in this run "
+            "depends on their seeds"
+        )
+    if beside := _describe_concurrency(ending, inventory):
+        lines.append(
+            f"{beside} ran beside each other, and their order is not recorded: another one may give another result. "
+            f"To try others: twice verify {record.path} --repeat 5"
         )
     recorded = ending.get(ORDERS)
     if recorded is not None and orders is not None:  # a record of an earlier version does not say
@@ -84,6 +100,27 @@ def list_facts_of_equal_runs(record: RunRecord, orders: Mapping[str, str] | None
                 "before use"
             )
     return lines
+
+
+def _find_undrawn_streams(ending: Mapping[str, Any]) -> list[str]:
+    """Return the streams that the program took by name and that gave no number, sorted."""
+    return [
+        name
+        for name, row in sorted(ending.get("streams", {}).items())
+        # A generator that was adopted has no seed; those that modules share are taken for every run.
+        if row.get("seed") and row.get("draws") == 0 and not name.startswith("global/")
+    ]
+
+
+def _describe_concurrency(
+    ending: Mapping[str, Any], inventory: Iterable[Mapping[str, object]]
+) -> str:
+    """Return what ran at once in an order that no record holds; empty for nothing."""
+    started = ending.get("lineages", {}).items()
+    threads = sum(count for name, count in started if name.rpartition("/")[2] in _THREADS)
+    told = [f"{threads} threads" if threads > 1 else "a thread"] if threads else []
+    sources = sorted({str(row.get("source")) for row in inventory if is_repeated(row)})
+    return " and ".join([*told, *([f"processes ({', '.join(sources)})"] if sources else [])])
 
 
 def _find_unchanging_components(record: RunRecord) -> list[str]:

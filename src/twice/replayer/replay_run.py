@@ -42,6 +42,8 @@ class Plan:
         changed_code: paths of source files that are not the recorded ones.
         keep: folder into which the files that the replay writes are copied.
         capture: index of a compare-point at which the states of components are wanted.
+        switch_interval: seconds after which Python lets another thread run; None for its own.
+        cores: how many cores it may use, at most; None for all.
     """
 
     predicate: Predicate
@@ -52,6 +54,8 @@ class Plan:
     changed_code: tuple[str, ...] = ()
     keep: Path | None = None
     capture: int | None = None
+    switch_interval: float | None = None
+    cores: int | None = None
 
 
 def check_preconditions(
@@ -155,6 +159,8 @@ def execute_once(
         snapshot=plan.snapshot,
         last=plan.last,
         capture=plan.capture,
+        switch_interval=plan.switch_interval,
+        cores=plan.cores,
         lines_from=lines_from,
         keep=None if plan.keep is None else os.fspath(plan.keep),
         differing=differing,

@@ -69,6 +69,7 @@ class Evidence:
         facts_of_equal_runs: the same, unless the runs differ.
         notes: what the result does not say.
         restores: result of the restore test, where it was asked for.
+        repeats: how many replays were planned and executed, where more than one was asked for.
         samples: both samples and what their test found, for the statistical class.
         divergence: the report on where the two runs part, where it was asked for.
     """
@@ -101,6 +102,7 @@ class Evidence:
     facts_of_equal_runs: Sequence[str] = ()
     notes: Sequence[str] = ()
     restores: Mapping[str, Any] | None = None
+    repeats: Mapping[str, int] | None = None
     samples: Mapping[str, Any] | None = None
     divergence: Mapping[str, Any] | None = None
 

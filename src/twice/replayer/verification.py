@@ -23,6 +23,8 @@ from twice.replayer.output_difference import suggest_ignored_output
 from twice.replayer.verdict import SEAL, Decision, Evidence, Result, decide
 
 FORMAT = "twice.verification/1"
+_OTHER_ORDERS = "other switch intervals of threads and on fewer cores"
+_OTHER_ORDER = f"each after the first ran under {_OTHER_ORDERS}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +56,16 @@ class Verification(Evidence):
     def headline(self) -> list[str]:
         """What a reader must know first: how little was compared, how the program ended."""
         quiet = () if self.result == "FAIL" else self.facts_of_equal_runs
-        return [*self.decision.headline, *quiet, *self.facts]
+        return [*self.decision.headline, *self._describe_repeats(), *quiet, *self.facts]
+
+    def _describe_repeats(self) -> list[str]:
+        if self.repeats is None:
+            return []
+        planned, executed = self.repeats["planned"], self.repeats["executed"]
+        if self.differs and executed > 1:
+            before = "the one before it" if executed == 2 else f"the {executed - 1} before it"
+            return [f"replay {executed} of {planned} differs, and {before} agreed: {_OTHER_ORDER}"]
+        return [] if self.differs else [f"{executed} replays agree, under {_OTHER_ORDERS}"]
 
     @property
     def caveats(self) -> list[str]:
@@ -132,7 +143,12 @@ class Verification(Evidence):
             "suggestions": self.suggestions(),
             "next": self.commands(),
         }
-        asked = {"restores": self.restores, "divergence": self.divergence, "samples": self.samples}
+        asked = {
+            "restores": self.restores,
+            "repeats": self.repeats,
+            "divergence": self.divergence,
+            "samples": self.samples,
+        }
         return document | {name: dict(value) for name, value in asked.items() if value is not None}
 
     def to_markdown(self) -> str:

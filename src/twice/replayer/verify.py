@@ -19,10 +19,13 @@ from twice.recording.runrecord import RunRecord
 from twice.replayer.evidence import gather_evidence, leave_open, list_subsystems
 from twice.replayer.preconditions import require_same_code
 from twice.replayer.replay_job import Start, start_child
-from twice.replayer.replay_run import Progress, check_preconditions, run_replay
+from twice.replayer.replay_run import Plan, Progress, check_preconditions, run_replay
 from twice.replayer.statistical import judge_sample, judges_samples_alone
 from twice.replayer.verification import Verification
 from twice.writing import make_folder
+
+_VARIATIONS = ((1e-6, None), (1e-4, 1), (0.1, None), (1e-6, 1))
+"""Switch interval and number of cores of further replays: other orders of threads, if there is any."""
 
 
 def verify(
@@ -35,6 +38,7 @@ def verify(
     progress: Progress | None = None,
     start: Start = start_child,
     keep: str | os.PathLike[str] | None = None,
+    repeat: int = 1,
 ) -> Verification:
     """Verify a record, whole or in part.
 
@@ -47,6 +51,8 @@ def verify(
         progress: called with (points judged, points in the record).
         start: gives a process to execute in; a fresh one of the record's surroundings by default.
         keep: folder into which the files that the replay writes are copied; it is made, or is empty.
+        repeat: how many replays are made, those after the first under other switch intervals of threads and on
+            fewer cores; the first that differs is the result.
 
     Raises:
         ProgramChanged: E-PROGRAM-004. RecordCorrupt: E-RECORD-004. RecordOutOfRange: E-RECORD-006.
@@ -60,6 +66,12 @@ def verify(
         judge = predicate or record.setup.predicate
         if predicate is not None:
             require_known(predicate, record)
+        if repeat < 1:
+            raise UsageError(
+                f"{repeat} replays verify nothing.",
+                "Expected how many replays are made, 1 or more.",
+                f"For example: twice verify {path} --repeat 5",
+            )
         if first is not None and last is not None and last < first:
             raise UsageError(
                 f"The segment from tick {first} to tick {last} holds nothing.",
@@ -99,8 +111,29 @@ def verify(
         else:
             plan = replace(plan, keep=kept_in, changed_code=changed_code)
             found = gather_evidence(record, plan, run_replay(record, plan, progress, start))
+            found = _repeat(found, record, replace(plan, keep=None), repeat, progress, start)
         is_statistical = judge.determinism_class is DeterminismClass.STATISTICAL
         return judge_sample(found, record, progress) if is_statistical else found
+
+
+def _repeat(
+    found: Verification,
+    record: RunRecord,
+    plan: Plan,
+    repeat: int,
+    progress: Progress | None,
+    start: Start,
+) -> Verification:
+    """Replay again, as often as was asked for and as long as nothing differs; the verification that counts."""
+    done = 1
+    for number in range(2, repeat + 1):
+        if found.differs or found.death:
+            break
+        interval, cores = _VARIATIONS[(number - 2) % len(_VARIATIONS)]
+        varied = replace(plan, switch_interval=interval, cores=cores)
+        found = gather_evidence(record, varied, run_replay(record, varied, progress, start))
+        done = number
+    return replace(found, repeats={"planned": repeat, "executed": done}) if repeat > 1 else found
 
 
 def require_known(predicate: Predicate, record: RunRecord) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -218,6 +219,10 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
         kept = KeptProbes(job)
         now = measure(kept=kept).to_json()
         channel.send({"kind": "environment", "now": now, "held": job["held"], **kept.message()})
+        if job["switch_interval"] is not None:
+            sys.setswitchinterval(job["switch_interval"])
+        if job["cores"] is not None:  # what the program is told of cores comes from the record
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: job["cores"]])
         execute_watched(build_verification(record, job, channel))
 
 

@@ -41,6 +41,10 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--restores", action="store_true", help="restore at kept snapshots too")
     parser.add_argument("--all", action="store_true", dest="every", help="restore at every one")
     parser.add_argument(
+        "--repeat", type=int, default=1, metavar="N",
+        help="replay N times, under other switch intervals of threads and on fewer cores",
+    )  # fmt: skip
+    parser.add_argument(
         "--keep",
         type=Path,
         metavar="DIR",
@@ -118,4 +122,5 @@ def _verified(options: argparse.Namespace) -> Verification:
             informational=options.informational,
             progress=progress,
             keep=options.keep,
+            repeat=options.repeat,
         )
