@@ -6,12 +6,15 @@ with them every factor that was asked for by name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from twice.diagnosis.divergence import Divergence
 from twice.foundation.printable import printable
+from twice.recording.config import in_settings
+from twice.recording.setup import Setup
 
 FORMAT = "twice.variation/1"
 BASELINE = "nothing"
@@ -111,3 +114,24 @@ class Variation:
         if self.result == "UNKNOWN":
             return f"UNKNOWN: not every factor could be tried on {self.program}, {same} stayed the same"
         return f"PASS: {self.program} stays the same, {same} factors varied"
+
+
+def format_record_command(
+    setup: Setup, variables: Mapping[str, str], out: str, python: str = ""
+) -> str:
+    """Return the command that makes such a run by hand; policies are not repeated.
+
+    Args:
+        setup: the rules of the run.
+        variables: environment variables that are set for it.
+        out: the name of the record, without its ending.
+        python: the interpreter that executes it; empty for the one of ``twice``.
+    """
+    given = [word for each in in_settings(setup.config) for word in ("--set", each)]
+    given += [word for k, v in variables.items() for word in ("--env", f"{k}={v}")]
+    twice = [python, "-m", "twice"] if python else ["twice"]
+    program = setup.program
+    named = ["-m", program.target] if program.kind == "main" else [str(program)]
+    words = [*twice, "record", *named, "--seed", str(setup.seed.value), *given]
+    own = ["--", *program.arguments] if program.arguments else []
+    return shlex.join([*words, "-o", f"{out}.twice", *own])
