@@ -1,7 +1,7 @@
 """What can be varied around a program: one row for each factor, with the value that is tried here.
 
-A factor is a few variables of a child's surroundings. What no variable reaches is handed to the child,
-which does it to itself before the program is loaded (``surroundings.handed``). So a varied run is
+A factor is a few variables of a child's surroundings. What no variable reaches is handed to the
+child, which does it to itself before the program is loaded (``surroundings.handed``). So a varied run is
 recorded, executed again and traced like any other, and can be made by hand with ``--env``. Only the
 factor ``interpreter`` starts another program. Not here: running anything that is varied.
 
@@ -39,7 +39,6 @@ from twice.recording.surroundings.handed import (
     CHILD_UMASK,
 )
 
-NOISE: Final = "TWICE_NOISE"
 _ONE_PROCESSOR: Final = "there is one processor only"
 
 # Where the C library has no database of zones it still reads a zone that is written out.
@@ -145,7 +144,7 @@ def _skip(why: str) -> FactorSetting:
     return FactorSetting({}, skipped=why)
 
 
-def _other_value(
+def _choose_between(
     variable: str, first: str, second: str = "", *, shown: str = ""
 ) -> Callable[[VaryContext], FactorSetting]:
     """The first value, or the second where the run has the first already; empty unsets."""
@@ -158,25 +157,25 @@ def _other_value(
     return choose
 
 
-def _processor_count() -> int:
+def _count_processors() -> int:
     can_ask = hasattr(os, "sched_getaffinity")
     return len(os.sched_getaffinity(0)) if can_ask else os.cpu_count() or 1
 
 
-def _threads(context: VaryContext) -> FactorSetting:
+def _choose_threads(context: VaryContext) -> FactorSetting:
     is_single = all(context.value(name) in {"", "1"} for name in THREAD_CAPS)
-    if is_single and _processor_count() < 2:
+    if is_single and _count_processors() < 2:
         return _skip(_ONE_PROCESSOR)
     return FactorSetting(dict.fromkeys(THREAD_CAPS, "2" if is_single else "1"))
 
 
-def _blas_kernels(context: VaryContext) -> FactorSetting:
+def _choose_blas_kernels(context: VaryContext) -> FactorSetting:
     if platform.machine().lower() not in {"x86_64", "amd64"}:
         return _skip(f"no other kernel set is known for {platform.machine()}")
-    return _other_value("OPENBLAS_CORETYPE", "Nehalem", "Haswell")(context)
+    return _choose_between("OPENBLAS_CORETYPE", "Nehalem", "Haswell")(context)
 
 
-def _cpu_features(context: VaryContext) -> FactorSetting:
+def _choose_cpu_features(context: VaryContext) -> FactorSetting:
     if context.value("NPY_ENABLE_CPU_FEATURES"):
         return _skip("NPY_ENABLE_CPU_FEATURES is set, and numpy takes only one of the two")
     core = "numpy._core" if importlib.util.find_spec("numpy._core") else "numpy.core"
@@ -193,7 +192,7 @@ def _cpu_features(context: VaryContext) -> FactorSetting:
     return FactorSetting({"NPY_DISABLE_CPU_FEATURES": " ".join([*given, *more])})
 
 
-def _libm(context: VaryContext) -> FactorSetting:
+def _choose_libm(context: VaryContext) -> FactorSetting:
     if not platform.libc_ver()[0].startswith("glibc"):
         return _skip("only the GNU C library can be told which instructions to use")
     given = context.value("GLIBC_TUNABLES")
@@ -203,7 +202,7 @@ def _libm(context: VaryContext) -> FactorSetting:
     return FactorSetting({"GLIBC_TUNABLES": f"{given}:{wanted}" if given else wanted})
 
 
-def _clock_offset(context: VaryContext) -> FactorSetting:
+def _choose_clock_offset(context: VaryContext) -> FactorSetting:
     if context.setup is not None and context.setup.clock is not None:
         return _skip("the clock of this run is a function of its ticks")
     # More than a year, and no whole number of days or hours: each part of a date differs.
@@ -211,7 +210,7 @@ def _clock_offset(context: VaryContext) -> FactorSetting:
     return FactorSetting({CHILD_CLOCK_OFFSET: str(offset_s)}, "400 days, 5 h 7 min later")
 
 
-def _locale(context: VaryContext) -> FactorSetting:
+def _choose_locale(context: VaryContext) -> FactorSetting:
     now = context.value("LC_ALL") or context.value("LANG")
     # Turkish first: it differs in most, down to the capital letter of i.
     for name in ("tr_TR.UTF-8", "de_DE.UTF-8", "fr_FR.UTF-8", "en_US.UTF-8", "C"):
@@ -233,7 +232,7 @@ def _has_locale(name: str) -> bool:
     return bool(made)
 
 
-def _user(context: VaryContext) -> FactorSetting:
+def _choose_user(context: VaryContext) -> FactorSetting:
     own = site.getusersitepackages()
     # With another home these packages would be missing, and the run would fail for that alone.
     if own in sys.path:
@@ -242,11 +241,11 @@ def _user(context: VaryContext) -> FactorSetting:
     return FactorSetting({"HOME": home, "USER": "somebody", "LOGNAME": "somebody"})
 
 
-def _working_directory(context: VaryContext) -> FactorSetting:
+def _choose_working_directory(context: VaryContext) -> FactorSetting:
     return FactorSetting({CHILD_FOLDER: context.empty_folder("elsewhere")}, "an empty folder")
 
 
-def _umask(context: VaryContext) -> FactorSetting:
+def _choose_umask(context: VaryContext) -> FactorSetting:
     mask = context.value(CHILD_UMASK)
     status = Path("/proc/self/status")
     # Not by os.umask, which can read the mask of this process only by changing it.
@@ -256,15 +255,15 @@ def _umask(context: VaryContext) -> FactorSetting:
     return FactorSetting({CHILD_UMASK: "0077" if mask != "0077" else "0022"})
 
 
-def _processors(context: VaryContext) -> FactorSetting:
+def _choose_processors(context: VaryContext) -> FactorSetting:
     if not hasattr(os, "sched_setaffinity"):
         return _skip("this system does not let a process choose its processors")
-    if _processor_count() < 2 or context.value(CHILD_CPUS) == "1":
+    if _count_processors() < 2 or context.value(CHILD_CPUS) == "1":
         return _skip(_ONE_PROCESSOR)
     return FactorSetting({CHILD_CPUS: "1"})
 
 
-def _interpreter(context: VaryContext) -> FactorSetting:
+def _choose_interpreter(context: VaryContext) -> FactorSetting:
     """The interpreter that was named, else the first on PATH that can import twice and differs."""
     if context.setup is not None and context.setup.predicate.sample is not None:
         return _skip("a statistical run draws its sample in this interpreter")
@@ -279,7 +278,7 @@ def _interpreter(context: VaryContext) -> FactorSetting:
         try:
             there = measure_in(context.base, python=path)
         except TwiceError as error:
-            # The error itself says more than the traceback above it; without one, the first line does.
+            # The error itself says more than the traceback above it; else the first line does.
             lines = error.expected.removeprefix("Its last words: ").splitlines()
             errors = [line for line in lines if "Error: " in line]
             said = errors[-1] if errors else (lines or [error.happened])[0]
@@ -304,39 +303,42 @@ def _interpreter(context: VaryContext) -> FactorSetting:
 # fmt: off
 FACTORS: Final = (
     Factor("hash seed", "order of sets of str and bytes",
-           _other_value("PYTHONHASHSEED", "1", "2"), ("hash",)),
+           _choose_between("PYTHONHASHSEED", "1", "2"), ("hash",)),
     Factor("threads", "thread counts of BLAS and OpenMP",
-           _threads, ("blas threads", "torch threads")),
-    Factor("blas kernels", "OpenBLAS kernels of another processor", _blas_kernels, ("blas",)),
+           _choose_threads, ("blas threads", "torch threads")),
+    Factor("blas kernels", "OpenBLAS kernels of another processor",
+           _choose_blas_kernels, ("blas",)),
     Factor("cpu features", "numpy without this processor's vector extensions",
-           _cpu_features, ("dispatch numpy",)),
+           _choose_cpu_features, ("dispatch numpy",)),
     Factor("aten", "torch without this processor's vector extensions",
-           _other_value("ATEN_CPU_CAPABILITY", "default", "avx2"), ("torch capability",)),
+           _choose_between("ATEN_CPU_CAPABILITY", "default", "avx2"), ("torch capability",)),
     Factor("mkl", "MKL by the branch that every processor has",
-           _other_value("MKL_CBWR", "COMPATIBLE", "AUTO"), ("mkl branch",)),
-    Factor("libm", "exp, sin and the like without AVX2 and FMA", _libm, ("libm",)),
+           _choose_between("MKL_CBWR", "COMPATIBLE", "AUTO"), ("mkl branch",)),
+    Factor("libm", "exp, sin and the like without AVX2 and FMA", _choose_libm, ("libm",)),
     Factor("clock offset", "the wall clock, more than a year ahead",
-           _clock_offset, ("clock offset",)),
-    Factor("time zone", "local time", _other_value("TZ", *_ZONES), ("time zone",)),
-    Factor("locale", "language, sorting, formatting and encoding", _locale, ("locale",)),
-    Factor("user and home", "user name and home directory", _user, ("home",)),
-    Factor("working directory", "an empty folder to stand in", _working_directory, ("folder",)),
+           _choose_clock_offset, ("clock offset",)),
+    Factor("time zone", "local time", _choose_between("TZ", *_ZONES), ("time zone",)),
+    Factor("locale", "language, sorting, formatting and encoding", _choose_locale, ("locale",)),
+    Factor("user and home", "user name and home directory", _choose_user, ("home",)),
+    Factor("working directory", "an empty folder to stand in",
+           _choose_working_directory, ("folder",)),
     Factor("environment", "one long variable more",
-           _other_value(NOISE, "x" * 4096, shown=f"{NOISE}, 4096 characters"), ("environment",)),
+           _choose_between("TWICE_NOISE", "x" * 4096, shown="TWICE_NOISE, 4096 characters"),
+           ("environment",)),
     Factor("listing order", "folders are listed backwards",
-           _other_value(CHILD_LISTINGS, "backwards", shown="backwards"), ("listing",)),
+           _choose_between(CHILD_LISTINGS, "backwards", shown="backwards"), ("listing",)),
     Factor("memory layout", "addresses of objects, by another allocator",
-           _other_value("PYTHONMALLOC", "malloc", "pymalloc"), ("allocator",)),
+           _choose_between("PYTHONMALLOC", "malloc", "pymalloc"), ("allocator",)),
     Factor("garbage collection", "thresholds of the collector",
-           _other_value(CHILD_GC, "7,3,2", "5000,20,20"), ("collection",)),
+           _choose_between(CHILD_GC, "7,3,2", "5000,20,20"), ("collection",)),
     Factor("task order", "the newest of asyncio's ready tasks goes first",
-           _other_value(CHILD_TASKS, "newest-first", shown="newest first"), ("task turns",)),
+           _choose_between(CHILD_TASKS, "newest-first", shown="newest first"), ("task turns",)),
     Factor("switch interval", "how often threads take turns",
-           _other_value(CHILD_SWITCH, "0.0001", "0.02"), ("switching",)),
-    Factor("umask", "modes of new files", _umask, ("umask",)),
-    Factor("processors", "one processor only", _processors, ("processors",), alone=True),
+           _choose_between(CHILD_SWITCH, "0.0001", "0.02"), ("switching",)),
+    Factor("umask", "modes of new files", _choose_umask, ("umask",)),
+    Factor("processors", "one processor only", _choose_processors, ("processors",), alone=True),
     Factor("interpreter", "another Python, with its libraries",
-           _interpreter, ("python", "library *"), alone=True),
+           _choose_interpreter, ("python", "library *"), alone=True),
 )
 # fmt: on
 
