@@ -1,13 +1,10 @@
 """Causes tried by experiment: change one thing, and see whether the difference moves or goes.
 
-Surroundings that differ are swapped: one at a time (a harmless one may stay alive beside the guilty one), and with
-``--confirm`` all of them, and the least set that moves the parting. Reads of the world that differ are lent, one
-source at a time. A run that does not even reproduce itself is steadied: executed several times with its addresses
-(as forks of one process), its turns of threads, its libraries' threads or its collector held still.
-
-A cause is confirmed when changing it alone changes the outcome, refuted when it does not. Holding still
-proves something only where agreeing by luck is unlikely: the executions that must agree are counted from
-how often the run agreed before, and where that would take too many, the experiment says nothing.
+Surroundings that differ are swapped one at a time, since a harmless one may differ beside the guilty one,
+and with ``--confirm`` several together. Reads of the world that differ are lent, one source at a time. A
+run that does not reproduce itself is executed with one thing held still at a time: this proves something
+only where agreeing by luck is unlikely. How many executions must agree follows from how often they agreed
+before. Where that would take too many, the experiment says nothing.
 
 Invariant: a cause is confirmed or refuted by executions that differ in nothing else.
 """
@@ -34,9 +31,10 @@ from twice.recording.surroundings import THREAD_CAPS, Surroundings, swap
 from twice.recording.surroundings.handed import CHILD_CPUS, CHILD_GC, CHILD_SWITCH
 from twice.worker.concurrency import run_concurrently
 
-_FIRST: Final = 4
-_MOST: Final = 12
-_LUCK: Final = 0.05
+# Executions with nothing held still, executions that may be asked for, and how likely luck may be.
+_PLAIN: Final = 4
+_HELD_MAX: Final = 12
+_LUCK_MAX: Final = 0.05
 
 
 def swap_one_by_one(
@@ -194,19 +192,19 @@ def hold_still_one_by_one(side: Side, window: Window, columns: Sequence[str]) ->
         executed = run_concurrently([call] * times)
         return [tuple(made.digests.get(name) for name in columns) for made in executed]
 
-    seen = Counter(outcomes(_FIRST, now))
+    seen = Counter(outcomes(_PLAIN, now))
     most = max(seen.values())
-    if most == _FIRST:
+    if most == _PLAIN:
         return []
-    # Each after the first agrees by luck in most / _FIRST of the cases, all of them in _LUCK at most.
-    needed = 1 + math.ceil(math.log(_LUCK) / math.log(most / _FIRST))
+    # Each after the first agrees by luck in most / _PLAIN of the cases: all, in _LUCK_MAX at most.
+    needed = 1 + math.ceil(math.log(_LUCK_MAX) / math.log(most / _PLAIN))
     has_threads = any(
         now.variables[name].value != "1" for name in THREAD_CAPS if name in now.variables
     )
     found = []
     for still in (*_STILL, _LIBRARY_THREADS) if has_threads else _STILL:
-        if needed > _MOST:
-            sentence = f"{most} of {_FIRST} executions agree anyway: too many to tell anything"
+        if needed > _HELD_MAX:
+            sentence = f"{most} of {_PLAIN} executions agree anyway: too many to tell anything"
             found.append(Confirmation(still.cause, still.channel, "open", sentence))
             continue
         held = with_variables(now, still.variables)
@@ -217,7 +215,7 @@ def hold_still_one_by_one(side: Side, window: Window, columns: Sequence[str]) ->
         agree = len(set(seen_held)) == 1
         sentence = (
             f"with {still.cause} held still {len(seen_held)} executions "
-            f"{'agree' if agree else 'still differ'}; without, {len(seen)} of {_FIRST} are different"
+            f"{'agree' if agree else 'still differ'}; without, {len(seen)} of {_PLAIN} are different"
         )
         outcome: Outcome = "confirmed" if agree else "refuted" if still.wholly else "open"
         found.append(Confirmation(still.cause, still.channel, outcome, sentence))
