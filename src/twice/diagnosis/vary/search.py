@@ -206,10 +206,13 @@ class _FactorSearch:
         once_more, *second = self._record([(), *found]) if found else [self._baseline]
         if not self._is_same(once_more):
             return self._report_unsteady(once_more)
-        moved = {
-            group: self._report_moved(group, differs_again=not self._is_same(run))
-            for group, run in zip(found, second, strict=True)
-        }
+        moved: dict[Group, FactorResult] = {}
+        for group, run in zip(found, second, strict=True):
+            if self._is_same(run):
+                name, value = " + ".join(group), self._combine(group).value
+                moved[group] = FactorResult(name, value, "could-not-tell", _ONCE)
+            else:
+                moved[group] = self._report_parting(group, self._runs[frozenset(group)])
         rows = [moved.get((each.name,)) or self._report_unmoved(each) for each in self.factors]
         return rows + [row for group, row in moved.items() if len(group) > 1]
 
@@ -271,7 +274,7 @@ class _FactorSearch:
     # -- results -------------------------------------------------------------------------------
 
     def _report_unmoved(self, factor: Factor) -> FactorResult:
-        """Of a factor that did not differ: because it did nothing, or because it could do nothing."""
+        """Of a factor that did not differ: it changed nothing, or it could not be varied at all."""
         setting = self.settings[factor.name]
         why = setting.skipped or self._refused.get(factor.name, "")
         if not why:
@@ -280,12 +283,6 @@ class _FactorSearch:
             if not any(each and factor.took_effect(unvaried, each) for each in varied):
                 why = factor.explain_no_effect(unvaried)
         return FactorResult(factor.name, setting.value, "unavailable" if why else "same", why)
-
-    def _report_moved(self, group: Group, *, differs_again: bool) -> FactorResult:
-        if differs_again:
-            return self._report_parting(group, self._runs[frozenset(group)])
-        value = self._combine(group).value
-        return FactorResult(" + ".join(group), value, "could-not-tell", _ONCE)
 
     def _report_unsteady(self, again: TrialRun) -> list[FactorResult]:
         rest = [FactorResult(each.name, "", "could-not-tell", _NOT_TRIED) for each in self.factors]
