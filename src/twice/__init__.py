@@ -22,7 +22,7 @@ from twice.recording.inline import recording
 TYPE_CHECKING = False  # ``typing`` would be imported from the working folder: see ``__main__.py``.
 if TYPE_CHECKING:
     from twice.diagnosis.diagnose import diagnose
-    from twice.diagnosis.vary.varying import vary
+    from twice.diagnosis.vary.search import vary
     from twice.foundation.comparison import Abs, Quantum, Rel, Ulp
     from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
     from twice.recording.active import effect
@@ -80,7 +80,7 @@ _ASKED_FOR = {
     "replay": "twice.replayer.replay_session",
     "rerun": "twice.replayer.rerun",
     "trusting": "twice.replayer.preconditions",
-    "vary": "twice.diagnosis.vary.varying",
+    "vary": "twice.diagnosis.vary.search",
     "verify": "twice.replayer.verify",
 }
 

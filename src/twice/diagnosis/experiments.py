@@ -1,13 +1,10 @@
 """Causes tried by experiment: change one thing, and see whether the difference moves or goes.
 
-Surroundings that differ are swapped: one at a time (a harmless one may stay alive beside the guilty one), and with
-``--confirm`` all of them, and the least set that moves the parting. Reads of the world that differ are lent, one
-source at a time. A run that does not even reproduce itself is steadied: executed several times with its addresses
-(as forks of one process), its turns of threads, its libraries' threads or its collector held still.
-
-A cause is confirmed when changing it alone changes the outcome, refuted when it does not. Holding still
-proves something only where agreeing by luck is unlikely: the executions that must agree are counted from
-how often the run agreed before, and where that would take too many, the experiment says nothing.
+Surroundings that differ are swapped one at a time, since a harmless one may differ beside the guilty one,
+and with ``--confirm`` several together. Reads of the world that differ are lent, one source at a time. A
+run that does not reproduce itself is executed with one thing held still at a time: this proves something
+only where agreeing by luck is unlikely. How many executions must agree follows from how often they agreed
+before. Where that would take too many, the experiment says nothing.
 
 Invariant: a cause is confirmed or refuted by executions that differ in nothing else.
 """
@@ -16,26 +13,28 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
 from twice.diagnosis.attribution import DifferingFactor, channel_of_factor
 from twice.diagnosis.divergence import Confirmation, Outcome
-from twice.diagnosis.executions import FIRST, Executed, Side, Window
+from twice.diagnosis.executions import FIRST, Side, Window
 from twice.diagnosis.log_comparison import PointRef
 from twice.diagnosis.minimal_causes import Group, find_minimal_causes
 from twice.diagnosis.read_comparison import BY_LIBRARY, reads_that_differ
+from twice.diagnosis.vary.factors import with_variables
 from twice.foundation.channels import Channel
 from twice.recording.effects.ops import OPS
-from twice.recording.surroundings import THREAD_CAPS, Surroundings, Variable, swap
+from twice.recording.surroundings import THREAD_CAPS, Surroundings, swap
 from twice.recording.surroundings.handed import CHILD_CPUS, CHILD_GC, CHILD_SWITCH
 from twice.worker.concurrency import run_concurrently
 
-_FIRST: Final = 4
-_MOST: Final = 12
-_LUCK: Final = 0.05
+# Executions with nothing held still, executions that may be asked for, and how likely luck may be.
+_PLAIN: Final = 4
+_HELD_MAX: Final = 12
+_LUCK_MAX: Final = 0.05
 
 
 def swap_one_by_one(
@@ -51,20 +50,8 @@ def swap_one_by_one(
         factors: what to try.
     """
     given = [swap(a.surroundings, b.surroundings, factor.name) for factor in factors]
-    calls = [partial(a.execute, window, None, each) for each in given]
-    flips = _leave_record(a, window, columns, calls)
+    flips = _leave_record(a, window, columns, [{"surroundings": each} for each in given])
     return [replace(factor, flips=flip) for factor, flip in zip(factors, flips, strict=True)]
-
-
-def _leave_record(
-    a: Side, window: Window, columns: Sequence[str], calls: Sequence[Callable[[], Executed]]
-) -> list[bool]:
-    """Whether each of some executions of a side leaves its record in the judged columns."""
-    recorded = a.record.reader.points.point(window.last).digests
-    return [
-        not made.reached or any(made.digests.get(name) != recorded.get(name) for name in columns)
-        for made in run_concurrently(calls)
-    ]
 
 
 def try_causes(
@@ -85,149 +72,154 @@ def try_causes(
         factors: differing surroundings, as ``swap_one_by_one`` gives them.
         at: where the runs part.
     """
-    tried = _try_surroundings(a, b, window, columns, factors)
-    if not any(each.outcome == "confirmed" for each in tried):
-        tried += _try_reads(a, b, window, columns, reads_that_differ(a.record, b.record, at))
-    return tried
-
-
-def _try_surroundings(
-    a: Side, b: Side, window: Window, columns: Sequence[str], factors: Sequence[DifferingFactor]
-) -> list[Confirmation]:
-    """Whether the differing surroundings make the difference: each as it was swapped, then together."""
-    found = [
+    tried = [
         _conclude(
             each.name,
             channel_of_factor(each.name),
-            confirmed=bool(each.flips),
+            confirmed=each.flips,
             sentence=f"run a with the {each.name} of run b alone "
             f"{'leaves' if each.flips else 'keeps to'} its record",
         )
         for each in factors
         if each.flips is not None
     ]
-    if len(factors) < 2 or any(each.flips for each in factors):
-        return found
-    known: dict[frozenset[str], bool] = {frozenset([each.name]): False for each in factors}
-
-    def differ(groups: Sequence[Group]) -> list[bool]:
-        new = [group for group in groups if frozenset(group) not in known]
-        calls = []
-        for group in new:
-            given = a.surroundings
-            for name in group:
-                given = swap(given, b.surroundings, name)
-            calls.append(partial(a.execute, window, None, given))
-        for group, leaves in zip(new, _leave_record(a, window, columns, calls), strict=True):
-            known[frozenset(group)] = leaves
-        return [known[frozenset(group)] for group in groups]
-
-    for group in find_minimal_causes([each.name for each in factors], differ):
-        sentence = f"run a leaves its record with these of run b together: {', '.join(group)}"
-        channel = channel_of_factor(group[0])
-        found.append(_conclude(" + ".join(group), channel, confirmed=True, sentence=sentence))
-    return found
-
-
-def _try_reads(
-    a: Side, b: Side, window: Window, columns: Sequence[str], differing: Sequence[str]
-) -> list[Confirmation]:
-    """Whether the reads that differ make the difference: each source of run b lent to run a."""
+    if len(factors) > 1 and not any(each.flips for each in factors):
+        tried += _swap_together(a, b, window, columns, [each.name for each in factors])
+    # Reads are tried only where no surrounding explains the difference, which changes reads as well.
+    # A record is lent from its beginning, so not to a run that starts at a snapshot.
+    explained = any(each.outcome == "confirmed" for each in tried)
+    if explained or a.start is not None or b.start is not None:
+        return tried
+    differing = reads_that_differ(a.record, b.record, at)
     sources = dict.fromkeys(
         name.partition(".")[0] for name in differing if not name.endswith(BY_LIBRARY)
     )
-    if a.start is not None or b.start is not None:
-        return []
-    calls = []
-    for source in sources:
-        ops = [number for number in sorted(OPS) if OPS[number].name.startswith(f"{source}.")]
-        calls.append(partial(a.execute, window, None, lent=(str(b.record.path.absolute()), ops)))
-    found = []
-    for source, flips in zip(sources, _leave_record(a, window, columns, calls), strict=True):
+    path = str(b.record.path.absolute())
+    lent = [
+        (path, [number for number in sorted(OPS) if OPS[number].name.startswith(f"{source}.")])
+        for source in sources
+    ]
+    leaves = _leave_record(a, window, columns, [{"lent": each} for each in lent])
+    for source, flips in zip(sources, leaves, strict=True):
         sentence = (
             f"run a, given what run b read from the {source} and nothing else of it, "
             f"{'leaves' if flips else 'keeps to'} its record"
         )
-        found.append(_conclude(source, Channel.EFFECTS, confirmed=flips, sentence=sentence))
-    return found
+        tried.append(_conclude(source, Channel.EFFECTS, confirmed=flips, sentence=sentence))
+    return tried
 
 
-def hold_still_one_by_one(side: Side, window: Window, columns: Sequence[str]) -> list[Confirmation]:
-    """What keeps a run from reproducing itself, by holding one thing still at a time."""
-    seen = Counter(_outcomes(side, window, columns, side.surroundings, _FIRST))
-    most = max(seen.values())
-    if most == _FIRST:
-        return []
-    needed = 1 + math.ceil(math.log(_LUCK) / math.log(most / _FIRST))
-    found = []
-    for still in _held_still(side.surroundings):
-        if needed > _MOST:
-            sentence = f"{most} of {_FIRST} executions agree anyway: too many to tell anything"
-            found.append(Confirmation(still.cause, still.channel, "open", sentence))
-            continue
-        held = _with(side.surroundings, still.variables)
-        seen_held = _outcomes(side, window, columns, held, 2, fork_of=still.fork_of)
-        if len(set(seen_held)) == 1:
-            seen_held += _outcomes(side, window, columns, held, needed - 2, fork_of=still.fork_of)
-        agree = len(set(seen_held)) == 1
-        sentence = (
-            f"with {still.cause} held still {len(seen_held)} executions "
-            f"{'agree' if agree else 'still differ'}; without, {len(seen)} of {_FIRST} are different"
+def _swap_together(
+    a: Side, b: Side, window: Window, columns: Sequence[str], names: Sequence[str]
+) -> list[Confirmation]:
+    """The least sets of differing surroundings that make the difference, where none does alone."""
+    known: dict[frozenset[str], bool] = {frozenset([name]): False for name in names}
+
+    def differ(groups: Sequence[Group]) -> list[bool]:
+        new = [group for group in groups if frozenset(group) not in known]
+        changes = []
+        for group in new:
+            given = a.surroundings
+            for name in group:
+                given = swap(given, b.surroundings, name)
+            changes.append({"surroundings": given})
+        for group, leaves in zip(new, _leave_record(a, window, columns, changes), strict=True):
+            known[frozenset(group)] = leaves
+        return [known[frozenset(group)] for group in groups]
+
+    return [
+        _conclude(
+            " + ".join(group),
+            channel_of_factor(group[0]),
+            confirmed=True,
+            sentence=f"run a leaves its record with these of run b together: {', '.join(group)}",
         )
-        outcome: Outcome = "confirmed" if agree else "refuted" if still.wholly else "open"
-        found.append(Confirmation(still.cause, still.channel, outcome, sentence))
-    return found
+        for group in find_minimal_causes(names, differ)
+    ]
+
+
+def _leave_record(
+    a: Side, window: Window, columns: Sequence[str], changes: Sequence[Mapping[str, Any]]
+) -> list[bool]:
+    """Whether a side, executed with each change, leaves its record in the judged columns.
+
+    Changes are keyword arguments of ``Side.execute``.
+    """
+    recorded = a.record.reader.points.point(window.last).digests
+    calls = [partial(a.execute, window, None, **change) for change in changes]
+    return [
+        # A run that ends before the point has left the record as well.
+        not made.reached or any(made.digests.get(name) != recorded.get(name) for name in columns)
+        for made in run_concurrently(calls)
+    ]
 
 
 @dataclass(frozen=True)
 class _Still:
-    """One thing that can be held still.
-
-    Attributes:
-        cause: its name.
-        channel: the channel that it speaks for or against.
-        variables: what holds it.
-        fork_of: the kept process that executions are forked from, so that they have its addresses, or None.
-        wholly: whether it is held so still that executions which differ refute it.
-    """
+    """One thing that can be held still: its name, what it speaks for, what holds it."""
 
     cause: str
     channel: Channel
     variables: Mapping[str, str]
-    fork_of: int | None = None
-    wholly: bool = True
+    fork_of: int | None = None  # the kept process that lends executions its addresses
+    wholly: bool = True  # held so still that executions which differ refute it
 
 
-def _held_still(now: Surroundings) -> list[_Still]:
-    turns = {CHILD_CPUS: "1", CHILD_SWITCH: "1000"}
-    held = [
-        _Still("addresses", Channel.CONCURRENCY, {}, fork_of=FIRST, wholly=False),
-        _Still("turns of threads", Channel.CONCURRENCY, turns, wholly=False),
-        _Still("garbage collection", Channel.CONCURRENCY, {CHILD_GC: "0"}),
-    ]
-    if any(name in now.variables and now.variables[name].value != "1" for name in THREAD_CAPS):
-        single = dict.fromkeys(THREAD_CAPS, "1")
-        held.append(_Still("threads of libraries", Channel.FLOATING_POINT, single))
-    return held
+_STILL: Final = (
+    _Still("addresses", Channel.CONCURRENCY, {}, fork_of=FIRST, wholly=False),
+    _Still(
+        "turns of threads",
+        Channel.CONCURRENCY,
+        {CHILD_CPUS: "1", CHILD_SWITCH: "1000"},
+        wholly=False,
+    ),
+    _Still("garbage collection", Channel.CONCURRENCY, {CHILD_GC: "0"}),
+)
+_LIBRARY_THREADS: Final = _Still(
+    "threads of libraries", Channel.FLOATING_POINT, dict.fromkeys(THREAD_CAPS, "1")
+)
 
 
-def _outcomes(
-    side: Side,
-    window: Window,
-    columns: Sequence[str],
-    given: Surroundings,
-    times: int,
-    *,
-    fork_of: int | None = None,
-) -> list[Any]:
-    call = partial(side.execute, window, None, given, fork_of=fork_of)
-    executed: list[Executed] = run_concurrently([call] * times)
-    return [tuple(made.digests.get(name) for name in columns) for made in executed]
+def hold_still_one_by_one(side: Side, window: Window, columns: Sequence[str]) -> list[Confirmation]:
+    """Try what keeps a run from reproducing itself, by holding one thing still at a time.
 
+    Returns nothing when executions agree without that.
+    """
+    now = side.surroundings
 
-def _with(now: Surroundings, variables: Mapping[str, str]) -> Surroundings:
-    given = {name: Variable(value, "explicit") for name, value in variables.items()}
-    return replace(now, variables={**now.variables, **given})
+    def outcomes(times: int, given: Surroundings, fork_of: int | None = None) -> list[Any]:
+        call = partial(side.execute, window, None, given, fork_of=fork_of)
+        executed = run_concurrently([call] * times)
+        return [tuple(made.digests.get(name) for name in columns) for made in executed]
+
+    seen = Counter(outcomes(_PLAIN, now))
+    most = max(seen.values())
+    if most == _PLAIN:
+        return []
+    # Each after the first agrees by luck in most / _PLAIN of the cases: all, in _LUCK_MAX at most.
+    needed = 1 + math.ceil(math.log(_LUCK_MAX) / math.log(most / _PLAIN))
+    has_threads = any(
+        now.variables[name].value != "1" for name in THREAD_CAPS if name in now.variables
+    )
+    found = []
+    for still in (*_STILL, _LIBRARY_THREADS) if has_threads else _STILL:
+        if needed > _HELD_MAX:
+            sentence = f"{most} of {_PLAIN} executions agree anyway: too many to tell anything"
+            found.append(Confirmation(still.cause, still.channel, "open", sentence))
+            continue
+        held = with_variables(now, still.variables)
+        seen_held = outcomes(2, held, still.fork_of)
+        # Two that differ tell already; only two that agree are worth the rest.
+        if len(set(seen_held)) == 1:
+            seen_held += outcomes(needed - 2, held, still.fork_of)
+        agree = len(set(seen_held)) == 1
+        sentence = (
+            f"with {still.cause} held still {len(seen_held)} executions "
+            f"{'agree' if agree else 'still differ'}; without, {len(seen)} of {_PLAIN} are different"
+        )
+        outcome: Outcome = "confirmed" if agree else "refuted" if still.wholly else "open"
+        found.append(Confirmation(still.cause, still.channel, outcome, sentence))
+    return found
 
 
 def _conclude(cause: str, channel: Channel, *, confirmed: bool, sentence: str) -> Confirmation:

@@ -19,23 +19,24 @@ Differ = Callable[[Sequence[Group]], Sequence[bool]]
 
 
 def find_minimal_causes(names: Sequence[str], differ: Differ) -> list[Group]:
-    """Factors that differ alone, and least sets of factors that differ only together.
+    """Return factors that differ alone, and least sets of factors that differ only together.
 
     Args:
         names: the factors, in the order in which they are named.
-        differ: asked for every run that is needed.
+        differ: asked for every run that is needed; it may be asked of one group twice.
     """
     found: list[Group] = []
     rest = tuple(names)
-    while rest and _one(rest, differ):
+    while rest and differ([rest])[0]:
         found += _within(rest, differ)
+        # What was found may hide others, which show only without it.
         blamed = {name for group in found for name in group}
         rest = tuple(name for name in rest if name not in blamed)
     return found
 
 
 def _within(names: Group, differ: Differ) -> list[Group]:
-    """The same in a group that is known to differ."""
+    """Causes in a group that is known to differ."""
     if len(names) == 1:
         return [names]
     halves = _halves(names)
@@ -43,7 +44,10 @@ def _within(names: Group, differ: Differ) -> list[Group]:
     for half, differs in zip(halves, differ(halves), strict=True):
         if differs:
             found += _within(half, differ)
-    return found or [_in_order(names, _least(names, (), differ))]
+    if found:
+        return found
+    least = _least(names, (), differ)
+    return [tuple(name for name in names if name in least)]
 
 
 def _least(names: Group, kept: Group, differ: Differ) -> Group:
@@ -58,6 +62,7 @@ def _least(names: Group, kept: Group, differ: Differ) -> Group:
     for half, differs in zip((left, right), alone, strict=True):
         if differs:
             return _least(half, kept, differ)
+    # Neither half is enough, so both have a part in it: each is narrowed down beside the other.
     of_left = _least(left, (*right, *kept), differ)
     return (*of_left, *_least(right, (*of_left, *kept), differ))
 
@@ -65,11 +70,3 @@ def _least(names: Group, kept: Group, differ: Differ) -> Group:
 def _halves(names: Group) -> tuple[Group, Group]:
     middle = len(names) // 2
     return names[:middle], names[middle:]
-
-
-def _in_order(names: Group, chosen: Group) -> Group:
-    return tuple(name for name in names if name in chosen)
-
-
-def _one(group: Group, differ: Differ) -> bool:
-    return differ([group])[0]

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from twice.checking.findings import Finding
-from twice.diagnosis.vary.variation import BASELINE, FactorResult, Variation
-from twice.diagnosis.vary.varying import vary
+from twice.diagnosis.vary.report import BASELINE, FactorResult, Variation
+from twice.diagnosis.vary.search import vary
 from twice.errors import UsageError
 from twice.foundation.seeds import Seed
 from twice.recording.naming import is_record

@@ -16,7 +16,7 @@ from typing import Literal, Self
 
 from twice.checking.findings import Finding, Place
 from twice.checking.reading import decoded, read, shown_path
-from twice.diagnosis.vary.variation import FactorResult
+from twice.diagnosis.vary.report import FactorResult
 
 Tie = Literal["statement", "step", "function"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.diagnosis.vary.variation import BASELINE
+from twice.diagnosis.vary.report import BASELINE
 
 _ITSELF: Final = (BASELINE,)
 _CONCURRENT: Final = ("task order", "switch interval")

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from twice.diagnosis.vary.factor import Here, varied
-from twice.diagnosis.vary.varying import chosen_factors
+from twice.diagnosis.vary.factors import VaryContext, select_factors, with_variables
 from twice.foundation.with_blocks import Closing
 from twice.recording.record import discard_hidden
 from twice.recording.recorder import record_job, refuse_lack_of_copy
@@ -130,10 +129,10 @@ class Laboratory(Closing):
     def _varied(self, names: Sequence[str]) -> tuple[Surroundings, dict[str, str]]:
         other = self.base
         variables: dict[str, str] = {}
-        for factor in chosen_factors(names):
-            tried = factor.choose(Here(self.base, self.folder))
+        for factor in select_factors(names):
+            tried = factor.choose(VaryContext(self.base, self.folder))
             if not tried.skipped:
-                other = varied(other, tried)
+                other = with_variables(other, tried.variables)
                 variables.update(tried.variables)
         return other, variables
 

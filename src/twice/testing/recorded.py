@@ -312,9 +312,9 @@ def _shown(path: Path, root: Path) -> str:
 
 
 def _by_hand(setup: Setup) -> str:
-    from twice.diagnosis.vary.varying import command
+    from twice.diagnosis.vary.report import format_record_command
 
-    return f"run it by hand: {command(setup, {}, 'a')}"
+    return f"run it by hand: {format_record_command(setup, {}, 'a')}"
 
 
 def _fail(what: str, more: str, todo: str) -> None:

@@ -12,7 +12,7 @@ import json
 
 from twice.diagnosis.diagnose import diagnose, diagnose_failure
 from twice.diagnosis.restore_gaps.missing import missing_state
-from twice.diagnosis.vary.varying import command
+from twice.diagnosis.vary.report import format_record_command
 from twice.errors import PropertyBroken, TwiceError
 from twice.foundation.channels import Channel
 from twice.recording.runrecord import RunRecord
@@ -60,10 +60,10 @@ def broken_by(question: Question, found: Found) -> PropertyBroken:
 def commands(question: Question, example: Example, broken: Broken) -> list[str]:
     """What shows a counterexample again, by hand."""
     setup = question.subject.setup(example.config, example.seed)
-    recorded = command(setup, {}, "a")
+    recorded = format_record_command(setup, {}, "a")
     if question.name == "replay_equivalence":
         with Laboratory(question.vary) as lab:
-            again = command(setup, lab.variables, "b")
+            again = format_record_command(setup, lab.variables, "b")
         return [
             recorded,
             "twice verify a.twice --diagnose",
@@ -81,7 +81,7 @@ def commands(question: Question, example: Example, broken: Broken) -> list[str]:
         return [every, f"twice branch a.twice --at {fork}{given} -o b.twice"]
     if question.name == "schedule_independence" and not question.schedule:
         with Laboratory(question.vary) as lab:
-            again = command(setup, lab.variables, "b")
+            again = format_record_command(setup, lab.variables, "b")
         return [recorded, again, "twice diagnose a.twice b.twice"]
     return [recorded, "twice show a.twice"]
 

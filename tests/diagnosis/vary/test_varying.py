@@ -15,7 +15,7 @@ import twice
 from programs import cli, write
 from tiers import sampled
 from twice.diagnosis.vary.factors import FACTORS
-from twice.diagnosis.vary.variation import Variation
+from twice.diagnosis.vary.report import Variation
 from twice.errors import ProgramFailed, UsageError
 
 pytestmark = pytest.mark.fresh

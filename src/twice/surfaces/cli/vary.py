@@ -20,7 +20,7 @@ import argparse
 from typing import Any
 
 from twice.diagnosis.vary.factors import FACTORS
-from twice.diagnosis.vary.varying import vary
+from twice.diagnosis.vary.search import vary
 from twice.errors import UsageError
 from twice.foundation.determinism_class import Predicate
 from twice.recording.naming import is_record

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.diagnosis.vary.factor import Factor
-from twice.diagnosis.vary.factors import FACTORS
+from twice.diagnosis.vary.factors import FACTORS, Factor
 
 EARLIER_CALLS: Final = "earlier calls"
 CREATION_ORDER: Final = "creation order"

@@ -19,8 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from twice.diagnosis.vary.factor import Here, varied
-from twice.diagnosis.vary.readback import took_effect, why_not
+from twice.diagnosis.vary.factors import VaryContext, with_variables
 from twice.errors import ProgramFailed, SurroundingsRefused
 from twice.foundation.with_blocks import Closing
 from twice.recording.surroundings import environ_for_child, for_recording
@@ -64,8 +63,8 @@ class Laboratory(Closing):
         for each in self._stand:
             each.mkdir()
         self._base = for_recording(os.environ)
-        here = Here(self._base, self._folder)
-        self._tried = {name: factor.choose(here) for name, factor in AROUND.items()}
+        context = VaryContext(self._base, self._folder)
+        self._tried = {name: factor.choose(context) for name, factor in AROUND.items()}
         self.skipped = {name: each.skipped for name, each in self._tried.items() if each.skipped}
         self._processes: dict[tuple[tuple[str, ...], int], ForkServer] = {}
         self._settings: dict[tuple[str, ...], Mapping[str, str]] = {}
@@ -104,11 +103,11 @@ class Laboratory(Closing):
     def without_effect(self, around: Sequence[str]) -> dict[str, str]:
         """Factors of some surroundings that had no effect in them, and why that is thought."""
         able = tuple(name for name in around if name not in self.skipped)
-        plainly, varied_ = self._read_back(()), self._read_back(able)
+        plainly, varied = self._read_back(()), self._read_back(able)
         return {
-            name: why_not(AROUND[name], plainly)
+            name: AROUND[name].explain_no_effect(plainly)
             for name in able
-            if not took_effect(AROUND[name], plainly, varied_)
+            if not AROUND[name].took_effect(plainly, varied)
         }
 
     def close(self) -> None:
@@ -177,7 +176,7 @@ class Laboratory(Closing):
     def _environ(self, around: tuple[str, ...]) -> dict[str, str]:
         base = self._base
         for name in around:
-            base = varied(base, self._tried[name])
+            base = with_variables(base, self._tried[name].variables)
         return environ_for_child(os.environ, base)
 
     def _refuses(self, around: Sequence[str], variable: str) -> str | None:

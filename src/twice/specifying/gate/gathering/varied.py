@@ -5,8 +5,8 @@ Invariant: a factor that changed nothing which the run could see is told as such
 
 from __future__ import annotations
 
-from twice.diagnosis.vary.variation import FactorResult
-from twice.diagnosis.vary.varying import vary
+from twice.diagnosis.vary.report import FactorResult
+from twice.diagnosis.vary.search import vary
 from twice.errors import TwiceError
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gathering.bench import Bench, because

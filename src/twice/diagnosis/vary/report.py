@@ -6,12 +6,15 @@ with them every factor that was asked for by name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from twice.diagnosis.divergence import Divergence
 from twice.foundation.printable import printable
+from twice.recording.config import in_settings
+from twice.recording.setup import Setup
 
 FORMAT = "twice.variation/1"
 BASELINE = "nothing"
@@ -39,7 +42,7 @@ class FactorResult:
     divergence: Divergence | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As an entry of ``factors``."""
+        """Return the entry of ``factors``."""
         return {
             "factor": self.factor,
             "value": self.value,
@@ -65,13 +68,14 @@ class Variation:
 
     @property
     def result(self) -> Result:
-        """Whether the class holds in every surrounding that was tried."""
-        results = [each.result for each in self.factors]
-        if "differs" in results or "failed" in results:
+        """Whether the class holds under every factor that was tried."""
+        results = {each.result for each in self.factors}
+        if results & {"differs", "failed"}:
             return "FAIL"
-        open_ = [each for each in self.factors if each.result == "unavailable"]
-        asked = [each for each in open_ if each.factor in self.named]
-        if "could-not-tell" in results or "same" not in results or asked:
+        # Every machine lacks some factor: that leaves the answer open only when it was asked for.
+        unavailable = {each.factor for each in self.factors if each.result == "unavailable"}
+        # Without one that stayed the same nothing was tried, and that does not pass.
+        if "could-not-tell" in results or "same" not in results or unavailable & {*self.named}:
             return "UNKNOWN"
         return "PASS"
 
@@ -81,7 +85,7 @@ class Variation:
         return {"PASS": 0, "FAIL": 1, "UNKNOWN": 2}[self.result]
 
     def to_json(self) -> dict[str, Any]:
-        """As ``twice vary --json`` prints it."""
+        """Return what ``twice vary --json`` prints."""
         return {
             "format": FORMAT,
             "result": self.result,
@@ -89,7 +93,7 @@ class Variation:
         }
 
     def to_text(self) -> str:
-        """For people; the first line answers."""
+        """Return the text for people; the first line answers."""
         lines = [self._headline()]
         width = max((len(each.factor) for each in self.factors), default=0)
         for each in self.factors:
@@ -99,6 +103,7 @@ class Variation:
             if each.divergence is not None:
                 lines += ["", f"{each.factor}: {each.value}".rstrip(": ")]
                 lines += [f"  {line}" for line in each.divergence.to_text().splitlines()]
+        # Names, values and messages come from the program: none of them may steer a terminal.
         return "\n".join(map(printable, lines))
 
     def _headline(self) -> str:
@@ -111,3 +116,24 @@ class Variation:
         if self.result == "UNKNOWN":
             return f"UNKNOWN: not every factor could be tried on {self.program}, {same} stayed the same"
         return f"PASS: {self.program} stays the same, {same} factors varied"
+
+
+def format_record_command(
+    setup: Setup, variables: Mapping[str, str], out: str, python: str = ""
+) -> str:
+    """Return the command that makes such a run by hand; policies are not repeated.
+
+    Args:
+        setup: the rules of the run.
+        variables: environment variables that are set for it.
+        out: the name of the record, without its ending.
+        python: the interpreter that executes it; empty for the one of ``twice``.
+    """
+    given = [word for each in in_settings(setup.config) for word in ("--set", each)]
+    given += [word for k, v in variables.items() for word in ("--env", f"{k}={v}")]
+    twice = [python, "-m", "twice"] if python else ["twice"]
+    program = setup.program
+    named = ["-m", program.target] if program.kind == "main" else [str(program)]
+    words = [*twice, "record", *named, "--seed", str(setup.seed.value), *given]
+    own = ["--", *program.arguments] if program.arguments else []
+    return shlex.join([*words, "-o", f"{out}.twice", *own])

@@ -1,0 +1,314 @@
+"""Vary the surroundings of a program and name the factors that break its class.
+
+The program is recorded twice as it is. When those two agree, it is recorded once with all factors
+varied. Only when that run differs are the factors searched (``minimal_causes``). Whatever differed is
+recorded a second time, beside one more run that is not varied: a difference that does not come again is
+not blamed on anything. A factor that had no effect is not called the same. Not for: proof. A factor that
+left this run the same may move another one.
+
+Invariant: every run is a recording in a process of its own, in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from twice.diagnosis.diagnose import diagnose
+from twice.diagnosis.minimal_causes import Group, find_minimal_causes
+from twice.diagnosis.vary.factors import (
+    Factor,
+    FactorSetting,
+    VaryContext,
+    resolve_interpreter,
+    select_factors,
+    with_variables,
+)
+from twice.diagnosis.vary.report import (
+    BASELINE,
+    FactorResult,
+    Outcome,
+    Variation,
+    format_record_command,
+)
+from twice.errors import (
+    FilesUnprotected,
+    ProgramFailed,
+    SurroundingsRefused,
+    TwiceError,
+    UsageError,
+)
+from twice.foundation.environment import Fingerprint
+from twice.foundation.seeds import Seed
+from twice.recording.naming import is_record
+from twice.recording.program import Program
+from twice.recording.recorder import as_program, master_seed, record_program
+from twice.recording.runrecord import RunRecord
+from twice.recording.setup import Setup
+from twice.recording.surroundings import Surroundings, for_recording
+from twice.replayer.preconditions import require_rerunnable, require_same_code
+from twice.replayer.replay_job import surroundings_of
+from twice.worker.concurrency import run_concurrently
+
+Progress = Callable[[str], None]
+
+_NOT_TRIED = "the program differs from itself, so nothing could be told"
+_ONCE = "the run differed once and not again: something else moves it now and then"
+
+
+def vary(
+    program: str | os.PathLike[str] | Program | Callable[..., object],
+    *,
+    seed: int | Seed | None = None,
+    config: Mapping[str, Any] | None = None,
+    factors: Sequence[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    python: str | None = None,
+    progress: Progress | None = None,
+    skip_unable: bool = False,
+    **policies: Any,
+) -> Variation:
+    """Record a program in other surroundings and say which of them its result depends on.
+
+    Args:
+        program: as ``twice.record`` takes it, or the path of a record: then its program, seed,
+            configuration, class and surroundings are taken from it.
+        seed: master seed; the variable TWICE_SEED when None. Not with a record.
+        config: plain values for ``run.config``. Not with a record.
+        factors: names of factors to vary; all when None. With none the program is only compared with itself.
+        env: environment variables of every run.
+        python: another interpreter to try, by path or name; the first on PATH that serves when None.
+        progress: called with what is being done.
+        skip_unable: take a factor that was asked for by name and cannot be varied here as a result, too.
+        **policies: fields of ``Setup``, as ``twice.record`` takes them. Not with a record.
+
+    Returns:
+        The result. A factor that breaks the class is a result, never an exception.
+
+    Raises:
+        UsageError: E-USE-001, for a factor that there is not, one that was asked for by name and cannot be
+            varied here, or an interpreter that is not there.
+        ProgramFailed: E-PROGRAM-003, when the program fails though nothing is varied.
+        SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. ProgramChanged: E-PROGRAM-004.
+    """
+    chosen = select_factors(factors)
+    if isinstance(program, str | os.PathLike) and is_record(program):
+        if seed is not None or config or policies:
+            raise UsageError(
+                f"{os.fspath(program)} is a record, and was given a seed, values or policies too.",
+                "Expected them to come from the record.",
+                "Leave them out, or name the program instead.",
+            )
+        with RunRecord.open(program) as record:
+            require_rerunnable(record)
+            require_same_code(record, informational=False)
+            setup = record.setup
+            base = surroundings_of(record)
+    else:
+        found = as_program(os.fspath(program) if isinstance(program, os.PathLike) else program)
+        setup = Setup(found, master_seed(seed), dict(config or {}), **policies)
+        base = for_recording(os.environ, explicit=dict(env or {}))
+    other = "" if python is None else resolve_interpreter(python)
+    with tempfile.TemporaryDirectory(prefix="twice-vary-") as text:
+        folder = Path(text).resolve()
+        context = VaryContext(base, folder, setup, other)
+        settings = {factor.name: factor.choose(context) for factor in chosen}
+        if not skip_unable:
+            _require_able(settings, factors or ())
+        doing = progress or (lambda _: None)
+        rows = _FactorSearch(setup, base, folder, doing, chosen, settings).run()
+    return Variation(str(setup.program), rows, factors or ())
+
+
+def _require_able(settings: Mapping[str, FactorSetting], named: Sequence[str]) -> None:
+    """Refuse an experiment in which nothing, or not what was asked for by name, can be varied."""
+    unable = [f"{name}: {each.skipped}" for name, each in settings.items() if each.skipped]
+    if unable and (named or len(unable) == len(settings)):
+        raise UsageError(
+            f"What was asked for cannot be varied here: {'; '.join(unable)}.",
+            "Expected factors that can.",
+            "Choose others; they are listed by: twice vary --list",
+        )
+
+
+@dataclass(frozen=True)
+class TrialRun:
+    """One recording: where it stands, and what went wrong with it."""
+
+    path: Path
+    failed: str = ""
+
+    @cached_property
+    def settings(self) -> Mapping[str, str]:
+        """What the child read back of its surroundings, by name; empty when there is no record."""
+        try:
+            with RunRecord.open(self.path) as record:
+                start = Fingerprint.from_json(record.identity["environment"])
+                settings = (record.ending or {}).get("settings")
+        except TwiceError:
+            return {}
+        return {
+            **start.settings,
+            "python": start.python.version,
+            "blas": " ".join(one.architecture for one in start.blas),
+            "blas threads": " ".join(str(one.threads) for one in start.blas),
+            **{f"dispatch {name}": value for name, value in start.dispatch.items()},
+            **{f"library {name}": value for name, value in start.libraries.items()},
+            # Last, because a library that the program loads settles some of these only then.
+            **(settings if isinstance(settings, Mapping) else {}),
+        }
+
+
+@dataclass
+class _FactorSearch:
+    """From two runs that are not varied to single factors."""
+
+    setup: Setup
+    base: Surroundings
+    folder: Path
+    progress: Progress
+    factors: Sequence[Factor]
+    settings: Mapping[str, FactorSetting]
+
+    def __post_init__(self) -> None:
+        self._paths = (self.folder / f"{number}.twice" for number in count(1))
+        self._runs: dict[frozenset[str], TrialRun] = {}
+        # Factors that a child could not give itself, and why: known only once it has tried.
+        self._refused: dict[str, str] = {}
+
+    def run(self) -> list[FactorResult]:
+        """Return what each factor did, then what groups of factors did only together."""
+        self.progress("recording twice, nothing varied")
+        self._baseline, again = self._record([(), ()])
+        for each in (self._baseline, again):
+            if each.failed:
+                raise ProgramFailed(
+                    f"{self.setup.program} fails though nothing is varied: {each.failed}",
+                    "Expected a program that runs.",
+                    f"See: {format_record_command(self.setup, {}, 'a')}",
+                )
+        if not self._is_same(again):
+            return self._report_unsteady(again)
+        able = [factor for factor in self.factors if not self.settings[factor.name].skipped]
+        groups = [tuple(factor.name for factor in able if not factor.alone)]
+        groups += [(factor.name,) for factor in able if factor.alone]
+        found = [
+            each for group in groups if group for each in find_minimal_causes(group, self._differ)
+        ]
+        self.progress("recording once more what differed")
+        # The run that is not varied comes again as well: if it has moved, the others prove nothing.
+        once_more, *second = self._record([(), *found]) if found else [self._baseline]
+        if not self._is_same(once_more):
+            return self._report_unsteady(once_more)
+        moved: dict[Group, FactorResult] = {}
+        for group, run in zip(found, second, strict=True):
+            if self._is_same(run):
+                name, value = " + ".join(group), self._combine(group).value
+                moved[group] = FactorResult(name, value, "could-not-tell", _ONCE)
+            else:
+                moved[group] = self._report_parting(group, self._runs[frozenset(group)])
+        rows = [moved.get((each.name,)) or self._report_unmoved(each) for each in self.factors]
+        return rows + [row for group, row in moved.items() if len(group) > 1]
+
+    # -- recordings ----------------------------------------------------------------------------
+
+    def _differ(self, groups: Sequence[Group]) -> list[bool]:
+        """Whether runs with these factors varied differ from the one without."""
+        new = [group for group in groups if frozenset(group) not in self._runs]
+        if new:
+            self.progress("varying " + " | ".join(", ".join(group) for group in new))
+            for group, run in zip(new, self._record(new), strict=True):
+                self._runs[frozenset(group)] = run
+        return [not self._is_same(self._runs[frozenset(group)]) for group in groups]
+
+    def _is_same(self, run: TrialRun) -> bool:
+        """Whether a run holds the class against the one that is not varied, by the logs alone."""
+        if run.failed:
+            return False
+        return diagnose(self._baseline.path, run.path, lines=False).exit_code == 0
+
+    def _combine(self, group: Group) -> FactorSetting:
+        """What the child of a group is given."""
+        settings = [self.settings[name] for name in group]
+        variables = {name: value for each in settings for name, value in each.variables.items()}
+        python = next((each.python for each in settings if each.python), "")
+        return FactorSetting(variables, "; ".join(each.value for each in settings), python=python)
+
+    def _record(self, groups: Sequence[Group]) -> list[TrialRun]:
+        return run_concurrently(
+            [partial(self._record_one, group, next(self._paths)) for group in groups]
+        )
+
+    def _record_one(self, group: Group, out: Path) -> TrialRun:
+        able = tuple(name for name in group if name not in self._refused)
+        given = self._combine(able)
+        surroundings = with_variables(self.base, given.variables)
+        try:
+            ended = record_program(self.setup, surroundings, out, python=given.python, in_copy=True)
+        except SurroundingsRefused as error:
+            variable = str(error.fields.get("variable"))
+            for name in able:
+                if variable in self.settings[name].variables:
+                    # The others can still be tried, without the factor that the child refused.
+                    self._refused[name] = error.happened
+                    return self._record_one(group, out)
+            return TrialRun(out, error.happened)
+        except FilesUnprotected:
+            raise  # no other surroundings would help
+        except TwiceError as error:
+            return TrialRun(out, f"{error.happened} {error.expected}".splitlines()[0])
+        if ended["how"] == "interrupted":
+            raise KeyboardInterrupt
+        if ended["how"] == "exception":
+            raised = ended["exception"]
+            kind = raised["type"].removeprefix("builtins.")
+            return TrialRun(out, f"{kind}: {raised['message']}")
+        return TrialRun(out)
+
+    # -- results -------------------------------------------------------------------------------
+
+    def _report_unmoved(self, factor: Factor) -> FactorResult:
+        """Of a factor that did not differ: it changed nothing, or it could not be varied at all."""
+        setting = self.settings[factor.name]
+        why = setting.skipped or self._refused.get(factor.name, "")
+        if not why:
+            unvaried = self._baseline.settings
+            varied = [run.settings for group, run in self._runs.items() if factor.name in group]
+            if not any(each and factor.took_effect(unvaried, each) for each in varied):
+                why = factor.explain_no_effect(unvaried)
+        return FactorResult(factor.name, setting.value, "unavailable" if why else "same", why)
+
+    def _report_unsteady(self, again: TrialRun) -> list[FactorResult]:
+        rest = [FactorResult(each.name, "", "could-not-tell", _NOT_TRIED) for each in self.factors]
+        return [self._report_parting((), again), *rest]
+
+    def _report_parting(self, group: Group, run: TrialRun) -> FactorResult:
+        """Where a run parts from the one that was not varied; no factor means that nothing was."""
+        name, given = " + ".join(group), self._combine(group)
+        self.progress(f"diagnosing {name or 'nothing varied'}")
+        try:
+            divergence = diagnose(
+                self._baseline.path, run.path, progress=self.progress, python_b=given.python
+            )
+        except TwiceError:
+            divergence = None  # a run that failed may have left no record
+        if divergence is not None:
+            divergence = replace(
+                divergence,
+                a="nothing varied",
+                b=f"{name} varied" if group else "nothing varied, again",
+                next=[
+                    format_record_command(self.setup, {}, "a"),
+                    format_record_command(self.setup, given.variables, "b", given.python),
+                    "twice diagnose a.twice b.twice",
+                ],
+            )
+        where = run.failed or ("" if divergence is None else divergence.headline())
+        outcome: Outcome = "failed" if run.failed and group else "differs"
+        return FactorResult(name or BASELINE, given.value, outcome, where, divergence)
