@@ -172,8 +172,11 @@ def test_points_that_are_sparser_than_snapshots_are_refused(
 
 @pytest.mark.parametrize("granularity", ["tick", "decision", "snapshot", "episode"])
 def test_snapshots_are_no_denser_than_points_if_nobody_says(granularity: Granularity) -> None:
-    require_dense(granularity, default_cadence(granularity))
+    stated = default_cadence(granularity)
+    require_dense(granularity, stated)
     require_dense(granularity, parse_cadence("none"))
+
+    assert stated.unit in {granularity, "tick"}
 
 
 @pytest.mark.integration

@@ -269,11 +269,9 @@ class Session:
         if self.muted or not self.wiring.in_force.points:
             return
         taken = self.points.take(self.tick, name)
-        for column in self.tolerances:
-            component = self.points.components.get(column)
-            if component is not None:
-                within = self.tolerances[column].to_json()
-                payload = encode((column, within, component.read()))
+        for column, within in self.tolerances.items():
+            if (component := self.points.components.get(column)) is not None:
+                payload = encode((column, within.to_json(), component.read()))
                 self.wiring.sink.value(column, payload, self.tick)
         self._hand_on(taken)
 
