@@ -156,6 +156,7 @@ class Run:
 
         Raises:
             TickMisuse: E-TICK-001, when started inside an open tick, or when ``count`` is no count.
+            StreamShared: E-RNG-002, when two components hold one stream; see ``streams.share``.
         """
         if not isinstance(count, Real | None):
             raise TickMisuse(
@@ -163,6 +164,8 @@ class Run:
                 "Expected how many ticks, a number, or None for no end.",
                 "For example: run.ticks(500); a configured one as --set ticks=500.",
             )
+        components = self._session.points.components
+        self.streams.require_one_owner({name: each.target for name, each in components.items()})
         return self._session.ticks(count, rate_hz)
 
     def phase(self, name: str) -> None:

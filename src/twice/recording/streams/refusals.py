@@ -5,6 +5,8 @@ Invariant: each names the stream, and a name or a command that would work.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from twice.errors import (
     StreamOffThread,
     StreamReseeded,
@@ -50,6 +52,28 @@ def adoption_refused(name: str, other: str) -> StreamShared:
         f"The generator adopted as {name!r} is governed as {other!r} already.",
         "A generator has one owner and one name.",
         f"Adopt it once, or give {name!r} a generator of its own.",
+        name=name,
+    )
+
+
+def owners_refused(name: str, owners: Sequence[str]) -> StreamShared:
+    """Make the error for a stream that several components hold."""
+    first, second = owners[:2]
+    return StreamShared(
+        f"The stream {name!r} is held by the components {', '.join(map(repr, owners))}.",
+        "Each stream has one owner, so that no component shifts another's draws.",
+        f"Take one for each: run.rng({first + '/' + name!r}), run.rng({second + '/' + name!r}); or say that it is meant: "
+        f"run.streams.share({name!r})",
+        name=name,
+    )
+
+
+def unknown_refused(name: str, known: Sequence[str]) -> StreamStateRefused:
+    """Make the error for a declaration that names no stream."""
+    return StreamStateRefused(
+        f"There is no stream {name!r} to be shared.",
+        f"Expected one of {', '.join(known) or 'none: no stream was taken yet'}.",
+        "Take the stream first, and then declare it.",
         name=name,
     )
 

@@ -20,12 +20,15 @@ from twice.recording.streams import drawing
 from twice.recording.streams.adopting import GovernedGetter, governed
 from twice.recording.streams.global_streams import RESERVED, SharedGenerators
 from twice.recording.streams.governed import Governed
+from twice.recording.streams.ownership import find_owners
 from twice.recording.streams.python_streams import GovernedRandom, PythonStream
 from twice.recording.streams.refusals import (
     adoption_refused,
     off_thread_refused,
+    owners_refused,
     reserved_refused,
     taken_refused,
+    unknown_refused,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +57,7 @@ class Streams:
         self._given_back: dict[str, Governed] = {}
         self._pending: dict[str, Mapping[str, object]] = {}
         self._foreign: set[str] = set()
+        self._declared: set[str] = set()
         self._is_restoring = False
         self._parts: list[bytes | memoryview] | None = None
         self._moving: list[tuple[int, Callable[[], bytes]]] = []
@@ -149,6 +153,35 @@ class Streams:
             SeedNameRefused: E-SEED-002, when it cannot be a name.
         """
         return self._seed(name)
+
+    def share(self, *names: str) -> None:
+        """Declare that several components draw from these streams, and that their numbers depend on each other.
+
+        Raises:
+            StreamStateRefused: E-RNG-004, for a name that was not taken.
+        """
+        for name in names:
+            if name not in self._live:
+                raise unknown_refused(name, self.names())
+        self._declared.update(names)
+
+    def require_one_owner(self, components: Mapping[str, object]) -> None:
+        """Refuse a stream that two components hold, unless it was declared to be shared.
+
+        Args:
+            components: tracked objects by name.
+
+        Raises:
+            StreamShared: E-RNG-002.
+        """
+        held = {
+            id(each.generator): name
+            for name, each in self._live.items()
+            if name not in self._foreign | self._declared and not name.startswith("global/")
+        }
+        for name, owners in sorted(find_owners(held, components).items()):
+            if len(owners) > 1:
+                raise owners_refused(name, owners)
 
     def govern_globals(self) -> None:
         """Seed the generators everybody shares, and those of numpy and torch when they load."""
