@@ -93,6 +93,8 @@ def test_a_component_that_no_class_judges_may_be_noise(tmp_path: Path) -> None:
     found = told(tmp_path, program, {"EXTRA": "1"}, predicate=LOGICAL)
 
     assert found.result == "localised"
+    assert all(len(each) > 1 and all(each) for each in found.repeats.values()), found.repeats
+    assert "reproduced:" not in found.to_text()
     assert found.components == ("game",)
     assert [field.path for field in found.fields] == ["game.total"]
     assert found.operation is not None
@@ -133,3 +135,5 @@ def test_noise_beyond_its_tolerance_keeps_a_side_from_reproducing_itself(tmp_pat
 
     assert found.result == "non-reproducing"
     assert found.components == ("noise",)
+    assert any(not all(each) for each in found.repeats.values())
+    assert "  reproduced: run " in found.to_text()

@@ -379,6 +379,7 @@ class _Diagnosis:
             surroundings=[(factor.name, factor.a, factor.b) for factor in self._seen.factors],
             environment=compare_environments(a, b),
             caveats=[*torn, *self._seen.caveats],
+            repeats={side.label: side.repeats for side in (self.a, self.b) if side.repeats},
             next=next_commands(result, a.path, b.path),
             **found,
         )

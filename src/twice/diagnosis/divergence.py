@@ -184,6 +184,7 @@ class Divergence:
     candidates: Sequence[OperationFound] = ()
     attribution: Sequence[Attribution] = ()
     reconverges: bool = False
+    repeats: Mapping[str, Sequence[bool]] = field(default_factory=dict)
     surroundings: Sequence[tuple[str, str, str]] = ()
     environment: Sequence[Mapping[str, Any]] = ()
     blind_spots: Sequence[str] = ()
@@ -226,6 +227,10 @@ class Divergence:
             ),
             "attribution": [entry.to_json() for entry in self.attribution],
             "reconverges": self.reconverges,
+            "reproduced": {
+                label: {"executed": len(each), "as_recorded": sum(each)}
+                for label, each in self.repeats.items()
+            },
             "surroundings": [
                 {"factor": factor, "a": a, "b": b} for factor, a, b in self.surroundings
             ],
@@ -310,6 +315,10 @@ class Divergence:
         blocks += _rank_sentences(
             [f"  observed: {sentence}" for sentence in self.evidence], rank, 8
         )
+        for label, each in self.repeats.items():
+            if not all(each):
+                times = f"  reproduced: run {label}, {sum(each)} of {len(each)} times as recorded"
+                blocks.append(Block([times], 1))
         together = ["  the runs come together again later"] if self.reconverges else []
         return [*blocks, Block(together, 3)]
 

@@ -124,7 +124,7 @@ class Side:
 
     Attributes:
         start: number of the snapshot that executions start from, or None for the top.
-        executions: how often it was executed.
+        repeats: of each execution in its own surroundings that came to the closing point, whether it was as recorded.
         limit: the time that executions may take, or None.
         may_fork: whether a fork computes what a fresh process does, as far as is known.
     """
@@ -139,7 +139,7 @@ class Side:
         self.start: int | None = None
         self.limit: TimeLimit | None = None
         self.may_fork = True
-        self.executions = 0
+        self.repeats: list[bool] = []
         self._kept = kept or KeptProcesses()
         self._held: dict[tuple[int, int], tuple[object, HeldWindow]] = {}
         self._may_be_held = may_be_held(record)
@@ -207,7 +207,11 @@ class Side:
         except (OSError, ProgramFailed):
             self._check_time()  # what was ended by then died
             raise
-        return _executed(message)
+        executed = _executed(message)
+        # One that ends at the last sample it was asked for has nothing to hold against the record.
+        if surroundings is None and lent is None and executed.digests:
+            self.repeats.append(executed.reproduces)
+        return executed
 
     def _check_time(self) -> None:
         if self.limit is not None:
@@ -224,8 +228,6 @@ class Side:
         self._kept.close()
 
     def _fresh(self, job: Mapping[str, object], pinned: Surroundings) -> dict[str, Any]:
-        with self._lock:
-            self.executions += 1
         environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
         folder, python = folder_of(self.record), self.python
         with FreshWorker(CHILD, environ, cwd=folder, python=python) as child:
@@ -246,8 +248,6 @@ class Side:
         kept = self._kept.get(environ, folder=folder, python=self.python, number=number)
         if not kept.fit:
             return None
-        with self._lock:
-            self.executions += 1
         if self._may_be_held and job["lent"] is None:
             message = self._hold(kept, job, number).ask(job["plan"])
             if message is not None:
