@@ -113,19 +113,15 @@ def _swap_together(
     a: Side, b: Side, window: Window, columns: Sequence[str], names: Sequence[str]
 ) -> list[Confirmation]:
     """The least sets of differing surroundings that make the difference, where none does alone."""
-    known: dict[frozenset[str], bool] = {frozenset([name]): False for name in names}
 
     def differ(groups: Sequence[Group]) -> list[bool]:
-        new = [group for group in groups if frozenset(group) not in known]
         changes = []
-        for group in new:
+        for group in groups:
             given = a.surroundings
             for name in group:
                 given = swap(given, b.surroundings, name)
             changes.append({"surroundings": given})
-        for group, leaves in zip(new, _leave_record(a, window, columns, changes), strict=True):
-            known[frozenset(group)] = leaves
-        return [known[frozenset(group)] for group in groups]
+        return _leave_record(a, window, columns, changes)
 
     return [
         _conclude(
@@ -134,7 +130,7 @@ def _swap_together(
             confirmed=True,
             sentence=f"run a leaves its record with these of run b together: {', '.join(group)}",
         )
-        for group in find_minimal_causes(names, differ)
+        for group in find_minimal_causes(names, differ, harmless=names)
     ]
 
 

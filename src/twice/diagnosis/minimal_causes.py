@@ -11,24 +11,35 @@ Invariant: every group that is returned differed in a run in which nothing else 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 Group = tuple[str, ...]
 Differ = Callable[[Sequence[Group]], Sequence[bool]]
 """Whether the run differs when these factors are varied, for some groups at once."""
 
 
-def find_minimal_causes(names: Sequence[str], differ: Differ) -> list[Group]:
+def find_minimal_causes(
+    names: Sequence[str], differ: Differ, *, harmless: Iterable[str] = ()
+) -> list[Group]:
     """Return factors that differ alone, and least sets of factors that differ only together.
 
     Args:
         names: the factors, in the order in which they are named.
-        differ: asked for every run that is needed; it may be asked of one group twice.
+        differ: asked for every run that is needed, once for each group.
+        harmless: factors that are known not to differ alone.
     """
+    known = {frozenset([name]): False for name in harmless}
+
+    def ask(groups: Sequence[Group]) -> list[bool]:
+        new = [group for group in groups if frozenset(group) not in known]
+        if new:
+            known.update(zip(map(frozenset, new), differ(new), strict=True))
+        return [known[frozenset(group)] for group in groups]
+
     found: list[Group] = []
     rest = tuple(names)
-    while rest and differ([rest])[0]:
-        found += _within(rest, differ)
+    while rest and ask([rest])[0]:
+        found += _within(rest, ask)
         # What was found may hide others, which show only without it.
         blamed = {name for group in found for name in group}
         rest = tuple(name for name in rest if name not in blamed)

@@ -201,7 +201,8 @@ class _FactorSearch:
         found = [
             each for group in groups if group for each in find_minimal_causes(group, self._differ)
         ]
-        self.progress("recording once more what differed")
+        if found:
+            self.progress("recording once more what differed")
         # The run that is not varied comes again as well: if it has moved, the others prove nothing.
         once_more, *second = self._record([(), *found]) if found else [self._baseline]
         if not self._is_same(once_more):
@@ -220,11 +221,9 @@ class _FactorSearch:
 
     def _differ(self, groups: Sequence[Group]) -> list[bool]:
         """Whether runs with these factors varied differ from the one without."""
-        new = [group for group in groups if frozenset(group) not in self._runs]
-        if new:
-            self.progress("varying " + " | ".join(", ".join(group) for group in new))
-            for group, run in zip(new, self._record(new), strict=True):
-                self._runs[frozenset(group)] = run
+        self.progress("varying " + " | ".join(", ".join(group) for group in groups))
+        for group, run in zip(groups, self._record(groups), strict=True):
+            self._runs[frozenset(group)] = run
         return [not self._is_same(self._runs[frozenset(group)]) for group in groups]
 
     def _is_same(self, run: TrialRun) -> bool:
@@ -310,5 +309,5 @@ class _FactorSearch:
                 ],
             )
         where = run.failed or ("" if divergence is None else divergence.headline())
-        outcome: Outcome = "failed" if run.failed and group else "differs"
+        outcome: Outcome = "failed" if run.failed else "differs"
         return FactorResult(name or BASELINE, given.value, outcome, where, divergence)
