@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -296,7 +297,7 @@ def test_a_forged_state_is_refused(
 ) -> None:
     held = unseal(market[0])
     (flow, samples), second = held["executions"]
-    states = decode(samples)
+    states: Any = decode(samples)
     states["samples"][0].update(wrong)
     bad = tmp_path / "forged.trace"
     bad.write_bytes(seal({**held, "executions": [[flow, encode(states)], second]}))
