@@ -83,6 +83,14 @@ def traced(a: Path, b: Path, tick: int, **options: int) -> tuple[Path, Path]:
     return files
 
 
+def nested(depth: int) -> list[object]:
+    """A list in a list, and so on."""
+    held: list[object] = []
+    for _ in range(depth):
+        held = [held]
+    return held
+
+
 @pytest.fixture(scope="module")
 def market(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, int]:
     """Two runs of the market under two hash seeds, and their trace files of tick 2."""
@@ -290,6 +298,7 @@ def test_a_forged_document_is_refused_whatever_is_missing(
         {"shown": {"path": [1, b"", "value", 0, b"", ()]}},
         {"shown": {"path": ["text", b"", "value", 0, b"", (("where", "text", "text"),)]}},
         {"shown": {1: ["text", b"", "value", 0, b"", ()]}},
+        {"shown": {"path": ["text", b"", "value", 0, b"", nested(2000)]}},
     ],
 )
 def test_a_forged_state_is_refused(

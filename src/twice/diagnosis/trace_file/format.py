@@ -33,6 +33,10 @@ _HEAD: Final = struct.Struct("<16sIIQQ")  # magic, version, zero, stored bytes, 
 _CHECKSUM_SIZE: Final = 32  # bytes
 _LEVEL: Final = 6
 _RAW_MAX: Final = 1 << 32  # bytes; what a reader is ready to expand
+# What reading a document of another shape ends in; values are decoded at any depth.
+_MISFITS: Final = (
+    TwiceError, KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,7 @@ def read_trace_file(path: str | os.PathLike[str]) -> TraceFile:
             from_plain(dict[str, Any], part, "identity", _refuse_place)
         for state in found.states.values():
             decode(state)
-    except (TwiceError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except _MISFITS as error:
         raise refuse_file(path, f"is not whole: {type(error).__name__}: {error}") from error
     if not found.points:
         raise refuse_file(path, "is not whole: no compare-point closes its window")
