@@ -10,7 +10,8 @@ import twice
 from twice import DeterminismClass, Predicate
 from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.divergence import Divergence
-from twice.diagnosis.trace_file.writing import diagnose_traces, write_trace
+from twice.diagnosis.trace_file.compare import diagnose_traces
+from twice.diagnosis.trace_file.write import write_trace
 
 pytestmark = [
     pytest.mark.integration,

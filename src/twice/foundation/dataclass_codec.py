@@ -1,17 +1,19 @@
 """Dataclasses as plain data that JSON can carry, and back, by the annotations of their fields.
 
-Understood are text, whole numbers, numbers, truth values, tuples of one type, mappings with text
-keys, and dataclasses of these. Members that a class does not have are ignored, because fields may be
-added under one format number. Nothing else is converted: what is no such value is refused where it
-is.
+Understood are text, bytes, whole numbers, numbers, truth values, tuples, sequences, mappings with
+text keys, ``X | None``, ``Any``, and dataclasses of these. Members that a class does not have are
+ignored, because fields may be added under one format number. Nothing else is converted: what is no
+such value is refused where it is. JSON has no bytes; the canonical encoding has.
 
 Invariant: ``from_plain(type(v), to_plain(v), ...) == v``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType
 from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
 OPTIONAL: Final = {"optional": True}
@@ -20,11 +22,20 @@ OPTIONAL: Final = {"optional": True}
 Refuse: TypeAlias = Callable[[str, object, str], Exception]
 """Makes the error for a place, what is found there and what was expected."""
 
-_WORDS: Final = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+_WORDS: Final = {
+    str: "text",
+    bytes: "bytes",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+}
+_read_hints = cache(get_type_hints)  # it compiles every annotation anew
 
 
 def to_plain(value: Any) -> Any:
     """Return dicts, lists and scalars for a dataclass, with fields in the order of the class."""
+    if type(value) in _WORDS:
+        return value
     if is_dataclass(value):
         return {each.name: to_plain(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):
@@ -37,42 +48,53 @@ def from_plain(kind: Any, data: object, place: str, refuse: Refuse) -> Any:
 
     Args:
         kind: a dataclass, or the annotation of a field.
-        data: plain data.
+        data: plain data. An instance of a dataclass stands for itself: its maker has checked it.
         place: how the data is reached; empty for the whole document.
         refuse: makes the error that is raised, with the place of what does not fit.
     """
+    if kind is Any:
+        return data
+    if kind in _WORDS:
+        if not _fits(data, kind):
+            raise refuse(place, data, _WORDS[kind])
+        return data
     if is_dataclass(kind):
         make: Any = kind
-        hints = get_type_hints(make)
+        if isinstance(data, make):
+            return data
+        hints = _read_hints(make)
         members = _expect(Mapping, data, "an object", place, refuse)
         values = {}
         for each in fields(kind):
             if each.name in members or not each.metadata.get("optional"):
                 inner = f"{place}.{each.name}" if place else each.name
-                found = members.get(each.name)
-                values[each.name] = from_plain(hints[each.name], found, inner, refuse)
+                wanted, found = hints[each.name], members.get(each.name)
+                if each.name not in members and NoneType in get_args(wanted):
+                    wanted = get_args(wanted)[0]  # None may stand there, and not be left out
+                values[each.name] = from_plain(wanted, found, inner, refuse)
         return make(**values)
     origin, arguments = get_origin(kind), get_args(kind)
-    if origin is tuple:
-        items = _expect(list, data, "a list", place, refuse)
-        if arguments[0] in _WORDS and not all(_fits(item, arguments[0]) for item in items):
-            raise refuse(place, data, f"a list of {_WORDS[arguments[0]]}")
+    if NoneType in arguments:  # X | None
+        return None if data is None else from_plain(arguments[0], data, place, refuse)
+    if origin in {tuple, Sequence}:
+        items = _expect(list | tuple, data, "a list", place, refuse)
+        item_kind, is_row = arguments[0], origin is tuple and arguments[-1] is not Ellipsis
+        if is_row and len(items) != len(arguments):
+            raise refuse(place, data, f"a list of {len(arguments)}")
+        if not is_row and not all(_fits(item, item_kind) for item in items if item_kind in _WORDS):
+            raise refuse(place, data, f"a list of {_WORDS[item_kind]}")
         return tuple(
-            from_plain(arguments[0], item, f"{place}[{index}]", refuse)
+            from_plain(arguments[index] if is_row else item_kind, item, f"{place}[{index}]", refuse)
             for index, item in enumerate(items)
         )
-    if origin is not None:
-        members = _expect(Mapping, data, "an object", place, refuse)
-        for name, item in members.items():
-            if not isinstance(name, str):
-                raise refuse(f"{place}.{name}", item, _WORDS[str])
-        return {
-            name: from_plain(arguments[1], item, f"{place}.{name}", refuse)
-            for name, item in members.items()
-        }
-    if not _fits(data, kind):
-        raise refuse(place, data, _WORDS[kind])
-    return data
+    members = _expect(Mapping, data, "an object", place, refuse)
+    for name, item in members.items():
+        if not isinstance(name, str):
+            raise refuse(f"{place}.{name}", item, _WORDS[str])
+    return {
+        name: from_plain(arguments[1], item, f"{place}.{name}", refuse)
+        for name, item in members.items()
+    }
 
 
 def _expect(kind: Any, data: object, word: str, place: str, refuse: Refuse) -> Any:

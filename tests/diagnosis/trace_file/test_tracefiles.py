@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import twice
 from programs import cli, write
 from twice.diagnosis.diagnose import diagnose
-from twice.diagnosis.trace_file.document import read_trace_file
-from twice.diagnosis.trace_file.packing import seal, unseal
-from twice.diagnosis.trace_file.writing import diagnose_traces, write_trace
+from twice.diagnosis.trace_file.compare import diagnose_traces
+from twice.diagnosis.trace_file.format import read_trace_file, seal, unseal
+from twice.diagnosis.trace_file.write import write_trace
 from twice.errors import OutputExists, RecordOutOfRange, TraceRefused, UsageError
+from twice.foundation.encoding import decode, encode
 
 NAMES = """
     class Market:
@@ -79,6 +81,14 @@ def traced(a: Path, b: Path, tick: int, **options: int) -> tuple[Path, Path]:
     for record, file in zip((a, b), files, strict=True):
         write_trace(record, tick, file, **options)
     return files
+
+
+def nested(depth: int) -> list[object]:
+    """A list in a list, and so on."""
+    held: list[object] = []
+    for _ in range(depth):
+        held = [held]
+    return held
 
 
 @pytest.fixture(scope="module")
@@ -274,6 +284,34 @@ def test_a_forged_document_is_refused_whatever_is_missing(
         bad.write_bytes(seal({key: value for key, value in held.items() if key != name}))
         with pytest.raises(TraceRefused):
             read_trace_file(bad)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"lane": 1},
+        {"index": True},
+        {"digests": {"path": "text"}},
+        {"aliases": {"path": 1}},
+        {"references": {"path": [1]}},
+        {"shown": {"path": [1, b"", "value", 0, b"", ()]}},
+        {"shown": {"path": ["text", b"", "value", 0, b"", (("where", "text", "text"),)]}},
+        {"shown": {1: ["text", b"", "value", 0, b"", ()]}},
+        {"shown": {"path": ["text", b"", "value", 0, b"", nested(2000)]}},
+    ],
+)
+def test_a_forged_state_is_refused(
+    market: tuple[Path, Path, int], tmp_path: Path, wrong: dict[str, object]
+) -> None:
+    held = unseal(market[0])
+    (flow, samples), second = held["executions"]
+    states: Any = decode(samples)
+    states["samples"][0].update(wrong)
+    bad = tmp_path / "forged.trace"
+    bad.write_bytes(seal({**held, "executions": [[flow, encode(states)], second]}))
+    with pytest.raises(TraceRefused, match="is not whole"):
+        read_trace_file(bad)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _diagnosed(options: argparse.Namespace) -> Divergence:
     if options.traces is not None:
-        from twice.diagnosis.trace_file.writing import diagnose_traces
+        from twice.diagnosis.trace_file.compare import diagnose_traces
 
         if options.records:
             raise _wrong(f"records and --traces together: {options.records[0]}")

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from twice.diagnosis.trace_file.writing import write_trace
+    from twice.diagnosis.trace_file.write import write_trace
 
     with derived(options.out, options.record, force=options.force) as partial, Doing() as doing:
         limit = {} if options.events is None else {"events_max": options.events}
