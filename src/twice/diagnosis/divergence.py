@@ -311,6 +311,7 @@ class Divergence:
             Block(fold(f"  tried: {entry.cause}: {entry.outcome} ({entry.sentence})"), 3)
             for entry in self.experiments
         ]
+        # Rows are left out from the least important on, so that a verdict fits on a screen.
         rank = 6 if self._lines_named() else 0  # where no line is named, this is the answer
         blocks += _rank_sentences(
             [f"  observed: {sentence}" for sentence in self.evidence], rank, 8

@@ -259,6 +259,7 @@ class Side:
         what = {**job, "plan": None, "holds": True}
         with self._holding:
             asked = self._held.get((number, id(kept)))
+            # One held process for each kept one: two would take the memory of two runs.
             if asked is None or asked[0] != what:
                 if asked is not None:
                     asked[1].close()
@@ -288,6 +289,7 @@ def reproduced(side: Side, window: Window) -> tuple[Executed, bool]:
         left at what worked, or at the top.
     """
     executed = side.execute(window, None, fork_of=FIRST)
+    # A fork is cheap and may tell wrongly; a fresh process has the last word.
     if not executed.reproduces:
         executed = side.execute(window, None)
         # What it computes shows that it was forked.

@@ -82,6 +82,7 @@ class HeldWindow(Closing):
                     message = fork.receive()
             except (BrokenPipeError, ConnectionResetError):
                 message = None
+            # It wrote through a file that is open, which every later fork would find changed.
             if message is None or message.get("is_spent"):
                 self.fit = False
             else:
@@ -98,6 +99,7 @@ class HeldWindow(Closing):
             return None
         first = min(index for _, index in points)
         passed = {at: after for at, after in self._seconds.items() if at <= first}
+        # Held where most of the time is over: what is left is executed by each fork again.
         longest = max(passed.values(), default=0.0)
         if self.fit and longest > _WORTH_S:
             at = min(index for index, after in passed.items() if after >= _MOST * longest)

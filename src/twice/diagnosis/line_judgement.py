@@ -142,11 +142,13 @@ def _judge_line(
         return (0.3, older)
     if explains_itself(located):
         return (0.95, "")
+    # What one side alone draws or puts back needs no other reason than the branch before it.
     is_alone = {tags.DRAW, tags.RESTORING} & set(located.facts.tags) and located.guard is not None
     if located.is_switched or is_alone:
         return (0.9, "")  # one side alone does it, and that is all it takes
     if located.kind == "stream position" or tags.DRAW in located.facts.tags:
         return (0.8 if located.beside is None else 0.6, _surer(located))
+    # A library that read other values explains what a call brought; a line that only computes read something unseen.
     confidence = (
         0.75 if located.facts.calls and library_read else 0.65 if located.facts.calls else 0.5
     )

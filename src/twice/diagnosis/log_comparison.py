@@ -155,6 +155,7 @@ def _code_differences(a: Identified, b: Identified) -> Iterator[InputDifference]
     """Source files that both runs loaded, with other contents; files only one loaded are evidence."""
     files_a, files_b = _files(a), _files(b)
     entry_a, entry_b = a.identity["code"]["files"], b.identity["code"]["files"]
+    # By content: a program that was renamed, or that lies elsewhere, is the same program.
     if list(entry_a.values()) != list(entry_b.values()):
         name = next(iter(entry_a), str(a.setup.program))
         was, now = next(iter(entry_a.values()), "(none)"), next(iter(entry_b.values()), "(none)")
@@ -203,6 +204,7 @@ def compare_logs(a: RunRecord, b: RunRecord) -> LogDivergence:
     """Where two logs part, judged by the recorded class and tolerances."""
     log_a, log_b = a.reader.points, b.reader.points
     first = first_difference(log_a, log_b)
+    # Values with a tolerance are in no digest, so both are looked through; the earlier one counts.
     within, beyond = _compare_tolerated(a, b, first)
     if beyond is not None and (first is None or beyond[0] <= first):
         index, columns = beyond[0], [beyond[1]]
@@ -286,6 +288,7 @@ def _compare_tolerated(
     for index, column, measure, value in _values(a):
         if until is not None and index > until:
             break
+        # Both are in order of points and names, and one side may have values that the other has not.
         while pending is not None and (pending[0], pending[1]) < (index, column):
             pending = next(values_b, None)
         if pending is None or (pending[0], pending[1]) != (index, column):

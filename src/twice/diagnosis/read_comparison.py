@@ -45,6 +45,7 @@ def list_extra_reads(a: RunRecord, b: RunRecord, where: LogDivergence) -> list[s
         ]
         for record in (a, b)
     )
+    # Counted by kind of read: an extra one shifts all that follow, which a comparison by place would blame.
     parts = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
     apart = [(one[i:j], two[k:m]) for word, i, j, k, m in parts if word != "equal"]
     names = [

@@ -55,6 +55,7 @@ def compare_samples(a: RunRecord, b: RunRecord) -> Sampled | None:
             "Record again: twice record PROGRAM --class statistical --summary NAME --epsilon E",
         )
     found = apply_test(summary, one.values, two.values)
+    # Too few seeds are no verdict, in either direction.
     if found.agrees is None:
         seeds = f"--n {found.needed}" if found.needed else "a larger --n or --epsilon"
         raise SampleUndecided(

@@ -35,6 +35,7 @@ def _compare_streams(one: Executed, two: Executed) -> list[FieldDifference]:
         state_a, state_b = one.streams[name], two.streams[name]
         if encode(state_a) == encode(state_b):
             continue
+        # Which of the two is ahead nobody knows before both ways were tried.
         ahead = draws({name: state_a}, {name: state_b})[name]
         behind = draws({name: state_b}, {name: state_a})[name] if ahead is None else None
         a, b = "its position", "another position"

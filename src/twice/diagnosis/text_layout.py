@@ -82,6 +82,7 @@ def join_blocks(blocks: Iterable[Block]) -> str:
         rank = max(block.rank for block in kept)
         if rank == 0:
             break
+        # Of equally unimportant blocks the last goes first: the first ones answer.
         last = max(at for at, block in enumerate(kept) if block.rank == rank)
         kept[last] = Block([])
         if not any(block.lines == [MORE] for block in kept):

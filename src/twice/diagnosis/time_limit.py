@@ -24,7 +24,7 @@ class TimeLimit(Closing):
         self._seconds, self._on_end, self._is_over = seconds, on_end, False
         self._timer = None if seconds is None else threading.Timer(seconds, self._end)
         if self._timer is not None:
-            self._timer.daemon = True
+            self._timer.daemon = True  # a diagnosis that ended early does not wait for it
             self._timer.start()
 
     def check(self) -> None:

@@ -135,6 +135,7 @@ class WindowControl:
         self._send(trace, None, reached=False)
 
     def _open(self) -> None:
+        # A held process stops before anything is traced: each fork begins with a plan of its own.
         if self._holds:
             self._holder = Holder(self._channel, self._possessions)
             self._hold()
@@ -296,6 +297,7 @@ def roots_of(session: Session, compared: object) -> dict[str, object]:
     found["effects"] = _read_questions(session)
     found["compared"] = compared
     for module in user_module_names():
+        # Copied first: another thread may bind a name meanwhile.
         for name, value in list(vars(sys.modules[module]).items()):
             if not name.startswith("__") and not isinstance(value, type(sys)):
                 found[f"{module}:{name}"] = value
@@ -339,7 +341,9 @@ def _states(session: Session) -> dict[str, bytes]:
     for name, component in session.points.components.items():
         try:
             found[name] = encode(component.read())
-        except EncodingRefused:
+        except (
+            EncodingRefused
+        ):  # its digest was taken another way; the fields are told of the others
             continue
     return found
 

@@ -44,6 +44,7 @@ def align(a: npt.ArrayLike, b: npt.ArrayLike, depths_a: npt.ArrayLike) -> tuple[
     i = j = head = _common(first, second)
     tail = _common(first[head:][::-1], second[head:][::-1])
     end_a, end_b = len(first) - tail, len(second) - tail
+    # The two ends are most of it: what is looked through is only what lies between.
     runs = [(0, 0, head)]
     while i < end_a and j < end_b:
         meeting = _meeting(first[:end_a], second[:end_b], i, j)

@@ -74,6 +74,7 @@ class Beginnings:
         return [self._beginning(search) for search in searches]
 
     def _search(self, goal: Goal) -> Search:
+        # A returned value is there at one event alone, a local as long as its frame is on the stack.
         if is_returned(goal.path):
             only = self._moments.numbers[goal.until : goal.until + 1]
             return Search(goal.path, only, goal.until)
@@ -125,6 +126,7 @@ class Beginnings:
         flow, lane = self._moments.a, first.lane
         common = flow.running_after(lane, last.a)
         here = flow.position(lane, first.a)
+        # Arguments of a generator are bound where it is made, and seen where it is first resumed.
         if here.event == "begin" and is_local(path) and depth_of(path) == flow.depth(lane, first.a):
             return self._made(here.function, lane, last.a) or common
         facts = facts_at(common.place)
@@ -149,6 +151,7 @@ class Beginnings:
         low = self._past_common(search.path, last, first)
         changed_a = self._changed(self._moments.a, search.path, last.lane, low.a, first.a)
         changed_b = self._changed(self._moments.b, search.path, last.lane, low.b, first.b)
+        # Then what both ran before they parted had changed it already.
         if changed_a == last.a or changed_b == last.b or changed_a is changed_b is None:
             return Beginning(search.path, search.high, common)
         ran_a, ran_b = (
@@ -185,6 +188,7 @@ class Beginnings:
         if at_high.digests.get(path) == held:
             return None
         while high - low > 1:
+            # One execution answers for as many events as a plan may hold, so it narrows by that many.
             step = max(1, (high - low) // (SAMPLES_MAX - 2))
             inside = list(range(low + 1, high, step))[:SAMPLES_MAX]
             look(flow.side, [(lane, index) for index in inside])
@@ -206,6 +210,7 @@ def statement_start(flow: Flow, operation: Operation) -> int:
     lane, depth = operation.lane, operation.depth
     facts = facts_at(operation.place)
     start: int | None = None
+    # A statement of several lines has an event for each, in any order.
     for index in islice(flow.back_from(lane, operation.index, depth), _BACK_MAX):
         level, place = flow.depth(lane, index), flow.position(lane, index)
         if level == depth and place.event == "return":

@@ -80,6 +80,7 @@ def locate(
         The operation, or why none could be named and what would tell more.
     """
     linecache.checkcache()  # sources may have been written anew since this process last read them
+    # Two executions of one side that agree may do so by chance: they are looked at again.
     insist = 0 if repeats > 1 else _INSIST
     result, unstable = _attempt(trace, tracked, repeats, insist, held)
     if not unstable:
@@ -147,8 +148,10 @@ class _Locator:
         if len(self._moments) < 2:
             return self._give_up("The two sides have no event in common.")
         last = len(self._moments) - 1
+        # Spread over the window: what differs within a side shows in most places.
         self._observer.look([0, last, *(last * step // 62 for step in range(1, 62))], noise=True)
         self._tell_flow()
+        # A result that rested on noise is thrown away, and the noise left out the next time.
         for _ in range(3):
             differing = self._observer.differing(last)
             if differing is None:
@@ -171,6 +174,7 @@ class _Locator:
         """Candidates, the way back, the result; None when it rested on noise."""
         paths = [*goals, *(path for path in sorted(differing) if path not in goals)]
         paths = paths[:_CANDIDATES_MAX]
+        # All are searched at once, because they share executions: many cost little more than one.
         whole, *each = (Search(path, self._moments.numbers, last) for path in (ANY, *paths))
         self._searcher.run([whole, *each])
         found = self._slicer.beginnings([Goal(path, last) for path in paths])
@@ -178,6 +182,7 @@ class _Locator:
         first = min(started, key=_earliest)
         chain = self._end_where_told(self._way_back(first))
         leaf = chain[-1]
+        # Noise was looked for elsewhere: at the operation it is looked for before it is named.
         around = [leaf.moment, self._moments.previous(leaf.moment)]
         noisy = self._observer.check_noise(number for number in around if number is not None)
         if noisy and self._observer.differs(leaf.moment, leaf.path) is not True:
@@ -224,6 +229,7 @@ class _Locator:
         """From the tracked difference to the earliest operation that read nothing different."""
         came_from: dict[tuple[str, int], Beginning | None] = {_key(first): None}
         level, leaves = [first], list[Beginning]()
+        # Breadth first, because all causes of one level are searched together.
         for _ in range(_STEPS_MAX):
             asked: list[tuple[Beginning, Goal]] = []
             for begun in level:

@@ -131,6 +131,7 @@ class Flow:
         at, depth = index, self.depth(lane, index)
         if _is_return(self.position(lane, index)):
             wanted = depth - 1
+            # The caller goes on: what it runs is the line that it announced last.
             before = np.flatnonzero(np.asarray(self.lanes[lane].depths)[: index + 1] == depth)
             at = int(before[-1]) if len(before) else -1
             below = self.lanes[lane].below
@@ -152,6 +153,7 @@ class Flow:
         starts = np.flatnonzero(self._survivors(lane) <= depth)
         ends = np.append(starts[1:] - 1, last)
         number = int(starts.searchsorted(index, "right")) - 1
+        # Without generators a frame that was left never comes again.
         if not self._match(lane, starts, _is_resume).any():
             return [(int(starts[number]), int(ends[number]))]
         stretches = list(zip(starts.tolist(), ends.tolist(), strict=True))
@@ -250,6 +252,7 @@ class Moments:
             for name, lane in a.lanes.items()
             if name in b.lanes
         ]
+        # Threads have no order in common but the one in which side a met their events.
         order = _join(np.asarray(lane.order)[i] for lane, i, _ in rows).argsort(kind="stable")
         lanes = np.arange(len(rows), dtype=np.min_scalar_type(len(rows)))
         self.all = Pairs(
@@ -331,6 +334,7 @@ def _is_return(place: Position) -> bool:
 
 
 def _keys(lane: Lane, positions: Sequence[Position], keys: dict[Position, int]) -> Keys:
+    # One integer per event: its position above, its depth below. Numbers compare faster than pairs.
     numbers = [keys.setdefault(place, len(keys)) << 32 for place in positions]
     held = np.take(np.array(numbers, np.uint64), np.asarray(lane.places))
     held |= np.asarray(lane.depths)

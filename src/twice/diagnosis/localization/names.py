@@ -54,6 +54,7 @@ def find_references(owner: str, sample: Sample, differing: frozenset[str]) -> li
     reached: dict[str, None] = {path: None for path in sample.references if under(path, owner)}
     for path in list(reached):
         reached.update(dict.fromkeys(sample.references[path]))
+    # One level further: what a container holds, and what these hold.
     for path in list(reached):
         reached.update(dict.fromkeys(sample.references.get(path, ())))
     return [path for path in sorted(differing) if any(under(path, each) for each in reached)]

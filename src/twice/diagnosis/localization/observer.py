@@ -228,6 +228,7 @@ class Observer:
 
     def _execute_all(self, asked: Sequence[_Asked]) -> list[dict[Point, Sample]]:
         """What was seen in some executions that do not depend on each other."""
+        # What nobody could look at is told as a caveat, and is no agreement.
         allowed = asked[: max(0, EXECUTIONS_MAX - self.executions)]
         if len(allowed) < len(asked):
             self.caveats["the search ended at its bound of executions; it may go on"] = None

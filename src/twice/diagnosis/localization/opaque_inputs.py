@@ -68,6 +68,7 @@ class Feeding:
     def _first_that_differs(self, lane: str, until: int, words: set[str]) -> list[Goal]:
         """What the first line read that names the object, read something different and gives it away."""
         feeding = self._list_feeding(lane, until, words)
+        # What fed it first, or what fed it last: between them lies more of the same.
         half = SAMPLES_MAX // 2
         numbers = sorted({*feeding[:half], *feeding[-half:]})
         self._observer.look(numbers)

@@ -22,29 +22,8 @@ from twice.diagnosis.localization.result import Located, Place
 from twice.diagnosis.localization.source_facts import facts_at, line_facts, parse_file
 
 _SAVING = frozenset(
-    (
-        *(
-            "state",
-            "save",
-            "dump",
-            "dumps",
-            "state_dict",
-            "snapshot",
-            "to_dict",
-            "to_json",
-            "as_dict",
-        ),
-        *(
-            "getstate",
-            "__getstate__",
-            "get_state",
-            "checkpoint",
-            "serialize",
-            "serialise",
-            "freeze",
-        ),
-        *("pack", "export", "backup", "persist", "capture", "model_dump", "model_dump_json"),
-    )
+    "state save dump dumps state_dict snapshot to_dict to_json as_dict getstate __getstate__ get_state checkpoint serialize "
+    "serialise freeze pack export backup persist capture model_dump model_dump_json".split()
 )
 """How functions are called that write down what there is to keep."""
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -63,6 +42,7 @@ def find_saving(located: Located, flow: Flow) -> Place | None:
     if lane is None:
         return None
     start = min(located.event, len(lane.places) - 1)
+    # By its name and class a method is known to save; a call alone only by its name.
     methods = _list_methods(located, flow)
     inside = list(_walk_inside(flow, located.thread, start))
     found = [methods[place] for index in inside if (place := lane.places[index]) in methods]

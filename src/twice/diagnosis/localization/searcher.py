@@ -71,6 +71,7 @@ class Searcher:
                     if len(wanted) < SAMPLES_MAX:
                         wanted[number] = None
             if not wanted:
+                # Between two looks a difference may have healed and come again.
                 wanted = self._recheck(searches, checked)
                 if not wanted:
                     return
@@ -104,6 +105,7 @@ class Searcher:
         if len(inside) <= budget:
             return list(map(int, inside))
         chosen = dict.fromkeys((int(inside[0]), int(inside[-1])))
+        # Where cheap digests flip, and where frames are left: locals vanish there, and with them differences.
         for hints in (self._hints_in(inside), self._outermost(inside)):
             chosen.update(dict.fromkeys(_spread(hints, budget // 2 - 1)))
         chosen.update(dict.fromkeys(_spread(inside, budget - len(chosen))))

@@ -86,6 +86,7 @@ class Slicer:
             return []
         start = statement_start(self._moments.a, operation)
         facts = facts_at(operation.place)
+        # What was made inside of the statement comes before what it read: it is nearer to the difference.
         came = self._from_calls(operation, start)
         came = came or self._from_making(begun, operation, start, facts)
         read: list[Goal] = []
@@ -215,6 +216,7 @@ class Slicer:
         """
         flow, lane, depth = self._moments.a, operation.lane, operation.depth + 1
         numbers = self._moments.at(lane, flow.returns(lane, depth, start + 1, operation.index))
+        # Of very many calls the first and the last: one in the middle follows from one of these.
         half = SAMPLES_MAX // 2
         self._observer.look([*numbers[:half].tolist(), *numbers[-half:].tolist()])
         for number in self._observer.list_sampled(numbers):
@@ -279,6 +281,7 @@ class Slicer:
             for name, lane in flow.lanes.items()
             if name != operation.lane
         ]
+        # A thread that is waited for may have ended long before.
         earliest = 0 if waits else begin
         numbers = [
             each for each in np.sort(np.concatenate(left)).tolist() if earliest <= each < until
