@@ -21,10 +21,11 @@ from twice.diagnosis.localization.moments import Flow
 from twice.diagnosis.localization.result import Located, Place
 from twice.diagnosis.localization.source_facts import facts_at, line_facts, parse_file
 
-_SAVING = frozenset(
-    "state save dump dumps state_dict snapshot to_dict to_json as_dict getstate __getstate__ get_state checkpoint serialize "
-    "serialise freeze pack export backup persist capture model_dump model_dump_json".split()
-)
+_SAVING = frozenset((
+    "state", "save", "dump", "dumps", "state_dict", "snapshot", "to_dict", "to_json", "as_dict",
+    "getstate", "__getstate__", "get_state", "checkpoint", "serialize", "serialise", "freeze",
+    "pack", "export", "backup", "persist", "capture", "model_dump", "model_dump_json",
+))  # fmt: skip
 """How functions are called that write down what there is to keep."""
 _NAME = re.compile(r"[^\W\d]\w*")
 
