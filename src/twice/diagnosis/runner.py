@@ -20,7 +20,7 @@ from twice.diagnosis.executions import FIRST, SECOND, Side, Window
 from twice.diagnosis.line_judgement import explains_itself
 from twice.diagnosis.localization.locate import TraceCall, locate
 from twice.diagnosis.localization.result import Located, Unlocated
-from twice.diagnosis.tracing.trace import Plan, Sample, SamplePlan, Trace
+from twice.diagnosis.tracing.trace import Plan, SamplePlan, Trace
 from twice.recording.surroundings import Surroundings
 from twice.worker.concurrency import run_concurrently
 
@@ -90,17 +90,17 @@ def locate_operation(
     while True:
         progress(f"tracing from after compare-point {openings[at].first}")
         located = locate(partial(runner.trace, openings[at]), tracked=tracked, repeats=repeats)
-        if at == last or (isinstance(located, Located) and not _may_be_older(located)):
+        if at == last:
+            return located
+        # It was there when the window opened, or it may be in something that nobody can look into.
+        if isinstance(located, Located) and not (
+            located.before_window or (located.unseen and not explains_itself(located))
+        ):
             return located
         at += 1
         if isinstance(located, Located) and repeats > 1:
             while at < last and _stands_at_start(partial(runner.trace, openings[at]), located):
                 at += 1
-
-
-def _may_be_older(located: Located) -> bool:
-    """Whether the difference was there when the window opened, or in something that nobody can look into."""
-    return located.before_window or (bool(located.unseen) and not explains_itself(located))
 
 
 def _stands_at_start(trace: TraceCall, located: Located) -> bool:
@@ -113,11 +113,8 @@ def _stands_at_start(trace: TraceCall, located: Located) -> bool:
     ]
     plan = SamplePlan(((located.thread, 0),))
     traces = run_concurrently([partial(trace, side, 0, plan) for side in ("a", "b")])
-    one, two = (_first(each.samples) for each in traces)
-    if not paths or one is None or two is None:
+    firsts = [each.samples[0] for each in traces if each.samples]
+    if not paths or len(firsts) < 2 or any(each.position.event != "start" for each in firsts):
         return False
+    one, two = firsts
     return all(one.digests.get(path) != two.digests.get(path) for path in paths)
-
-
-def _first(samples: Sequence[Sample]) -> Sample | None:
-    return samples[0] if samples and samples[0].position.event == "start" else None

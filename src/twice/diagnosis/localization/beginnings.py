@@ -18,9 +18,9 @@ from itertools import islice
 from twice.diagnosis.localization.moments import Flow, Moment, Moments, Operation
 from twice.diagnosis.localization.observer import Observer
 from twice.diagnosis.localization.searcher import Search, Searcher
-from twice.diagnosis.localization.source_facts import LineFacts, facts_at
+from twice.diagnosis.localization.source_facts import facts_at
 from twice.diagnosis.tracing.paths import depth_of, is_local, is_returned
-from twice.diagnosis.tracing.trace import SAMPLES_MAX, Sample
+from twice.diagnosis.tracing.trace import SAMPLES_MAX
 
 _BACK_MAX = 4000  # events looked through for the beginning of a statement
 
@@ -109,7 +109,9 @@ class Beginnings:
             if flow.depth(lane, index) > depth or place.event != "line":
                 continue
             facts = facts_at(place)
-            if index == operation.index and not _in_finally(facts):
+            leaves = facts.kind in {"Return", "FunctionDef", "AsyncFunctionDef", "Raise"}
+            # A frame that returns after such a statement, or after one that yields, returned by it.
+            if index == operation.index and (leaves or facts.yields or not facts.is_known):
                 break
             if facts.kind == "Return":
                 number = self._moments.at_or_before(lane, index)
@@ -192,17 +194,14 @@ class Beginnings:
             step = max(1, (high - low) // (SAMPLES_MAX - 2))
             inside = list(range(low + 1, high, step))[:SAMPLES_MAX]
             look(flow.side, [(lane, index) for index in inside])
-            same = [index for index in inside if self._holds(flow, path, lane, index, held)]
+            seen = {index: sample(flow.side, (lane, index)) for index in inside}
+            same = [index for index, at in seen.items() if at and at.digests.get(path) == held]
             new_low = max([low, *same])
             high = min([high, *(index for index in inside if index > new_low)])
             if step == 1 or (new_low == low and high == low + 1):
                 return new_low
             low = new_low
         return low
-
-    def _holds(self, flow: Flow, path: str, lane: str, index: int, held: bytes | None) -> bool:
-        sample: Sample | None = self._observer.sample(flow.side, (lane, index))
-        return sample is not None and sample.digests.get(path) == held
 
 
 def statement_start(flow: Flow, operation: Operation) -> int:
@@ -222,9 +221,3 @@ def statement_start(flow: Flow, operation: Operation) -> int:
         if not within or place.event != "line":
             break
     return operation.index if start is None else start
-
-
-def _in_finally(facts: LineFacts) -> bool:
-    """Whether a frame that returns after this statement did not return by it."""
-    leaves = facts.kind in {"Return", "FunctionDef", "AsyncFunctionDef", "Raise"}
-    return facts.is_known and not leaves and not facts.yields

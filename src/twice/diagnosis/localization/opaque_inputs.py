@@ -13,6 +13,8 @@ Invariant: a goal is a path that was seen to differ when a line began that names
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from twice.diagnosis.localization.beginnings import Goal
@@ -22,7 +24,7 @@ from twice.diagnosis.localization.names import find_references, list_names_read,
 from twice.diagnosis.localization.observer import Observer
 from twice.diagnosis.localization.source_facts import LineFacts, facts_at
 from twice.diagnosis.tracing.paths import frame_prefix, under
-from twice.diagnosis.tracing.trace import SAMPLES_MAX, Position, Sample
+from twice.diagnosis.tracing.trace import SAMPLES_MAX, Sample
 
 _ROUNDS = 3  # a cursor of a connection, a statement of a cursor
 
@@ -105,17 +107,19 @@ class Feeding:
             known |= {
                 name.rpartition(".")[2]
                 for facts in read.values()
-                if _is_made_of(facts, known)
+                # It binds what a method of the object returns.
+                if facts.kind in {"Assign", "AnnAssign", "With"}
+                and any(known & set(call.split(".")[:-1]) for call in facts.calls)
                 for name in facts.assigns
             }
-        naming = {place for place, facts in read.items() if _names(facts, known)}
-        events = self._events_at(lane, until, naming)
+        naming = {
+            place
+            for place, facts in read.items()
+            if any(known & set(name.split(".")) for name in (*facts.reads, *facts.assigns))
+        }
+        wanted = np.array([place in naming for place in flow.trace.positions], bool)
+        events = np.flatnonzero(np.take(wanted, np.asarray(flow.lanes[lane].places)[:until]))
         return [int(number) for number in self._moments.at(lane, events)]
-
-    def _events_at(self, lane: str, until: int, places: set[Position]) -> np.ndarray:
-        wanted = np.array([place in places for place in self._moments.a.trace.positions], bool)
-        held = np.asarray(self._moments.a.lanes[lane].places)[:until]
-        return np.flatnonzero(np.take(wanted, held))
 
 
 def _list_words(name: str, owner: str, prefix: str, sample: Sample) -> set[str]:
@@ -129,20 +133,5 @@ def _list_words(name: str, owner: str, prefix: str, sample: Sample) -> set[str]:
     if behind:
         return {behind[-1]}
     aliases = [alias for alias, path in sample.aliases.items() if path == owner]
-    return {_last(path) for path in (owner, *aliases)} - {"self", ""}
-
-
-def _last(path: str) -> str:
-    tail = path.rpartition(">")[2].rpartition(":")[2].rpartition(".")[2]
-    return tail.partition("[")[0].strip("()")
-
-
-def _names(facts: LineFacts, words: set[str]) -> bool:
-    return any(words & set(name.split(".")) for name in (*facts.reads, *facts.assigns))
-
-
-def _is_made_of(facts: LineFacts, words: set[str]) -> bool:
-    """Whether a statement binds what a method of the object returns."""
-    return facts.kind in {"Assign", "AnnAssign", "With"} and any(
-        words & set(call.split(".")[:-1]) for call in facts.calls
-    )
+    tails = (re.split(r"[>:.]", path)[-1] for path in (owner, *aliases))
+    return {tail.partition("[")[0].strip("()") for tail in tails} - {"self", ""}

@@ -45,7 +45,12 @@ def find_saving(located: Located, flow: Flow) -> Place | None:
     start = min(located.event, len(lane.places) - 1)
     # By its name and class a method is known to save; a call alone only by its name.
     methods = _list_methods(located, flow)
-    inside = list(_walk_inside(flow, located.thread, start))
+    # What the calls of that statement ran comes first.
+    depth = flow.depth(located.thread, start)
+    inside = takewhile(
+        lambda index: flow.has(located.thread, index) and flow.depth(located.thread, index) > depth,
+        count(start + 1),
+    )
     found = [methods[place] for index in inside if (place := lane.places[index]) in methods]
     if found:
         return min(found, key=_rank)[1]
@@ -58,14 +63,6 @@ def find_saving(located: Located, flow: Flow) -> Place | None:
             at = flow.position(located.thread, index)
             return _place(at.file, at.function, at.line)
     return None
-
-
-def _walk_inside(flow: Flow, lane: str, start: int) -> Iterator[int]:
-    """Events of the calls that the statement at an event makes."""
-    depth = flow.depth(lane, start)
-    return takewhile(
-        lambda index: flow.has(lane, index) and flow.depth(lane, index) > depth, count(start + 1)
-    )
 
 
 def _walk_back(flow: Flow, lane: str, index: int, methods: Collection[int]) -> Iterator[int]:
@@ -109,21 +106,16 @@ def _list_calls(flow: Flow) -> set[int]:
 
 def _list_saving(file: str, field: str) -> Iterator[tuple[ast.ClassDef, ast.FunctionDef]]:
     """Classes of a file whose objects have the field, each with its functions that save."""
-    for owner in _list_owners(file, field):
-        for node in owner.body:
-            if isinstance(node, ast.FunctionDef) and node.name in _SAVING:
-                yield owner, node
-
-
-def _list_owners(file: str, field: str) -> Iterator[ast.ClassDef]:
-    """Classes of a file whose objects have the field."""
     module = parse_file(file)
-    for node in ast.walk(module) if module is not None else ():
-        if isinstance(node, ast.ClassDef) and any(_binds(each, field) for each in ast.walk(node)):
-            yield node
+    for owner in ast.walk(module) if module is not None else ():
+        if isinstance(owner, ast.ClassDef) and any(_binds(each, field) for each in ast.walk(owner)):
+            for node in owner.body:
+                if isinstance(node, ast.FunctionDef) and node.name in _SAVING:
+                    yield owner, node
 
 
 def _binds(node: ast.AST, field: str) -> bool:
+    """Whether a statement of a class gives its objects the field."""
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
         return node.target.id == field
     return (
@@ -136,17 +128,14 @@ def _binds(node: ast.AST, field: str) -> bool:
 
 def _find_telling(method: ast.FunctionDef) -> ast.stmt:
     """The statement of a function that reads most of its object."""
+
+    def count_fields(statement: ast.stmt) -> int:
+        read = (node for node in ast.walk(statement) if isinstance(node, ast.Attribute))
+        return len({node.attr for node in read if isinstance(node.value, ast.Name)})
+
     statements = [node for node in ast.walk(method) if isinstance(node, ast.stmt)]
     simple = [node for node in statements if not hasattr(node, "body")]
-    return max(simple or statements[1:], key=lambda node: len(_list_fields(node)))
-
-
-def _list_fields(statement: ast.stmt) -> set[str]:
-    return {
-        node.attr
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    }
+    return max(simple or statements[1:], key=count_fields)
 
 
 def _place(file: str, function: str, line: int) -> Place:

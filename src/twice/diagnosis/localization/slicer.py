@@ -164,7 +164,8 @@ class Slicer:
         if begun.other is not None and _restores(begun.other):
             begun = replace(begun, operation=begun.other, other=None)
         guard, ran = begun.guard, begun.operation
-        if guard is None or self._is_draw(begun) or _counts(ran):
+        is_count = facts_at(ran.place).kind == "AugAssign"
+        if guard is None or self._is_draw(begun) or is_count:
             return begun
         flow = self._moments.a if ran.side == "a" else self._moments.b
 
@@ -344,7 +345,10 @@ class Slicer:
     def _from_files(self, operation: Operation, start: int, facts: LineFacts) -> list[Goal]:
         """Files that differed when a statement began that may read one."""
         number = self._moments.at_or_before(operation.lane, start)
-        if number is None or WORLD & set(facts.tags) or not _may_read_file(facts):
+        may_read = facts.kind in {"For", "With", "AsyncFor"} or any(
+            word in _last(call).lower() for call in facts.calls for word in _READING
+        )
+        if number is None or WORLD & set(facts.tags) or not may_read:
             return []
         self._observer.look([number])
         differing = self._observer.differing(number) or ()
@@ -364,20 +368,8 @@ def _is_one_sided(begun: Beginning) -> bool:
     return begun.guard is not None and begun.guard is not begun.operation
 
 
-def _counts(operation: Operation) -> bool:
-    facts = facts_at(operation.place)
-    return facts.kind == "AugAssign"
-
-
 def _restores(operation: Operation) -> bool:
-    facts = facts_at(operation.place)
-    return RESTORING in facts.tags
-
-
-def _may_read_file(facts: LineFacts) -> bool:
-    return facts.kind in {"For", "With", "AsyncFor"} or any(
-        word in _last(call).lower() for call in facts.calls for word in _READING
-    )
+    return RESTORING in facts_at(operation.place).tags
 
 
 def _last(name: str) -> str:
