@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from twice.diagnosis.restore_gaps.reading import unsteady
 from twice.diagnosis.tracing.trace import plan_from_json
+from twice.diagnosis.unsteady_states import find_unsteady
 from twice.diagnosis.window import (
     InspectControl,
     WindowControl,
@@ -56,7 +56,7 @@ def inspect_here(job: Mapping[str, Any], channel: Channel) -> None:
 def reading_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute up to one tick and read every state twice."""
     with open_job_record(job) as record:
-        control = InspectControl(channel, job["tick"], unsteady)
+        control = InspectControl(channel, job["tick"], find_unsteady)
         session = inspected_session(record, control, resume_at(record, job["snapshot"]))
         execute(session, dict)
 

@@ -49,11 +49,11 @@ from twice.diagnosis.read_comparison import (
     list_library_reads_apart,
     reads_that_differ,
 )
-from twice.diagnosis.restore_gaps.reading import told
 from twice.diagnosis.runner import Runner, locate_operation
 from twice.diagnosis.sample_comparison import compare_samples
 from twice.diagnosis.state_comparison import compare_states
 from twice.diagnosis.time_limit import TimeLimit
+from twice.diagnosis.unsteady_states import describe_unsteady
 from twice.diagnosis.window import root_of_column
 from twice.errors import ProgramFailed, TimeLimitReached, TwiceError
 from twice.recording.runrecord import RunRecord
@@ -294,7 +294,7 @@ class _Diagnosis:
         self._progress(f"reading the states of run {side.label} twice")
         with suppress(TwiceError):  # a run that does not come to the tick again has no more to say
             seen.unsteady = side.unsteady(max(self._where.at.tick, 0))
-        seen.evidence += [told(name, entry) for name, entry in seen.unsteady.items()]
+        seen.evidence += [describe_unsteady(name, entry) for name, entry in seen.unsteady.items()]
         if any(entry["again"] for name, entry in seen.unsteady.items() if name in columns):
             seen.located = None  # the line that is named only reads what is never the same
         if self._confirm and not seen.unsteady:

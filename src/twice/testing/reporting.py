@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 
 from twice.diagnosis.diagnose import diagnose, diagnose_failure
-from twice.diagnosis.restore_gaps.missing import missing_state
+from twice.diagnosis.restore_gaps import missing_state
 from twice.diagnosis.vary.report import format_record_command
 from twice.errors import PropertyBroken, TwiceError
 from twice.foundation.channels import Channel

@@ -16,7 +16,7 @@ import io
 import types
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from twice.diagnosis.object_digest.state import State, in_bytes
 from twice.foundation.object_attributes import ClassFacts, class_name
@@ -59,7 +59,7 @@ def list_items_ahead(value: Any, facts: ClassFacts) -> list[object] | None:
 
 
 def _read_referents(value: object) -> tuple[object, ...]:
-    return tuple(each for each in gc.get_referents(value) if not isinstance(each, _NAMING))
+    return tuple(each for each in gc.get_referents(value) if not issubclass(type(each), _NAMING))
 
 
 def _read_suspended(value: Any, facts: ClassFacts) -> State:
@@ -102,7 +102,7 @@ def _find_own_base(facts: ClassFacts) -> Any:
 
 
 def _is_link(value: object) -> bool:
-    return isinstance(value, type) and class_name(value) == _LINK
+    return issubclass(type(value), type) and class_name(cast("type", value)) == _LINK
 
 
 def _read_reduced(value: Any, facts: ClassFacts) -> State:

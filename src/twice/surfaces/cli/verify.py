@@ -74,7 +74,7 @@ def _run(options: argparse.Namespace) -> int:
     statement = _verified(options)
     divergence = None
     if options.restores:
-        from twice.diagnosis.restore_gaps.missing import explained_restores
+        from twice.diagnosis.restore_gaps import explained_restores
 
         with Progress("restoring") as progress:
             found = explained_restores(

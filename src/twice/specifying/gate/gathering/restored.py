@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from twice.diagnosis.restore_gaps.missing import explained_restores
+from twice.diagnosis.restore_gaps import explained_restores
 from twice.errors import TwiceError
 from twice.recording.runrecord import RunRecord
 from twice.replayer.restore_test import chosen

@@ -4,7 +4,7 @@ A recording reads states at points and at snapshots, a replay at points, a trace
 looks at. A ``state()`` that changes its object, or gives another value each time, makes a run that
 cannot reproduce itself, and no line of the run is to blame for it.
 
-Not for: what a snapshot leaves out (``missing``).
+Not for: what a snapshot leaves out (``restore_gaps``).
 
 Invariant: every component is read exactly twice.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from twice.diagnosis.restore_gaps.anatomy import leaves, paths_apart
+from twice.diagnosis.object_digest.leaves import leaves, paths_apart
 from twice.errors import EncodingRefused
 from twice.foundation.encoding import encode
 from twice.recording.components import Component
@@ -22,7 +22,7 @@ from twice.recording.components import Component
 _PATHS_MAX = 4
 
 
-def unsteady(components: Mapping[str, Component]) -> dict[str, Any]:
+def find_unsteady(components: Mapping[str, Component]) -> dict[str, Any]:
     """Components whose state is not what it was when it is read again at once.
 
     Returns:
@@ -38,11 +38,13 @@ def unsteady(components: Mapping[str, Component]) -> dict[str, Any]:
         second = _bytes(component.read())
         paths, again = paths_apart(before, after)[:_PATHS_MAX], first != second
         if paths or again:
-            found[name] = {"where": _where(component), "paths": paths, "again": again}
+            code = getattr(component.read, "__code__", None)
+            where = "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+            found[name] = {"where": where, "paths": paths, "again": again}
     return found
 
 
-def told(name: str, entry: Mapping[str, Any]) -> str:
+def describe_unsteady(name: str, entry: Mapping[str, Any]) -> str:
     """One of them as a sentence."""
     where = f" ({entry['where']})" if entry["where"] else ""
     said = []
@@ -58,8 +60,3 @@ def _bytes(state: object) -> bytes:
         return encode(state)
     except EncodingRefused:
         return b""
-
-
-def _where(component: Component) -> str:
-    code = getattr(component.read, "__code__", None)
-    return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"

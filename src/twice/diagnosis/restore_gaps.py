@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from twice.diagnosis.executions import Side
-from twice.diagnosis.restore_gaps.anatomy import paths_apart
+from twice.diagnosis.object_digest.leaves import paths_apart
 from twice.recording.runrecord import RunRecord
 from twice.replayer.restore_test import restores
 

@@ -9,7 +9,7 @@ import pytest
 
 import twice
 from twice.diagnosis.diagnose import diagnose
-from twice.diagnosis.restore_gaps.reading import told, unsteady
+from twice.diagnosis.unsteady_states import describe_unsteady, find_unsteady
 from twice.recording.cadence import parse_cadence
 from twice.recording.components import component_of
 from twice.replayer.branch_session import branch
@@ -45,12 +45,12 @@ def components(**objects):
 
 
 def test_only_what_reading_changes_is_named():
-    found = unsteady(components(quiet=Quiet(), counted=Counted(), fickle=Fickle()))
+    found = find_unsteady(components(quiet=Quiet(), counted=Counted(), fickle=Fickle()))
     assert sorted(found) == ["counted", "fickle"]
     assert (found["counted"]["paths"], found["counted"]["again"]) == (["counted.reads"], False)
     assert found["fickle"]["again"]
-    assert told("counted", found["counted"]).endswith("changes counted.reads")
-    assert "gives another value each time" in told("fickle", found["fickle"])
+    assert describe_unsteady("counted", found["counted"]).endswith("changes counted.reads")
+    assert "gives another value each time" in describe_unsteady("fickle", found["fickle"])
 
 
 @pytest.mark.heavy

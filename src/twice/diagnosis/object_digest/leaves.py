@@ -13,7 +13,8 @@ Invariant: no code of the user's runs; attributes are read past properties.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import Any, cast
 
 from twice.diagnosis.object_digest.graphdigest import digest_roots
 from twice.diagnosis.object_digest.librarystate import is_stream, knows
@@ -23,6 +24,7 @@ from twice.foundation.object_attributes import all_strings, attributes, class_fa
 PATHS_MAX = 20_000
 _DEPTH_MAX = 10
 _ITEMS_MAX = 64
+_PLAIN = (int, float, str, bytes, bool, type(None))
 
 
 def leaves(roots: Mapping[str, object]) -> dict[str, bytes]:
@@ -51,34 +53,23 @@ def _parts(value: object) -> list[tuple[str, object]] | None:
     """What a value is opened into, or None for a leaf."""
     if is_mjdata(value):
         return [(f".{name}", field) for name, field in mjdata_fields(value).items()]
-    if isinstance(value, type) or is_stream(value):
+    kind, plain = type(value), cast("Any", value)
+    # Never isinstance: it asks an object for its class, which may be a property of the user's.
+    if issubclass(kind, type) or is_stream(value):
         return None
-    if type(value) is dict:
-        return list(_items(value)) if all_strings(value) else None
-    if type(value) in {list, tuple}:
-        return list(_elements(value)) if _worth_opening(value) else None
-    facts = class_facts(type(value))
+    if kind is dict:
+        named = all_strings(plain)
+        return [(f"[{key!r}]", plain[key]) for key in sorted(plain)] if named else None
+    if kind is list or kind is tuple:
+        # A sequence that is long, or holds plain values alone, says as much as one leaf.
+        if len(plain) > _ITEMS_MAX or all(issubclass(type(each), _PLAIN) for each in plain):
+            return None
+        return [(f"[{place}]", element) for place, element in enumerate(plain)]
+    facts = class_facts(kind)
     if knows(facts):
         return None
     members = attributes(value, facts)
     return [(f".{name}", member) for name, member in members] or None
-
-
-def _items(value: dict[str, object]) -> Iterator[tuple[str, object]]:
-    for key in sorted(value):
-        yield f"[{key!r}]", value[key]
-
-
-def _elements(value: object) -> Iterator[tuple[str, object]]:
-    assert isinstance(value, list | tuple), "only sequences have elements"
-    for place, element in enumerate(value):
-        yield f"[{place}]", element
-
-
-def _worth_opening(value: object) -> bool:
-    assert isinstance(value, list | tuple), "only sequences have elements"
-    plain = (int, float, str, bytes, bool, type(None))
-    return 0 < len(value) <= _ITEMS_MAX and not all(isinstance(each, plain) for each in value)
 
 
 def paths_apart(one: Mapping[str, bytes], two: Mapping[str, bytes]) -> list[str]:
