@@ -1,4 +1,4 @@
-"""The parent's side of a process that is held where a window opens (``holding``).
+"""The parent's side of a process that is held where a window opens (``process_holder``).
 
 Not for: runs whose executions would meet each other's files: those that start processes, and those in which
 code other than Python writes.
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from twice.diagnosis.holding import HELD
+from twice.diagnosis.process_holder import HELD
 from twice.foundation.with_blocks import Closing
 from twice.recording.runrecord import RunRecord
 from twice.worker.process import ForkedWorker

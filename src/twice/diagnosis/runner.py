@@ -4,7 +4,7 @@ For: a difference that stands there already at the first event of a window, seen
 look into. Before a longer window is traced, its first event alone is looked at: where the difference stands there
 too, nothing in that window made it, and a still longer one is tried. The last opening is always traced.
 
-Not for: choosing where a window closes (``diagnose``), or what a trace tells (``locating``).
+Not for: choosing where a window closes (``diagnose``), or what a trace tells (``localization``).
 
 Invariant: an opening is left out only when the difference was seen at its first event on both sides.
 """

@@ -17,8 +17,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from twice.diagnosis.executions import BEFORE_ALL
-from twice.diagnosis.holding import Holder, list_possessions
 from twice.diagnosis.object_digest.leaves import leaves
+from twice.diagnosis.process_holder import Holder, list_possessions
 from twice.diagnosis.tracing.paths import FILES, FLOW, OBJECT, STREAMS
 from twice.diagnosis.tracing.trace import Plan, SamplePlan, Trace, plan_from_json
 from twice.diagnosis.tracing.tracer import Tracer

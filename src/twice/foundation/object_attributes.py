@@ -5,7 +5,7 @@ inherits, and the names of classes. Everything goes through the descriptors of C
 through ``getattr``, so a property, a ``__getattr__``, a ``__class__`` that lies or a
 ``__hash__`` that raises is never met.
 
-Not for: deciding what a value means (``graphdigest``) or how it is shown (``shortvalues``).
+Not for: deciding what a value means (``graphdigest``) or how it is shown (``value_preview``).
 
 Invariant: reading an object changes nothing in it that the program could see.
 """

@@ -5,7 +5,7 @@ what ran in between. Where the sides went different ways in between, each side i
 An argument of a generator or coroutine was bound where that was made, an exception came from where
 it was raised, and a value that left through a ``finally`` was made by the return before it.
 
-Not for: what the operation took its difference from (``slicing``).
+Not for: what the operation took its difference from (``slicer``).
 
 Invariant: a beginning names an operation that ran before its moment, in the same thread.
 """

@@ -1,6 +1,6 @@
 """Which callables read the world, draw, seed, or compute in an order: the vocabulary of attribution.
 
-For: one table of names, resolved through imports by ``reading_lines``. A tag says what kind of
+For: one table of names, resolved through imports by ``source_facts``. A tag says what kind of
 difference a call can bring in, not that it did.
 
 Invariant: data alone; a name stands under one tag, except where a call does two things.

@@ -3,7 +3,7 @@
 For: everything a ``Located`` says beyond where the search ended. The values are asked for in one
 more execution of each side; of a long list or an array the first item that differs is shown.
 
-Not for: searching (``slicing``) or deciding (``locating``).
+Not for: searching (``slicer``) or deciding (``locate``).
 
 Invariant: a text shown as a value was read at the moment at which the path first differs.
 """
@@ -33,8 +33,8 @@ from twice.diagnosis.tracing.paths import (
     subject,
     under,
 )
-from twice.diagnosis.tracing.shortvalues import find_parts, first_difference
 from twice.diagnosis.tracing.trace import Shown
+from twice.diagnosis.tracing.value_preview import find_parts, first_difference
 
 _LONG = 8  # items from which only the first that differs is shown
 _LONG_TEXT = 60  # characters, likewise

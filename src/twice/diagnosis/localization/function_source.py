@@ -1,6 +1,6 @@
 """Which lines a function has, which functions it calls, and what stands under a condition or in a loop.
 
-Not for: what a single statement does (``reading_lines``).
+Not for: what a single statement does (``source_facts``).
 
 Invariant: source is parsed, never imported or executed.
 """

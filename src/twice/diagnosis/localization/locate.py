@@ -6,9 +6,9 @@ traced, on both sides.
 1. *Flow.* Every event of both sides, small. They are paired by code position (``alignment``).
 2. *State.* At the end of the window: which paths differ, less what differs between two executions of
    the same side, each looked at twice. For each, the start of the last run of differences that never heals, found by
-   looking at 64 events at a time (``searching``). These are the candidates.
+   looking at 64 events at a time (``searcher``). These are the candidates.
 3. *Way back.* From the tracked state through what each operation read, to an operation that read
-   nothing different (``slicing``).
+   nothing different (``slicer``).
 
 A difference that closes again is harmless and never a candidate: a set is walked, but the result is
 sorted. Of a difference in flow alone, the first operation with a lasting result is named; when the

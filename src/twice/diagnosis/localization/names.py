@@ -2,7 +2,7 @@
 
 For: the names that a statement reads, the paths behind them, and what hangs on those.
 
-Not for: what differs there (``observing``).
+Not for: what differs there (``observer``).
 
 Invariant: data alone; nothing is executed and no attribute of a live object is read.
 """

@@ -5,8 +5,8 @@ For: spending executions well. Everything that was seen is kept, and one executi
 
 What differs between two executions of the *same* side is noise: its path is left out everywhere.
 
-Not for: choosing the moments (``searching``) or deciding which difference is guilty (``slicing``,
-``locating``).
+Not for: choosing the moments (``searcher``) or deciding which difference is guilty (``slicer``,
+``locate``).
 
 Invariant: a sample whose event does not stand where the flow said is dropped, and counted.
 """

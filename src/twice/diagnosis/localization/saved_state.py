@@ -5,7 +5,7 @@ anybody mends: that is the one which wrote down what there was to keep, in the c
 
 For: a statement that puts back what was saved, once it was found to make the difference.
 
-Not for: finding out which field that is (``describing``).
+Not for: finding out which field that is (``description``).
 
 Invariant: the function that is named ran in the window; source is parsed, never executed.
 """

@@ -6,7 +6,7 @@ where a frame is left, so that is where differences heal), and those where the s
 The brackets of all searches share executions, so that the beginnings of twenty differences cost about
 as many as that of one.
 
-Not for: looking (``observing``) or deciding which difference is guilty (``slicing``, ``locating``).
+Not for: looking (``observer``) or deciding which difference is guilty (``slicer``, ``locate``).
 
 Invariant: a bracket only ever says what was seen.
 """

@@ -12,7 +12,7 @@ the branch read differed visibly, the way leads on through it.
 
 Tried and rejected: the start of the last run of differences of the *whole* state, alone. It is right
 when everything harmless heals, and wrong beside a harmless difference that stays alive. It is kept as a
-second opinion (``locating``).
+second opinion (``locate``).
 
 Not for: data that flows where the trace cannot see (a C library's own state, a file).
 

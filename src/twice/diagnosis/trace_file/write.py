@@ -17,10 +17,10 @@ from functools import partial
 from pathlib import Path
 
 from twice.diagnosis.executions import BEFORE_ALL, FIRST, SECOND, Side, Window, reproduced
+from twice.diagnosis.trace_file.event_choice import EVENTS_MAX, choose_events
 from twice.diagnosis.trace_file.format import TracedExecution, TracedPoint, TraceFile, seal
-from twice.diagnosis.tracing.choosing import EVENTS_MAX, chosen_events
-from twice.diagnosis.tracing.shortvalues import EVERYTHING
 from twice.diagnosis.tracing.trace import FlowPlan, Plan, Position, SamplePlan, Trace
+from twice.diagnosis.tracing.value_preview import EVERYTHING
 from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
@@ -100,7 +100,7 @@ def _trace_tick(
         window = Window(max(window.first, side.earliest), window.last)
     progress("tracing the tick, twice")
     flows = _execute_twice(side, window, FlowPlan())
-    points = chosen_events(flows[0], events_max)
+    points = choose_events(flows[0], events_max)
     n_events = sum(len(lane.places) for lane in flows[0].lanes)
     progress(f"looking at {len(points)} of {n_events} events, twice")
     samples = _execute_twice(side, window, SamplePlan(points, (EVERYTHING,)))

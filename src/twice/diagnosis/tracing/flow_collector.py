@@ -9,7 +9,7 @@ The stack of user frames is followed by the events and read anew whenever the fr
 that reports: generators that are thrown into, frames left by an exception and calls through libraries make
 that necessary.
 
-Not for: finding the events (``settracing``, ``monitoring``).
+Not for: finding the events (``event_sources``).
 
 Invariant: a frame that was left is not held.
 """
@@ -25,7 +25,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from twice.diagnosis.tracing.collecting import Collector, UserCode, name_entry
+from twice.diagnosis.tracing.collector import Collector, UserCode, name_entry
 from twice.diagnosis.tracing.trace import FlowPlan, Lane, Position, Trace
 
 _PLAIN = frozenset(map(id, (int, float, str, bool, type(None), bytes)))

@@ -6,7 +6,7 @@ between, so the stack is read from the frames when a sample is taken.
 
 After the last wanted event of a lane its thread needs no events, and after the last of all lanes none does.
 
-Not for: finding the events (``settracing``, ``monitoring``).
+Not for: finding the events (``event_sources``).
 
 Invariant: a lane's count is the index that the event has in a flow, as long as the lane is not done.
 """
@@ -18,7 +18,7 @@ from time import perf_counter as _perf_counter  # the real one: bound before any
 from types import FrameType
 
 from twice.diagnosis.object_digest.graphdigest import digest_layers
-from twice.diagnosis.tracing.collecting import (
+from twice.diagnosis.tracing.collector import (
     NO_VALUE,
     Collector,
     Roots,
@@ -27,8 +27,8 @@ from twice.diagnosis.tracing.collecting import (
     name_entry,
 )
 from twice.diagnosis.tracing.paths import frame_prefix, returned
-from twice.diagnosis.tracing.shortvalues import show
 from twice.diagnosis.tracing.trace import Point, Position, Sample, SamplePlan, Trace
+from twice.diagnosis.tracing.value_preview import show
 
 
 class SampleLane:
@@ -111,6 +111,17 @@ class SampleCollector(Collector[SampleLane]):
         self._began = _perf_counter()
         for name, lane in self.lanes.items():
             lane.want([index for index in self._wanted_in(name) if index >= lane.count])
+
+    def ask_before_first(self, ask: Callable[[], tuple[SamplePlan, bool]]) -> None:
+        """Call a function before the first sample is taken: what is wanted instead, and whether to call it again."""
+
+        def first() -> None:
+            plan, again = ask()
+            self.want(plan)
+            if again:
+                self.on_first = first
+
+        self.on_first = first
 
     @property
     def done(self) -> bool:

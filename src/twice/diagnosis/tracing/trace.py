@@ -9,7 +9,7 @@ generator or coroutine ``begin`` and ``resume``, whose arguments were bound befo
 left (``return``, with the value or exception in flight). So a difference that is visible at event k
 and not at k-1 was made by what ran in between: the line of the frame that was on top after k-1.
 
-Not for: collecting (``flow_collector``, ``sample_collector``) or comparing (``locating``).
+Not for: collecting (``flow_collector``, ``sample_collector``) or comparing (``localization``).
 
 Invariant: ``Trace.from_bytes(trace.to_bytes()) == trace``.
 """

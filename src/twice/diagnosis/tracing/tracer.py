@@ -4,7 +4,7 @@ For: the process that executes the program. ``start`` is called where a compare-
 ``stop`` where the next one is taken, both from the same place in the engine, so that both see the
 user's frames that stand there.
 
-Not for: choosing what to trace (``locating``) or running the program (the session does).
+Not for: choosing what to trace (``localization``) or running the program (the session does).
 
 Invariant: after ``stop`` the interpreter's hooks are as they were before ``start``.
 """
@@ -15,10 +15,10 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from twice.diagnosis.tracing.collecting import Collector, UserCode, do_nothing
+from twice.diagnosis.tracing.collector import Collector, UserCode, do_nothing
+from twice.diagnosis.tracing.event_sources import Monitoring, SetTrace
 from twice.diagnosis.tracing.flow_collector import FlowCollector
 from twice.diagnosis.tracing.sample_collector import SampleCollector
-from twice.diagnosis.tracing.settracing import SetTrace
 from twice.diagnosis.tracing.trace import FlowPlan, Plan, SamplePlan, Trace
 
 
@@ -59,9 +59,10 @@ class Tracer:
             sampled = SampleCollector(plan, user, roots, positions, own_modules, drawn)
             sampled.on_done = on_done
             if on_first is not None:
-                _ask_before_first(sampled, on_first)
+                sampled.ask_before_first(on_first)
             self._collector = sampled
-        self._source = _event_source(self._collector)
+        make: Any = Monitoring if sys.version_info >= (3, 12) else SetTrace
+        self._source: SetTrace = make(self._collector)
 
     def start(self) -> None:
         """Begins the window. The caller's frames are skipped unless they are user code.
@@ -88,23 +89,3 @@ class Tracer:
         self._source.stop()
         self._collector.end(sys._getframe(1))
         return self._collector.trace()
-
-
-def _ask_before_first(
-    collector: SampleCollector, ask: Callable[[], tuple[SamplePlan, bool]]
-) -> None:
-    def first() -> None:
-        plan, again = ask()
-        collector.want(plan)
-        if again:
-            collector.on_first = first
-
-    collector.on_first = first
-
-
-def _event_source(collector: Collector[Any]) -> SetTrace:
-    if sys.version_info >= (3, 12):
-        from twice.diagnosis.tracing.monitoring import Monitoring
-
-        return Monitoring(collector)  # type: ignore[return-value,unused-ignore]
-    return SetTrace(collector)

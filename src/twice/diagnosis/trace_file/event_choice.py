@@ -17,7 +17,7 @@ from twice.diagnosis.tracing.trace import Point, Trace
 EVENTS_MAX = 512
 
 
-def chosen_events(flow: Trace, limit: int = EVENTS_MAX) -> tuple[Point, ...]:
+def choose_events(flow: Trace, limit: int = EVENTS_MAX) -> tuple[Point, ...]:
     """Events to sample, in the order in which the threads met them.
 
     Args:

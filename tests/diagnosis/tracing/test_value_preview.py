@@ -9,7 +9,7 @@ import enum
 import numpy as np
 import pytest
 
-from twice.diagnosis.tracing.shortvalues import first_difference, short, show
+from twice.diagnosis.tracing.value_preview import first_difference, short, show
 
 
 class Thing:

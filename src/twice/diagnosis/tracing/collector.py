@@ -1,10 +1,9 @@
 """What both kinds of trace share: whose code it is, and which thread an event belongs to.
 
 For: the events of one thread go to its *lane*. ``FlowCollector`` writes every event down,
-``SampleCollector`` counts events and digests the state at the chosen ones. ``settracing`` and
-``monitoring`` find the lane of an event and report the event to it.
+``SampleCollector`` counts events and digests the state at the chosen ones. ``event_sources`` finds the lane of an event and reports the event to it.
 
-Not for: patching the interpreter (``settracing``, ``monitoring``) or deciding what to sample.
+Not for: patching the interpreter (``event_sources``) or deciding what to sample.
 
 Invariant: the same window under two plans gives every event the same lane and index.
 """
