@@ -7,16 +7,25 @@ from __future__ import annotations
 
 import os
 import random
+import select
 import signal
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from programs import recorded
+from programs import recorded, write
 from twice.errors import ProgramFailed
+from twice.foundation.seeds import Seed
+from twice.recording.cadence import Cadence
+from twice.recording.recorder import as_program, record_program
 from twice.recording.runrecord import RunRecord
+from twice.recording.setup import Setup
+from twice.recording.surroundings import for_recording
+from twice.replayer.branch_session import BranchingSession
 from twice.replayer.replay_job import start_child
+from twice.replayer.replay_session import ReplaySession
 from twice.replayer.verify import verify
 from twice.worker.process import NESTED, FreshWorker, Worker
 
@@ -69,35 +78,109 @@ def test_a_deadline_of_nothing_is_over_at_once() -> None:
     assert find_processes_of(scratch) == []
 
 
+class Killer:
+    """Starts processes for executions of a record, and kills each at a random moment."""
+
+    def __init__(self, seed: int, longest_s: float) -> None:
+        self._random, self._longest_s = random.Random(seed), longest_s
+        self._workers: list[FreshWorker] = []
+
+    def start(self, given: RunRecord) -> Worker:
+        worker = start_child(given)
+        self._workers.append(worker)
+        self.doom(worker.pid)
+        return worker
+
+    def doom(self, pid: int) -> None:
+        timer = threading.Timer(self._random.uniform(0, self._longest_s), lambda: _kill(pid))
+        timer.daemon = True
+        timer.start()
+
+    def require_nothing_left(self) -> None:
+        for worker in self._workers:
+            # The kernel kills the program after its keeper; it may need a moment for that.
+            for left in find_processes_of(worker.scratch):
+                with suppress(ProcessLookupError), os.fdopen(os.pidfd_open(int(left))) as end:
+                    assert select.select([end], [], [], 60)[0], f"process {left} is left running"
+            assert not Path(worker.scratch).exists()
+        self._workers.clear()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with recorded(tmp_path, SOURCE, cadence=Cadence("tick", 50)) as record:
+        return record.path
+
+
 @pytest.mark.fresh
 @pytest.mark.heavy
-def test_a_worker_may_be_killed_at_any_moment(tmp_path: Path) -> None:
-    with recorded(tmp_path, SOURCE) as record:
-        path = record.path
-    chosen = random.Random(4)
-    words: list[str] = []
+def test_a_verification_may_be_killed_at_any_moment(path: Path) -> None:
+    killer, words = Killer(4, 1.5), []
     for _ in range(200):
-        started: list[FreshWorker] = []
-
-        def start(given: RunRecord, started: list[FreshWorker] = started) -> Worker:
-            worker = start_child(given)
-            started.append(worker)
-            pid = worker.pid
-            timer = threading.Timer(chosen.uniform(0, 1.5), lambda: _kill(pid))
-            timer.daemon = True
-            timer.start()
-            return worker
-
-        statement = verify(path, start=start)
+        statement = verify(path, start=killer.start)
         words.append(statement.result)
         assert statement.decision.rule in {"process-died", "equal"}
-        assert find_processes_of(started[0].scratch) == []
-        assert not Path(started[0].scratch).exists()
+        killer.require_nothing_left()
     assert {"PASS", "UNKNOWN"} == set(words)
 
 
+@pytest.mark.fresh
+@pytest.mark.heavy
+def test_a_recording_may_be_killed_at_any_moment(tmp_path: Path) -> None:
+    program, out = write(tmp_path, SOURCE), tmp_path / "killed.twice"
+    setup = Setup(as_program(program), Seed(1))
+    killer, deaths, recordings = Killer(5, 0.8), list[str](), 0
+    for _ in range(60):
+        out.unlink(missing_ok=True)
+        pids: list[int] = []
+
+        def began(pid: int, pids: list[int] = pids) -> None:
+            pids.append(pid)
+            killer.doom(pid)
+
+        try:
+            record_program(setup, for_recording(os.environ), out, began=began)
+        except ProgramFailed as error:
+            deaths.append(error.happened)
+        else:
+            recordings += 1
+            with RunRecord.open(out) as record:
+                assert record.complete
+        assert not Path(f"/proc/{pids[0]}").exists()
+        if out.exists() and out.stat().st_size:
+            RunRecord.open(out).close()  # what was written by then is a record, whole or torn
+    assert all("died: signal SIGKILL" in death for death in deaths)
+    assert recordings > 0 < len(deaths)
+
+
+@pytest.mark.fresh
+@pytest.mark.heavy
+@pytest.mark.parametrize("is_branch", [False, True])
+def test_a_session_may_be_killed_at_any_moment(path: Path, is_branch: bool) -> None:
+    killer, deaths, ended = Killer(6 + is_branch, 0.8), list[str](), 0
+    for number in range(60):
+        out = path.with_name(f"branch-{number}.twice")
+        try:
+            with RunRecord.open(path) as record:
+                if is_branch:
+                    with BranchingSession(record, 120, out, start=killer.start) as branching:
+                        branching.finish({}).close()
+                else:
+                    with ReplaySession(path, start=killer.start) as session:
+                        session.seek(275)
+                        session.state()
+        except ProgramFailed as error:
+            deaths.append(error.happened)
+        else:
+            ended += 1
+        killer.require_nothing_left()
+        if out.exists():  # a branch stands under its name once it is whole
+            with RunRecord.open(out) as record:
+                assert record.complete
+    assert all("died: signal SIGKILL" in death for death in deaths)
+    assert ended > 0 < len(deaths)
+
+
 def _kill(pid: int) -> None:
-    try:
+    with suppress(ProcessLookupError):  # it has ended
         os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # it has ended

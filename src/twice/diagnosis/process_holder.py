@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from twice.recording.kernel.libc import set_parent_death_signal
+from twice.recording.kernel.libc import end_with_parent
 from twice.worker.channel import Channel
 
 HELD: Final = "held"
@@ -40,13 +40,14 @@ _listdir, _fstat, _lseek, _ftruncate, _close = (
     os.ftruncate,
     os.close,
 )
-_waitpid, _waitid, _exit, _open, _read, _pipe = (
+_waitpid, _waitid, _exit, _open, _read, _pipe, _getpid = (
     os.waitpid,
     os.waitid,
     os._exit,
     os.open,
     os.read,
     os.pipe,
+    os.getpid,
 )
 _READ_BYTES: Final = 1 << 16
 _DEAF: Final = (signal.SIG_DFL, signal.SIG_IGN)
@@ -106,10 +107,12 @@ class Holder:
             is_spoiled = is_spoiled or not _put_back(files, self._before)
             if not is_spoiled:
                 heard, told = _pipe()
+                holder = _getpid()
                 child = fork()
                 if child == 0:
                     _close(heard)
                     self._told = told
+                    end_with_parent(holder)
                     return self._begin(handed)
                 _close(told)
                 _read(heard, 1)  # until the fork ends, or stops further on
@@ -121,7 +124,6 @@ class Holder:
                 _close(each)
 
     def _begin(self, handed: list[int]) -> Mapping[str, Any]:
-        set_parent_death_signal(signal.SIGKILL)
         line, *outputs = handed
         for each in outputs:
             _close(each)

@@ -220,9 +220,10 @@ def test_the_death_of_a_parent_reaches_its_child() -> None:
     reading, writing = os.pipe()
 
     def run() -> int:
+        parent = os.getpid()
         child = os.fork()
         if not child:
-            libc.set_parent_death_signal(signal.SIGKILL)
+            libc.end_with_parent(parent)
             os.write(writing, b"ready")
             signal.pause()
         os.read(reading, 5)
@@ -233,3 +234,15 @@ def test_the_death_of_a_parent_reaches_its_child() -> None:
 
     assert os.read(reading, 1) == b""
     os.close(reading)
+
+
+@linux_only
+def test_a_child_whose_parent_is_gone_already_ends_at_once() -> None:
+    def run() -> int:
+        child = os.fork()
+        if not child:
+            libc.end_with_parent(1 << 22)  # no process has that number
+            os._exit(0)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    assert run() == 1

@@ -22,7 +22,7 @@ from twice.foundation.digests import Algorithm
 from twice.recording.kernel import confinement
 from twice.recording.kernel.confinement import Confinement
 from twice.recording.kernel.file_ledger import FileLedger
-from twice.recording.kernel.libc import set_parent_death_signal
+from twice.recording.kernel.libc import end_with_parent
 from twice.recording.kernel.package_paths import PackagePaths
 from twice.recording.kernel.preimages import PreimageStore
 from twice.recording.kernel.supervisor import StopServing, Supervisor, serve_until
@@ -43,6 +43,7 @@ def supervise_from_here(folder: str) -> None:
     ours, theirs = socket.socketpair()
     marks, parent = ThreadMarks(), os.pidfd_open(os.getppid())
     ready, told = os.pipe()
+    keeper = os.getpid()
     child = os.fork()
     if child:
         theirs.close()
@@ -52,7 +53,7 @@ def supervise_from_here(folder: str) -> None:
     os.close(told)
     os.read(ready, 1)  # a signal from the parent must find a keeper that passes it on
     os.close(ready)
-    set_parent_death_signal(signal.SIGKILL)
+    end_with_parent(keeper)
     confinement.enter(Confinement("supervisor", keeper=theirs, marks=marks, parent=parent))
 
 

@@ -15,9 +15,13 @@ import errno
 import functools
 import os
 import platform
+import signal
 import struct
 import sys
 from typing import Final
+
+# The real ones: bound before anything is patched.
+_getppid, _exit = os.getppid, os._exit
 
 CLONE_NEWNS: Final = 0x00020000
 CLONE_NEWUSER: Final = 0x10000000
@@ -106,9 +110,16 @@ def set_no_new_privs() -> None:
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
-def set_parent_death_signal(number: int) -> None:
-    """Have the kernel send this process a signal when the thread that started it ends; 0 for none."""
-    _prctl(_PR_SET_PDEATHSIG, int(number))
+def end_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when the one that forked it ends.
+
+    Args:
+        parent: its process id; 0 in a process that does not see it, which has to ask in another way whether
+            it had ended before.
+    """
+    _prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
+    if _getppid() != parent:
+        _exit(1)  # it ended in between, and nobody waits for this process
 
 
 def has_capability(number: int) -> bool:

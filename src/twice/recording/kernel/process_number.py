@@ -14,6 +14,7 @@ Source: pid_namespaces(7).
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import traceback
@@ -197,8 +198,13 @@ def _be_init(
     """Be process 1: start the program, reap, pass signals on, and end with everyone else."""
     code = 1
     try:
-        # A kill of the caller must not leave a program behind that nobody waits for.
-        libc.set_parent_death_signal(signal.SIGKILL)
+        # A kill of the caller must not leave a program behind that nobody waits for. From here its number is 0,
+        # alive or not; what it holds of the pipe says whether it had ended before.
+        libc.end_with_parent(0)
+        caller = select.poll()
+        caller.register(writing, 0)
+        if caller.poll(0):
+            os._exit(code)
         before = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         problem = _show_own_processes()
         if wanted is not None:

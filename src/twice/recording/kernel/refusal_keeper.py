@@ -9,7 +9,6 @@ Invariant: without a listener nothing is refused, and the report says so.
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import tempfile
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from twice.recording.kernel import confinement
 from twice.recording.kernel.confinement import Confinement
 from twice.recording.kernel.keeper import end_like, pass_signals_on
 from twice.recording.kernel.landlock import restrict_writes
-from twice.recording.kernel.libc import set_parent_death_signal
+from twice.recording.kernel.libc import end_with_parent
 from twice.recording.kernel.process_number import be_program
 from twice.recording.kernel.supervisor import StopServing, serve_until
 from twice.recording.kernel.system_call_filter import (
@@ -52,10 +51,11 @@ def run_refusing(
         confinement.enter(without)
         return
     ours, theirs = socket.socketpair()
+    keeper = os.getpid()
     child = os.fork()
     if not child:
         ours.close()
-        set_parent_death_signal(signal.SIGKILL)
+        end_with_parent(keeper)
         be_program(lambda: _run_filtered(theirs, allowed, without, program))
     theirs.close()
     data, handed, _, _ = socket.recv_fds(ours, 256, 1)

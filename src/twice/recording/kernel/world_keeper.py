@@ -26,7 +26,7 @@ from twice.recording.kernel import confinement
 from twice.recording.kernel.confinement import Confinement
 from twice.recording.kernel.file_history import FileHistory
 from twice.recording.kernel.keeper import Keeper, end_like, pass_signals_on
-from twice.recording.kernel.libc import MS_BIND, MS_REMOUNT, mount, set_parent_death_signal
+from twice.recording.kernel.libc import MS_BIND, MS_REMOUNT, end_with_parent, mount
 from twice.recording.kernel.mount_table import is_below, read_mount_table, visible_mounts
 from twice.recording.kernel.namespaces import (
     NamespaceRefused,
@@ -300,9 +300,10 @@ class _StartedBelow:
     """A program in a fork, under whatever process id it gets."""
 
     def __init__(self, program: Callable[[], object]) -> None:
+        keeper = os.getpid()
         self.init = os.fork()
         if not self.init:
-            set_parent_death_signal(signal.SIGKILL)
+            end_with_parent(keeper)
             be_program(program)
         self._end = os.pidfd_open(self.init)
 

@@ -36,7 +36,7 @@ def find_owners(
             continue
         seen.add(id(target))
         held = {streams[id(each)] for each in _walk(target, depth=2) if id(each) in streams}
-        for stream in held:
+        for stream in sorted(held):
             owners.setdefault(stream, []).append(name)
     return owners
 
