@@ -99,7 +99,7 @@ def test_no_replay_verifies_nothing(tmp_path: Path, repeat: str) -> None:
 @pytest.mark.parametrize(
     ("ending", "inventory", "said"),
     [
-        ({"lineages": {"main/thread": 1}}, [], "a thread ran"),
+        ({"lineages": {"main/thread": 1}}, [], "a thread ran beside the main one, in an order"),
         ({"lineages": {"main/thread": 2, "main/pool/job": 3}}, [], "5 threads ran"),
         ({"lineages": {"main/task": 4, "main/task/task": 2}}, [], ""),
         ({}, [{"source": "process.fork", "class": "repeated"}], "processes (process.fork) ran"),

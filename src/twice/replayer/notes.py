@@ -87,8 +87,8 @@ def list_facts_of_equal_runs(
         )
     if beside := _describe_concurrency(ending, inventory):
         lines.append(
-            f"{beside} ran beside each other, and their order is not recorded: another one may give another result. "
-            f"To try others: twice verify {record.path} --repeat 5"
+            f"{beside}, in an order that is not recorded: another one may give another result. To try others: "
+            f"twice verify {record.path} --repeat 5"
         )
     recorded = ending.get(ORDERS)
     if recorded is not None and orders is not None:  # a record of an earlier version does not say
@@ -120,7 +120,10 @@ def _describe_concurrency(
     threads = sum(count for name, count in started if name.rpartition("/")[2] in _THREADS)
     told = [f"{threads} threads" if threads > 1 else "a thread"] if threads else []
     sources = sorted({str(row.get("source")) for row in inventory if is_repeated(row)})
-    return " and ".join([*told, *([f"processes ({', '.join(sources)})"] if sources else [])])
+    told += [f"processes ({', '.join(sources)})"] if sources else []
+    if not told:
+        return ""
+    return f"{' and '.join(told)} ran beside {'the main one' if told == ['a thread'] else 'each other'}"
 
 
 def _find_unchanging_components(record: RunRecord) -> list[str]:
