@@ -325,3 +325,15 @@ def test_a_trace_of_no_events_is_refused_before_anything_runs(tmp_path: Path, ev
     with pytest.raises(UsageError, match="shows no difference"):
         write_trace(tmp_path / "none.twice", 1, out, events_max=events)
     assert not out.exists()
+
+
+@pytest.mark.integration
+def test_a_file_holds_texts_of_the_users_alone(tmp_path: Path) -> None:
+    program = write(tmp_path, "def main(run):\n    run.compare('n', 1)\n")
+    twice.record(program, seed=1, out=tmp_path / "a.twice").close()
+    write_trace(tmp_path / "a.twice", -1, tmp_path / "a.trace")
+    found = read_trace_file(tmp_path / "a.trace")
+    named = {place.file for each in found.executions for place in each.flow.positions}
+
+    assert set(found.sources) == {"program.py"}
+    assert named <= {"program.py", "(twice)"}

@@ -25,10 +25,14 @@ from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
 from twice.recording.effects.ops import OPS
+from twice.recording.program import is_user_file
 from twice.recording.recorder import refuse_existing
 from twice.recording.runrecord import RunRecord
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.worker.concurrency import run_concurrently
+
+_OWN = "(twice)"
+"""The path under which code that is not the user's stands in a file."""
 
 
 def write_trace(
@@ -135,7 +139,7 @@ def _trace_tick(
         sources={
             name: Path(file).read_bytes().decode("utf-8", "replace")
             for file, name in names.items()
-            if Path(file).is_file()
+            if name != _OWN and Path(file).is_file()
         },
         executions=(one, two),
     )
@@ -171,7 +175,10 @@ def _name_sources(record: RunRecord, flows: list[Trace]) -> dict[str, str]:
     root = os.path.realpath(home)
     files = [file for flow in flows for file in sorted({place.file for place in flow.positions})]
     return {
+        # Where no code of the user's stands, a window begins and ends in code of twice, wherever that lies.
         file: Path(os.path.relpath(os.path.realpath(file), root)).as_posix()
+        if is_user_file(file)
+        else _OWN
         for file in dict.fromkeys(files)
     }
 
