@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 import io
+import itertools
 import types
 import weakref
 from collections.abc import Callable
@@ -114,8 +115,20 @@ def _read_reduced(value: Any, facts: ClassFacts) -> State:
     return State(values=tuple(parts[1:]), attributes=facts.python_made)
 
 
-def _read_counted(value: Any, _: ClassFacts) -> State:
-    return State(chunks=in_bytes(repr(value)), values=_read_referents(value))
+def _read_count(value: Any, _: ClassFacts) -> State:
+    held = _read_referents(value)
+    # Its text holds where it is; that of numbers which are the user's would be written by the user's code.
+    is_plain = all(type(each) in {int, float} for each in held)
+    text = itertools.count.__repr__(value) if is_plain else ""
+    return State(chunks=in_bytes(text), values=held)
+
+
+def _read_repeat(value: Any, _: ClassFacts) -> State:
+    try:
+        left = itertools.repeat.__length_hint__(value)
+    except TypeError:  # it has no end
+        left = -1
+    return State(chunks=in_bytes(str(left)), values=_read_referents(value))
 
 
 def _read_bytes_buffer(value: Any, _: ClassFacts) -> State:
@@ -204,8 +217,8 @@ READERS: dict[str, _Reader] = {
     "collections.deque_iterator": _read_reduced,
     "_collections._deque_iterator": _read_reduced,
     "array.arrayiterator": _read_reduced,
-    "itertools.count": _read_counted,
-    "itertools.repeat": _read_counted,
+    "itertools.count": _read_count,
+    "itertools.repeat": _read_repeat,
     "_io.BytesIO": _read_bytes_buffer,
     "_io.StringIO": _read_text_buffer,
     "_io.TextIOWrapper": _read_text_file,

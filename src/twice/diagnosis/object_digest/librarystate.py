@@ -25,7 +25,13 @@ from typing import Any
 from twice.diagnosis.object_digest import carriers, tables
 from twice.diagnosis.object_digest.state import State, in_bytes
 from twice.diagnosis.object_digest.statehash import short_hash
-from twice.foundation.object_attributes import ClassFacts, attributes, class_facts, derives
+from twice.foundation.object_attributes import (
+    ClassFacts,
+    attributes,
+    class_facts,
+    class_namespace,
+    derives,
+)
 
 NAMED_TYPES = frozenset(
     {
@@ -265,23 +271,29 @@ def _ndarray(value: Any, _: ClassFacts) -> State:
 
 
 def _npscalar(value: Any, _: ClassFacts) -> State:
-    if value.dtype.names:
-        fields = tuple(value[name] for name in value.dtype.names)
-        return State(chunks=in_bytes(str(value.dtype)), values=fields)
-    if value.dtype.hasobject:
-        return State(chunks=in_bytes(value.dtype.str))
-    return State(chunks=(*in_bytes(value.dtype.str), value.tobytes()))
+    numpy: Any = sys.modules["numpy"]
+    # By numpy's own descriptors here and below: a subclass of the user's may have a property of the name.
+    dtype = numpy.generic.__dict__["dtype"].__get__(value)
+    if dtype.names:
+        fields = tuple(numpy.void.__getitem__(value, name) for name in dtype.names)
+        return State(chunks=in_bytes(str(dtype)), values=fields)
+    if dtype.hasobject:
+        return State(chunks=in_bytes(dtype.str))
+    return State(chunks=(*in_bytes(dtype.str), numpy.generic.tobytes(value)))
 
 
-def _bit_generator(value: Any, _: ClassFacts) -> State:
-    state = value.state
-    return State(values=(state,))
+def _bit_generator(value: Any, facts: ClassFacts) -> State:
+    named = (dict(class_namespace(base)).get("state") for base in facts.bases)
+    state: Any = next(each for each in named if type(each) is types.GetSetDescriptorType)
+    return State(values=(state.__get__(value),))
 
 
 def _seed_sequence(value: Any, _: ClassFacts) -> State:
+    numpy: Any = sys.modules["numpy"]
     # How many children were spawned is state: every later child is another one.
-    fields = (value.entropy, value.spawn_key, value.pool_size, value.n_children_spawned)
-    return State(values=fields)
+    names = ("entropy", "spawn_key", "pool_size", "n_children_spawned")
+    own = numpy.random.SeedSequence.__dict__
+    return State(values=tuple(own[name].__get__(value) for name in names))
 
 
 def _generator(value: Any, _: ClassFacts) -> State:
