@@ -142,3 +142,17 @@ def test_a_machine_that_computes_otherwise_is_not_the_programs_fault(
 def test_a_probe_that_could_not_be_asked_has_not_moved() -> None:
     gone = replace(MOVED, what="probe torch.matmul", now=None)
     assert replace(EQUAL, failure=FAILURE, environment=[gone]).result == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({}, True),
+        ({"death": "The process died: signal SIGKILL. "}, False),
+        ({"failure": FAILURE}, False),
+    ],
+)
+def test_replays_agree_only_where_all_of_them_ended(found: dict[str, Any], said: bool) -> None:
+    executed = 3 if said else 1
+    repeated = replace(EQUAL, repeats={"planned": 3, "executed": executed}, **found)
+    assert ("replays agree" in "".join(repeated.headline)) == said

@@ -65,7 +65,9 @@ class Verification(Evidence):
         if self.differs and executed > 1:
             before = "the one before it" if executed == 2 else f"the {executed - 1} before it"
             return [f"replay {executed} of {planned} differs, and {before} agreed: {_OTHER_ORDER}"]
-        return [] if self.differs else [f"{executed} replays agree, under {_OTHER_ORDERS}"]
+        if self.differs or self.death or executed < planned:
+            return []  # one that died agrees with nothing
+        return [f"{executed} replays agree, under {_OTHER_ORDERS}"]
 
     @property
     def caveats(self) -> list[str]:

@@ -221,7 +221,9 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
         channel.send({"kind": "environment", "now": now, "held": job["held"], **kept.message()})
         if job["switch_interval"] is not None:
             sys.setswitchinterval(job["switch_interval"])
-        if job["cores"] is not None:  # what the program is told of cores comes from the record
+        if job["cores"] is not None and hasattr(
+            os, "sched_setaffinity"
+        ):  # what the program is told of cores comes from the record
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: job["cores"]])
         execute_watched(build_verification(record, job, channel))
 
