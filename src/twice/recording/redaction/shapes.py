@@ -120,7 +120,7 @@ _VALUE: Final = (
     rb"|(?<=[A-Za-z0-9])[\xc0-\xff])"
 )
 """A character of a secret that text gives away: ASCII, UTF-8, or a single letter of Latin-1 behind one of ASCII. Any bytes
-would do no good: three letters and an equals sign stand by chance in one of a hundred noises of two megabytes."""
+would do no good: three letters and an equals sign stand in noise by chance, and a large file would be held for a secret."""
 _NO_SECRET: Final = (
     rb"(?!(?:none|expected|null|true|false|required|optional|missing|invalid|default|string|undefined|unknown|redacted"
     rb"|changeme|bytes|type|value|without|whether|with|self)\b|[A-Za-z_]++[.(]|--)"

@@ -174,10 +174,11 @@ class Streams:
         Raises:
             StreamShared: E-RNG-002.
         """
+        free = self._foreign | self._declared
         held = {
             id(each.generator): name
             for name, each in self._live.items()
-            if name not in self._foreign | self._declared and not name.startswith("global/")
+            if name not in free and not name.startswith(RESERVED + "/")
         }
         for name, owners in sorted(find_owners(held, components).items()):
             if len(owners) > 1:
