@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 
 import measuring
 from commands import OWN, SET_CHILD_SUBREAPER, cpu_ms
@@ -37,8 +38,6 @@ CASES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "a hidden attribute, 12 ticks before": ("hidden_attribute.py", {"GRUDGE": "3"}),
     "a tick of 200,000 iterations": ("long_tick.py", {"PYTHONHASHSEED": "2"}),
 }  # fmt: skip
-
-
 ZOO = Path(__file__).parents[1] / "tests" / "zoo" / "programs"
 OTHER_HASHES = {"PYTHONHASHSEED": "2"}
 COMMANDS: Mapping[str, tuple[Path, Mapping[str, str], Mapping[str, str]]] = {
@@ -65,12 +64,8 @@ def compare_commands(rounds: int, against: Path) -> Iterator[dict[str, object]]:
                 continue
             made = Path(folder, name.replace(" ", "-"))
             made.mkdir()
-            pair = []
-            for side, given in (("a", {}), ("b", changed)):
-                out, env = made / f"{side}.twice", {**CALM, **both, **given}
-                twice.record(f"{program}:main", seed=1, out=out, env=env).close()
-                pair.append(str(out))
-            command = [sys.executable, "-m", "twice", "diagnose", *pair]
+            pair = records(made, program, changed, both)
+            command = [sys.executable, "-m", "twice", "diagnose", *map(str, pair)]
             taken: dict[str, list[float]] = {mark: [] for mark in sources}
             for turn in range(rounds + 1):  # the first one writes byte code, and does not count
                 began = cpu_ms([sys.executable, "-c", "pass"], folder, OWN)
@@ -85,10 +80,15 @@ def compare_commands(rounds: int, against: Path) -> Iterator[dict[str, object]]:
     yield {"figure": "commands, over before", "unit": ""} | measuring.spread(ratios)
 
 
-def records(folder: Path, program: Path, changed: Mapping[str, str]) -> tuple[Path, Path]:
+def records(
+    folder: Path,
+    program: Path,
+    changed: Mapping[str, str],
+    both: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Path, Path]:
     """Two records that differ by their surroundings."""
     for name, given in (("a", {}), ("b", changed)):
-        out, env = folder / f"{name}.twice", {**CALM, **given}
+        out, env = folder / f"{name}.twice", {**CALM, **both, **given}
         twice.record(f"{program}:main", seed=1, out=out, env=env).close()
     return folder / "a.twice", folder / "b.twice"
 
