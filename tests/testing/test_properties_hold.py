@@ -205,12 +205,12 @@ def test_a_function_and_a_class_are_understood_by_themselves() -> None:
     ("tier", "branching", "concurrency", "names"),
     [
         ("XS", True, "A", ()),
-        ("S", False, None, ()),
-        ("M", False, None, properties.NAMES[:4]),
-        ("M", True, None, (*properties.NAMES[:4], "fork_and_converge")),
-        ("M", False, "B", properties.NAMES[:4]),
+        ("S", False, None, ("seed_matters",)),
+        ("M", False, None, properties.NAMES[:5]),
+        ("M", True, None, (*properties.NAMES[:5], "fork_and_converge")),
+        ("M", False, "B", properties.NAMES[:5]),
         ("L", True, "C", properties.NAMES),
-        ("XL", False, "A", (*properties.NAMES[:4], "schedule_independence")),
+        ("XL", False, "A", (*properties.NAMES[:5], "schedule_independence")),
     ],
 )
 def test_a_tier_requires(tier: Any, branching: bool, concurrency: Any, names: tuple[str]) -> None:
@@ -227,9 +227,16 @@ def test_a_suite_has_a_test_for_each_required_property() -> None:
     assert tests == sorted([*expected, "test_stateful", "test_planted_faults_are_caught"])
 
 
-@pytest.mark.parametrize("options", [{"tier": "S"}, {"tier": "M", "only": ["replay"]}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tier": "XS"},
+        {"tier": "M", "only": ["replay"]},
+        {"tier": "S", "seedless": "it draws nothing"},
+    ],
+)
 def test_a_suite_without_a_test_is_refused(options: Any) -> None:
-    with pytest.raises(UsageError, match=r"Tier S requires none|no property 'replay'"):
+    with pytest.raises(UsageError, match=r"Tier X?S requires none|no property 'replay'"):
         properties.suite(SWARM, **options)
 
 

@@ -1,8 +1,8 @@
-"""The six laws that a system can be held to, and which of them a tier asks for: words and a table.
+"""The seven laws that a system can be held to, and which of them a tier asks for: words and a table.
 
 Invariant: a higher tier asks for whatever a lower one does.
 
-Source: check 16 of the consistency gate in the specification's seed document.
+Sources: check 16 of the consistency gate in the specification's seed document; its check 3 for the seed that matters.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 REPLAY_EQUIVALENCE: Final = "replay-equivalence"
+SEED_MATTERS: Final = "seed-matters"
 SEED_ISOLATION: Final = "seed-isolation"
 SNAPSHOT_ROUND_TRIP: Final = "snapshot-round-trip"
 RESTORE_IDEMPOTENCE: Final = "restore-idempotence"
@@ -18,28 +19,28 @@ SCHEDULE_INDEPENDENCE: Final = "schedule-independence"
 
 PROPERTIES: Final = (
     REPLAY_EQUIVALENCE,
+    SEED_MATTERS,
     SEED_ISOLATION,
     SNAPSHOT_ROUND_TRIP,
     RESTORE_IDEMPOTENCE,
     FORK_AND_CONVERGE,
     SCHEDULE_INDEPENDENCE,
 )
-_FROM: Final = ("M", "L", "XL")
+_ALWAYS: Final = {"XS": (), "S": (SEED_MATTERS,)}
 
 
 def required_properties(tier: str, *, branching: bool, scheduled: bool) -> tuple[str, ...]:
-    """Give the properties that a system has to hold, in order; () below tier M.
+    """Give the properties that a system has to hold, in order; () at tier XS.
 
     Args:
         tier: XS, S, M, L or XL.
         branching: whether runs branch.
         scheduled: whether something runs at once without its schedule being recorded.
     """
-    if tier not in _FROM:
-        return ()
-    always = PROPERTIES[:4]
+    if tier in _ALWAYS:
+        return _ALWAYS[tier]
     return (
-        *always,
+        *PROPERTIES[:5],
         *((FORK_AND_CONVERGE,) if branching else ()),
         *((SCHEDULE_INDEPENDENCE,) if scheduled else ()),
     )

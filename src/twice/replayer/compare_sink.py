@@ -9,7 +9,7 @@ Invariant: a point passes only after every judged column of it was compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from twice.foundation.comparison import tolerance_from_json
@@ -33,6 +33,7 @@ class ComparingSink(Sink):
         differs: called at the first failure; it may stop the process.
         first: index of the first point that will be taken.
         find_unmade_read: gives the first recorded read before a point that was not made, or empty.
+        passed_over: columns that are not compared, whatever the class.
 
     Attributes:
         counts: points that were evaluated, passed, failed, and passed ``within_tolerance``.
@@ -47,6 +48,7 @@ class ComparingSink(Sink):
         *,
         first: int = 0,
         find_unmade_read: Callable[[int], str] = lambda _: "",
+        passed_over: Collection[str] = (),
     ) -> None:
         self._points = record.reader.points
         self._rows = self._points.rows(first)
@@ -54,7 +56,7 @@ class ComparingSink(Sink):
         self._pending: Any = None
         self._differs, self._find_unmade_read = differs, find_unmade_read
         self._values: dict[str, Any] = {}
-        self._judged = judged_by(predicate, dict)
+        self._judged, self._passed_over = judged_by(predicate, dict), passed_over
         self.next_index = first
         self.counts = no_counts()
 
@@ -89,7 +91,7 @@ class ComparingSink(Sink):
         )  # a value that the program compares by name; every class judges it
         failed, is_tolerated = [], False
         for name in sorted({*recorded.digests, *ours}):
-            if recorded.digests.get(name) == ours.get(name):
+            if recorded.digests.get(name) == ours.get(name) or name in self._passed_over:
                 continue
             if name in values and name in recorded_values:
                 (recorded_within, was), (within, now) = recorded_values[name], values[name]

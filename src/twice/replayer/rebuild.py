@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 
+from twice.foundation.seeds import Seed
 from twice.recording.effects.answers import Source
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.frame_kinds import ROLLBACK
@@ -35,6 +36,7 @@ def rebuilt_session(
     resume: Resume | None = None,
     journal_all: bool = False,
     refuse: Refuse | None = None,
+    seed: Seed | None = None,
 ) -> Session:
     """A session of a record's program.
 
@@ -47,6 +49,7 @@ def rebuilt_session(
         resume: where it starts, or None for the top.
         refuse: told of what a sealed execution refuses; None where it is not sealed.
         journal_all: whether reads and output go to the sink's journal too (a branch writes them).
+        seed: of its streams; None for the recorded one.
     """
     setup = record.setup
 
@@ -67,7 +70,7 @@ def rebuilt_session(
     session = Session(
         setup,
         Wiring(
-            streams=Streams(setup.seed, rule=setup.rule),
+            streams=Streams(seed or setup.seed, rule=setup.rule),
             layer=EffectLayer(
                 source,
                 written,

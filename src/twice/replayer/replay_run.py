@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,6 +44,7 @@ class Plan:
         capture: index of a compare-point at which the states of components are wanted.
         switch_interval: seconds after which Python lets another thread run; None for its own.
         cores: how many cores it may use, at most; None for all.
+        seed: another seed than the recorded one, as ``other_seed`` gives it.
     """
 
     predicate: Predicate
@@ -56,6 +57,7 @@ class Plan:
     capture: int | None = None
     switch_interval: float | None = None
     cores: int | None = None
+    seed: Mapping[str, Any] | None = None
 
 
 def check_preconditions(
@@ -161,6 +163,7 @@ def execute_once(
         capture=plan.capture,
         switch_interval=plan.switch_interval,
         cores=plan.cores,
+        seed=plan.seed,
         lines_from=lines_from,
         keep=None if plan.keep is None else os.fspath(plan.keep),
         differing=differing,

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from twice.errors import EffectMismatch, FileNotRebuilt, SealBroken
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import encode
+from twice.foundation.seeds import Seed
 from twice.recording.comparepoints import Taken
 from twice.recording.effects.answers import Source
 from twice.recording.environment import measure
@@ -29,6 +30,8 @@ from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.places import user_line
 from twice.recording.session import Session
+from twice.recording.sink import Sink
+from twice.recording.snapshots import STREAMS
 from twice.recording.wiring import Control, NoControl, Resume
 from twice.replayer.bounded_reads import CheckpointBoundedReads
 from twice.replayer.compare_sink import ComparingSink
@@ -55,6 +58,7 @@ class VerificationMonitor(NoControl):
         snapshot: number of the snapshot that the execution starts from; None for the top.
         last: index of the last point that is judged, or None for all.
         capture: index of a point at which the components' states are sent, or None.
+        seed: another seed than the recorded one, as ``other_seed`` gives it; or None.
 
     Attributes:
         sink: compares with the record.
@@ -71,9 +75,10 @@ class VerificationMonitor(NoControl):
         snapshot: int | None = None,
         last: int | None = None,
         capture: int | None = None,
+        seed: Mapping[str, Any] | None = None,
     ) -> None:
         self.channel, self._record, self._snapshot = channel, record, snapshot
-        self._last, self._capture = last, capture
+        self._last, self._capture, self._seed = last, capture, seed
         self._is_reordered = False
         self.session: Session | None = None
         self.source: CheckpointBoundedReads | None = None
@@ -83,6 +88,7 @@ class VerificationMonitor(NoControl):
             self.differs,
             first=0 if snapshot is None else record.reader.snapshots[snapshot].point,
             find_unmade_read=lambda at: "" if self.source is None else self.source.find_unmade(at),
+            passed_over=() if seed is None else (STREAMS,),
         )
 
     def rebuild(
@@ -99,6 +105,7 @@ class VerificationMonitor(NoControl):
             change: gives what a session that starts at a snapshot is given instead of it.
         """
         resume = resume_at(self._record, self._snapshot)
+        seed = None if self._seed is None else Seed(int(self._seed["value"]))
         self.session = rebuilt_session(
             self._record,
             sink=self.sink,
@@ -107,7 +114,11 @@ class VerificationMonitor(NoControl):
             control=control or self,
             resume=None if resume is None else change(resume),
             refuse=self.seal_broken,
+            seed=seed,
         )
+        if self._seed is not None and seed is not None and self._seed["told"]:
+            self.session.setup = replace(self.session.setup, seed=seed)
+            self.session.wiring.sink = Sink()
         return self.session
 
     def at_point(self, session: Session, taken: Taken) -> None:
@@ -141,6 +152,19 @@ class VerificationMonitor(NoControl):
         if self.session is not None and self._capture is not None:
             message["state"] = encode_states(self.session)
         self.leave(message)
+
+    def tell_end(self, session: Session) -> None:
+        """Send the last states of a program that was told another seed; it prints the same but for the seeds."""
+        if self._seed is None or not self._seed["told"]:
+            return
+        index, tick = session.point_count - 1, session.tick
+        self.channel.send({"kind": "state", "index": index, "state": encode_states(session)})
+        recorded, told = self._record.seed, session.setup.seed
+        was = [without_seed(each, recorded) for each in self._record.printed()]
+        now = [without_seed(each, told) for each in session.wiring.printed()]
+        if was != now:
+            texts = "what the recorded run printed", "something else"
+            self.differs(Failure(index, tick, "end", ("output",), *texts))
 
     def effect_differs(self, error: EffectMismatch) -> None:
         """The program asked the world something else, or what no execution from a snapshot has."""
@@ -208,6 +232,13 @@ def find_open_order(session: Session, *, is_reordered: bool, is_read: bool) -> s
     return ""
 
 
+def without_seed(printed: bytes, seed: Seed) -> bytes:
+    """Return a text in which a seed, written as a number of its own, is a star."""
+    forms = (str(seed.value), f"{seed.value:x}", seed.hex)
+    written = "|".join(rf"(?:0x)?{each}" for each in forms).encode()
+    return re.sub(rb"\b(?:" + written + rb")\b", b"*", printed)
+
+
 def encode_states(session: Session) -> dict[str, bytes]:
     """Return the canonical form of every component's state as it stands."""
     return {name: encode(component.read()) for name, component in session.points.components.items()}
@@ -250,6 +281,7 @@ def build_verification(
         snapshot=job["snapshot"],
         last=job["last"],
         capture=job["capture"],
+        seed=job.get("seed"),
     )
     source = CheckpointBoundedReads(record, watch.effect_differs, lines_from=job["lines_from"])
     source.session, watch.source = watch.rebuild(source, change=change), source
@@ -274,6 +306,7 @@ def execute_watched(
         return {"effects": session.wiring.layer.manifest(), "inventory": inventory}
 
     def leave(ending: Mapping[str, Any]) -> NoReturn:
+        watch.tell_end(session)
         exception = ending.get("exception") or {}
         watch.leave(
             {

@@ -1,6 +1,6 @@
 """What users import to test the determinism of their own system.
 
-``properties`` holds six properties and the suite that a tier requires, ``faults`` plants what must turn
+``properties`` holds seven properties and the suite that a tier requires, ``faults`` plants what must turn
 them red, ``strategies`` generates configurations, seeds and inputs, ``plugin`` is for pytest. Nothing
 here compares two runs or finds where they part: rooms below do, and what they say is passed on.
 

@@ -47,6 +47,7 @@ def ask(
         folder=None if examples_in is None else Path(examples_in),
         vary=tuple(vary),
         schedule="" if schedule is None else schedule[0],
+        once=name == "seed_matters",
     )
     return question, search(question)
 

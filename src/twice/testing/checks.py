@@ -1,4 +1,4 @@
-"""The six properties, each on one example: executed, compared, and told what did not hold.
+"""The seven properties, each on one example: executed, compared, and told what did not hold.
 
 An example is recorded once; every other execution is held against that record, point by point, under
 the declared class.
@@ -29,6 +29,7 @@ from twice.foundation.seeds import derive
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replayer.notes import merge_inventories
+from twice.replayer.other_seed import OTHER_SEEDS, is_moved_by_seed
 from twice.replayer.outcome import Failure
 from twice.testing.examples import Example
 from twice.testing.executing import BYSTANDER
@@ -103,6 +104,16 @@ def replay_equivalence(bench: Bench, example: Example) -> Broken | None:
     with bench.recorded(example) as record:
         held = bench.held(record, other=True, capture=AT_FAILURE)
         return _judged(bench, record, held, Channel.REPLAY, "the replay")
+
+
+def seed_matters(bench: Bench, example: Example) -> Broken | None:
+    """Another seed gives another run: a component, the output or a decision parts."""
+    with bench.recorded(example) as record:
+        other = next(each for each in OTHER_SEEDS if each != record.seed)
+        if is_moved_by_seed(record, [other], lambda _: bench.lab.start(bench.lab.base)):
+            return None
+        said = f"with the seed {other.value} all that is judged is the same"
+        return Broken(said, Channel.SEEDS)
 
 
 def seed_isolation(bench: Bench, example: Example) -> Broken | None:

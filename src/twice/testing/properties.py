@@ -1,4 +1,4 @@
-"""Six properties of a deterministic system, each a function, and the suite that a tier requires.
+"""Seven properties of a deterministic system, each a function, and the suite that a tier requires.
 
     TestSwarm = properties.suite(
         "examples/swarm.py:main",
@@ -42,7 +42,7 @@ def required(
     """The properties that a tier requires, in order.
 
     Args:
-        tier: XS and S require none, and all can be used.
+        tier: XS requires none, and all can be used.
         branching: whether branches are in scope.
         concurrency: the strategy that is claimed: A lockstep, B a recorded schedule, C independent
             of the schedule; None for a system without concurrency.
@@ -87,6 +87,19 @@ def replay_equivalence(
         ExamplesDamaged: E-TESTING-002. NothingJudged: E-TESTING-004. ExtraMissing: E-EXTRA-001.
     """
     _ask("replay_equivalence", program, config, seeds, vary=vary, **options)
+
+
+def seed_matters(
+    program: Program, *, config: Any = None, seeds: Any = None, **options: Any
+) -> None:
+    """Two seeds part: in one example at least, another seed changes what the class judges.
+
+    The run is executed again with the recorded inputs and reads of the world, so that nothing but the
+    seed can move it. A seed that is merely printed, or kept in a field, moves nothing.
+
+    Arguments and errors as of ``replay_equivalence``.
+    """
+    _ask("seed_matters", program, config, seeds, **options)
 
 
 def seed_isolation(
@@ -221,6 +234,7 @@ def suite(
     vary: Sequence[str] | None = None,
     faults: bool | Sequence[Fault] = False,
     only: Sequence[str] = (),
+    seedless: str = "",
     **options: Any,
 ) -> type:
     """A class that pytest collects: one test for each property that a tier requires.
@@ -237,12 +251,15 @@ def suite(
         vary: as of ``replay_equivalence``; schedule independence has factors of its own.
         faults: also show that planted faults are caught: all kinds, or these.
         only: names of properties instead of those that are required.
+        seedless: why two seeds may give the same; ``seed_matters`` is then left out.
         **options: as of ``replay_equivalence``.
 
     Raises:
         UsageError: E-USE-001, for a suite without a test.
     """
     names = tuple(only) or required(tier, branching=branching, concurrency=concurrency)
+    if seedless:
+        names = tuple(name for name in names if name != "seed_matters")
     unknown = [name for name in names if name not in NAMES]
     if unknown or not names:
         raise UsageError(

@@ -16,6 +16,7 @@ from twice.diagnosis.vary.report import format_record_command
 from twice.errors import PropertyBroken, TwiceError
 from twice.foundation.channels import Channel
 from twice.recording.runrecord import RunRecord
+from twice.replayer.other_seed import OTHER_SEEDS
 from twice.replayer.verify import verify
 from twice.testing import examples
 from twice.testing.checks import Broken
@@ -40,7 +41,7 @@ def broken_by(question: Question, found: Found) -> PropertyBroken:
     else:
         lines.append(f"planted: {fault}")
     lines += found.confirmed
-    if fault is None and question.folder is not None:
+    if fault is None and question.folder is not None and not question.once:
         where = question.folder / examples.FILE
         word = "is one of those kept in" if found.from_file else "is kept in"
         lines.append(f"this example {word} {where}, and replayed first from now on")
@@ -70,6 +71,10 @@ def commands(question: Question, example: Example, broken: Broken) -> list[str]:
             again,
             "twice diagnose a.twice b.twice",
         ]
+    if question.once:
+        reseeded = question.subject.setup(example.config, OTHER_SEEDS[0].value)
+        other = format_record_command(reseeded, {}, "b")
+        return [recorded, other, "twice diagnose a.twice b.twice --anyway", "twice audit seeds"]
     every = f"{recorded} --snapshots tick"
     if question.name in {"snapshot_round_trip", "restore_idempotence"}:
         return [every, "twice verify a.twice --restores --all"]
@@ -134,10 +139,10 @@ def _report(question: Question, example: Example, broken: Broken) -> list[str]:
     if any(line.lstrip().startswith("channel:") for line in lines):
         return lines
     channel = broken.channel
-    return [
-        *lines,
-        f"  channel: {channel.value}, artifact {channel.artifact} ({channel.facts.meaning})",
-    ]
+    means = channel.facts.meaning
+    if question.once:
+        means = "What draws does not go back to the seed of the run."
+    return [*lines, f"  channel: {channel.value}, artifact {channel.artifact} ({means})"]
 
 
 def _diagnosed(lab: Laboratory, question: Question, example: Example) -> list[str]:

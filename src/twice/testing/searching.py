@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ class Question:
         folder: where counterexamples are kept; None for nowhere.
         vary: factors in which the second execution differs.
         schedule: configuration key for the order of tasks.
+        once: whether one example in which it holds is enough.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Question:
     folder: Path | None
     vary: tuple[str, ...]
     schedule: str = ""
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ class _Search:
             return self.tried[key] is not None
         if self.error is not None or (self.failing and self.after >= SHRINKS_MAX):
             return False
-        self.after += bool(self.failing)
+        self.after += bool(self.failing) and not self.question.once
         try:
             broken = self.question.check(self.bench, example)
         except Unfit:
@@ -150,7 +153,10 @@ def search(question: Question) -> Answer:
     with Laboratory(question.vary) as lab:
         bench = Bench(lab, question.subject, question.schedule)
         searching = _Search(question, bench)
-        found = _kept_one(searching, folder) or _new_one(searching, folder)
+        if question.once:
+            found = _find_none_that_holds(searching)
+        else:
+            found = _kept_one(searching, folder) or _new_one(searching, folder)
         if searching.error is not None and found is None:
             raise searching.error
         if found is None and not searching.judged:
@@ -225,6 +231,33 @@ def _new_one(searching: _Search, folder: Path | None) -> Found | None:
             named = kept_examples.subject_in(folder, question.subject.label)
             kept_examples.keep(folder, Kept(question.name, named, example))
     return Found(example, broken, tuple(searching.confirmed), from_file=False)
+
+
+def _find_none_that_holds(searching: _Search) -> Found | None:
+    """Look for one example in which the property holds; without any, the smallest stands for all."""
+    question, library = searching.question, hypothesis()
+
+    def holds(drawn: Mapping[str, Any]) -> bool:
+        return not searching.fails(drawn) and searching.judged > len(searching.failing)
+
+    settings = library.settings(
+        max_examples=question.examples,
+        deadline=None,
+        database=None,
+        phases=[library.Phase.generate],
+    )
+    with suppress(hypothesis("errors").NoSuchExample):
+        library.find(
+            question.strategy,
+            lambda drawn: holds(drawn) or searching.error is not None,
+            settings=settings,
+            random=random.Random(0),  # noqa: S311  (which examples, not a secret)
+        )
+    if searching.judged > len(searching.failing) or not searching.failing:
+        return None
+    example, broken = min(searching.failing, key=lambda each: _size(each[0]))
+    said = f"the same in each of {searching.judged} examples"
+    return Found(example, broken, (*searching.confirmed, said), from_file=False)
 
 
 def _size(example: Example) -> tuple[int, int, str]:

@@ -77,6 +77,7 @@ def good_evidence(heads: Heads) -> dict[str, Any]:
         ),
         "varied": Varied(dict.fromkeys(("task order", "switch interval", "threads"), ("same", ""))),
         "sealed": seen.Sealed("PASS", "", of_effects=True, beside=()),
+        "reseeded": seen.Reseeded(is_moved=True),
         "vector": seen.Vector(
             ENDS, "src/herd.py:main", 4, (), SENTENCE, "PASS", "", "", 7, ("n=2", "ticks=4")
         ),

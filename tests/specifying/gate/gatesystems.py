@@ -116,7 +116,7 @@ def lane(name):
 """What makes of the herd and its wind two tasks, as at tier L."""
 
 LAWS = '''\
-"""The laws of the herd: replay_equivalence, seed_isolation, snapshot_round_trip, restore_idempotence,
+"""The laws of the herd: replay_equivalence, seed_matters, seed_isolation, snapshot_round_trip, restore_idempotence,
 fork_and_converge, schedule_independence.
 """
 
@@ -324,7 +324,7 @@ def heads_at(tier: str) -> Heads:
     heads["05"]["cross_process"] = "one process"
     heads["12"] = {
         "properties": [
-            "replay-equivalence", "seed-isolation", "snapshot-round-trip", "restore-idempotence",
+            "replay-equivalence", "seed-matters", "seed-isolation", "snapshot-round-trip", "restore-idempotence",
             "fork-and-converge", *(["schedule-independence"] if large else []),
         ],
         "tests": ["tests/test_laws.py"],

@@ -90,6 +90,7 @@ SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = 
     (3, "M", changed("code", orphans=(HERE,)), "src/herd.py:3: random.random() has no owner"),
     (4, "M", changed("code", shared=(HERE,)), "one generator serves several"),
     (4, "M", changed("trial", globals_used=("global/numpy",)), "everybody draws from numpy"),
+    (3, "S", changed("reseeded", is_moved=False), "another seed gives the same run"),
     (4, "M", changed("taken", refused="'herd' was taken before"), "may not have"),
     (5, "M", changed("restored", failed=("herd: it differs",), missing=("herd.age",)), "herd.age"),
     (

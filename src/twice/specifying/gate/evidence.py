@@ -144,6 +144,17 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
+class Reseeded:
+    """The trial under other seeds.
+
+    Args:
+        is_moved: whether one of them changed what the class judges; None where it was not tried.
+    """
+
+    is_moved: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Sealed:
     """A replay of the trial, cut off from the world.
 

@@ -53,6 +53,7 @@ class Facts:
     taken: seen.Taken | Unavailable = NOT_GATHERED
     trial: seen.Trial | Unavailable = NOT_GATHERED
     sealed: seen.Sealed | Unavailable = NOT_GATHERED
+    reseeded: seen.Reseeded | Unavailable = NOT_GATHERED
     varied: Varied | Unavailable = NOT_GATHERED
     vector: seen.Vector | Unavailable = NOT_GATHERED
     restored: seen.Restored | Unavailable = NOT_GATHERED

@@ -27,7 +27,7 @@ from twice.recording.cadence import (
 from twice.recording.surroundings import THREAD_CAPS
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate.promise import predicate_or_default
-from twice.specifying.tiers import Trait
+from twice.specifying.tiers import Tier, Trait
 from twice.specifying.workspace import Workspace
 
 T = TypeVar("T")
@@ -67,6 +67,7 @@ class Plan:
             result does not hang on them.
         vectors: JSON documents of sheet 11 whose digests are known.
         libraries: libraries that sheet 11 pins.
+        reseeded: whether another seed has to give another run: from tier S on, unless 02 says why not.
         threads: of numerical libraries, as sheet 08 states them; None when it states none.
     """
 
@@ -90,6 +91,7 @@ class Plan:
     varied: tuple[str, ...]
     vectors: tuple[str, ...]
     libraries: tuple[str, ...]
+    reseeded: bool = False
     threads: int | None = None
 
     def variables(self) -> dict[str, str]:
@@ -124,6 +126,7 @@ def plan_of(workspace: Workspace) -> Plan:
         varied=tuple(_varied(workspace)),
         vectors=tuple(str(row["value"]) for row in said.rows("11", "vectors", "value")),
         libraries=tuple(str(row["library"]) for row in said.rows("11", "pins", "library")),
+        reseeded=workspace.situation().tier >= Tier.S and not said.text("02", "seedless"),
         threads=_threads(workspace),
     )
 

@@ -15,7 +15,7 @@ SHEET: Final = Sheet(
     "Property tests",
     "Determinism as laws, with generators for configurations and a database of counterexamples that is checked in.",
     (
-        Item("properties", Many(OneOf(PROPERTIES), 1), "which of the six are held"),
+        Item("properties", Many(OneOf(PROPERTIES), 1), "which of the seven are held"),
         Item("tests", Many(least=1), "files or folders that pytest runs", like=["tests"]),
         Item("generators", Text(), "what configurations are drawn, and from where to where"),
         Item("database", Text(), "the folder of counterexamples, checked in"),

@@ -53,6 +53,13 @@ SHEET: Final = Sheet(
             None,
         ),
         Item(
+            "seedless",
+            Text(),
+            "why two seeds give the same run; left out where they part",
+            None,
+            like="its order of service is drawn by the callers",
+        ),
+        Item(
             "vectors",
             Rows(
                 (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from twice.foundation.properties import required_properties
+from twice.foundation.properties import SEED_MATTERS, required_properties
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate.check import Check, gaps, place, shortened
 from twice.specifying.gate.facts import Facts, there
@@ -43,11 +43,14 @@ def needed(facts: Facts) -> tuple[str, ...]:
     rows = concurrency.rows("subsystems") if concurrency else []
     strategies = {str(row.get("strategy")) for row in rows}
     concurrent = facts.situation.traits.get(Trait.CONCURRENCY) is True
-    return required_properties(
+    required = required_properties(
         facts.tier,
         branching=facts.situation.traits.get(Trait.BRANCHING) is True,
         scheduled=concurrent and bool(strategies - {"recorded-schedule"}),
     )
+    seeds = facts.sheet("02")
+    is_seedless = seeds is not None and bool(seeds.said("seedless"))
+    return tuple(each for each in required if each != SEED_MATTERS or not is_seedless)
 
 
 def _shown(facts: Facts) -> Found:

@@ -13,6 +13,10 @@ from twice.specifying.gate.check import Check, gaps, outside, place, within
 from twice.specifying.gate.facts import Facts, there
 from twice.specifying.gate.outcome import Found
 
+_MOVED: Final[dict[bool | None, str]] = {
+    True: "another seed gives another run",
+    False: "another seed gives the same run",
+}
 _RULE: Final = re.compile(r"\brule[ :=-]*(\d+)", re.IGNORECASE)
 
 
@@ -69,6 +73,11 @@ def _shown(facts: Facts) -> Found:
         if not {each.path, f"{each.path}:{each.function}"} & accepted
     ]
     faults += outside(facts, "02", "audit", trial.files)
+    moved = there(facts.reseeded).is_moved
+    if moved is False:
+        where = place(facts, "02", "seedless")
+        faults.append(f"{where}: another seed gives the same run, and no reason is given")
+    why = seeds.said("seedless") or f"the tier is {facts.tier}"
     idle = sorted(named - {*trial.streams})
     evidence = [
         (
@@ -76,6 +85,7 @@ def _shown(facts: Facts) -> Found:
             f"{len(accepted)} places are accepted"
         ),
         f"the run drew from {', '.join(drawn) or 'no stream'}, all from its seed by rule {RULE}",
+        _MOVED.get(moved) or f"whether seeds part is not asked: {why}",
         *([f"named and not taken in the trial: {', '.join(idle)}"] if idle else []),
     ]
     return Found(tuple(faults), tuple(evidence))
@@ -86,7 +96,7 @@ CHECK: Final = Check(
     "Seed lineage",
     "Does 02 trace everything that draws back to the seed of the run, without a default seed?",
     ("02",),
-    ("trial", "code"),
+    ("trial", "code", "reseeded"),
     _said,
     _shown,
 )

@@ -20,7 +20,12 @@ from twice.specifying.gate.gathering.planting import gather_planted
 from twice.specifying.gate.gathering.policies import gather_policies
 from twice.specifying.gate.gathering.restored import gather_restored
 from twice.specifying.gate.gathering.suite import gather_suite
-from twice.specifying.gate.gathering.trial import gather_sealed, gather_taken, gather_trial
+from twice.specifying.gate.gathering.trial import (
+    gather_reseeded,
+    gather_sealed,
+    gather_taken,
+    gather_trial,
+)
 from twice.specifying.gate.gathering.varied import gather_varied
 from twice.specifying.gate.gathering.vector import gather_vector
 
@@ -49,6 +54,7 @@ KINDS: Final[dict[str, Kind]] = {
     "taken": Kind(gather_taken, RUN),
     "trial": Kind(gather_trial, RUN),
     "sealed": Kind(gather_sealed, RUN),
+    "reseeded": Kind(gather_reseeded, (*RUN, "reseeded")),
     "varied": Kind(gather_varied, (*RUN, "varied")),
     "vector": Kind(gather_vector, ("vector",)),
     "restored": Kind(gather_restored, RUN),

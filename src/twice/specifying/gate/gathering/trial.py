@@ -17,9 +17,10 @@ from twice.recording.effects.ops import FILE_READ
 from twice.recording.placing import Placing
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, unsupported_rows
+from twice.replayer.other_seed import is_moved_by_seed
 from twice.replayer.verdict import SEAL
 from twice.replayer.verify import verify
-from twice.specifying.gate.evidence import Sealed, Stream, Taken, Trial
+from twice.specifying.gate.evidence import Reseeded, Sealed, Stream, Taken, Trial
 from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.gathering.bench import Bench, because
 from twice.specifying.gate.gathering.policies import keeps_subnormals
@@ -91,6 +92,19 @@ def gather_taken(bench: Bench) -> Taken | Unavailable:
     except TwiceError as error:
         return Unavailable(because(error))
     return Taken("")
+
+
+def gather_reseeded(bench: Bench) -> Reseeded | Unavailable:
+    """Replay the trial under other seeds, where the sheets say that a seed matters."""
+    if not bench.plan.reseeded:
+        return Reseeded(None)
+    try:
+        path = bench.trial()
+        bench.doing("replaying it under another seed")
+        with RunRecord.open(path) as record:
+            return Reseeded(is_moved_by_seed(record))
+    except TwiceError as error:
+        return Unavailable(because(error))
 
 
 def gather_sealed(bench: Bench) -> Sealed | Unavailable:

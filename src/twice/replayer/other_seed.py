@@ -1,0 +1,92 @@
+"""Whether a run's seed matters: the recorded program once more, with the recorded world and another seed.
+
+At first its streams alone get the other seed, while ``run.seed`` says the recorded one: a program that
+prints its seed, or keeps it in a field, and draws from something else is moved by nothing then. A program
+may also make generators of ``run.seed`` itself. So it is told the other seed next, and what it prints and
+what its components hold at the end are compared, but for the seeds themselves.
+
+Not told: how much a seed matters. One field that one draw moved is enough.
+
+Invariant: inputs and reads of the world are the recorded ones, so that chance outside of the seed moves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from twice.foundation.comparison import differences
+from twice.foundation.determinism_class import DeterminismClass, Predicate
+from twice.foundation.encoding import decode
+from twice.foundation.seeds import Seed
+from twice.recording.judging import judged_by
+from twice.recording.runrecord import RunRecord
+from twice.replayer.evidence import gather_evidence
+from twice.replayer.outcome import Replay, list_result_differences
+from twice.replayer.replay_job import Start, start_child
+from twice.replayer.replay_run import Plan, execute_once
+from twice.replayer.verify_worker import without_seed
+
+# They stand in no output by chance, and a library takes them that wants 32 bits.
+_OTHERS: Final = (1618033989, 1414213562, 1732050808, 1259921050)
+OTHER_SEEDS: Final = tuple(Seed(each) for each in _OTHERS)
+"""Several: a coin that is thrown once falls alike under two of them every other time."""
+
+
+def is_moved_by_seed(
+    record: RunRecord, seeds: Sequence[Seed] = OTHER_SEEDS, start: Start = start_child
+) -> bool:
+    """Say whether another seed changes anything that the run's class judges.
+
+    Args:
+        record: of a run that came to its end.
+        seeds: those that are tried, until one changes something.
+        start: gives processes to execute in.
+
+    Raises:
+        TwiceError: what an execution refuses; ProgramNotRerunnable: E-PROGRAM-002.
+    """
+    judge = record.setup.predicate
+    if judge.determinism_class is DeterminismClass.STATISTICAL:
+        judge = (
+            Predicate()
+        )  # It judges no single run, and a run that nothing moves makes no sample.
+    plan = Plan(predicate=judge)
+    tried = [each for each in seeds if each != record.seed]
+    return any(_parts(record, plan, each, start) for each in tried) or any(
+        _list_ends(record, plan, tried, start)
+    )
+
+
+def _parts(record: RunRecord, plan: Plan, seed: Seed, start: Start) -> bool:
+    """Whether the run parts from its record where its streams alone have another seed."""
+    plan = replace(plan, seed=_as_job(seed, told=False))
+    return gather_evidence(record, plan, execute_once(record, plan, start=start)).differs
+
+
+def _list_ends(
+    record: RunRecord, plan: Plan, seeds: Sequence[Seed], start: Start
+) -> Iterator[bool]:
+    """Whether the run ends elsewhere, for each seed that it is told."""
+    last, judged = len(record.reader.points) - 1, judged_by(plan.predicate, dict)
+    was = execute_once(record, replace(plan, capture=last), start=start)
+    for seed in seeds:
+        now = execute_once(record, replace(plan, seed=_as_job(seed, told=True)), start=start)
+        yield (
+            now.failure is not None
+            or now.ending != was.ending
+            or any(list_result_differences(was.results, now.results))
+            or any(
+                without_seed(each.a.encode(), record.seed) != without_seed(each.b.encode(), seed)
+                for each in differences(_decode(was, judged), _decode(now, judged))
+            )
+        )
+
+
+def _decode(replay: Replay, judged: Callable[[str], bool]) -> dict[str, Any]:
+    return {name: decode(state) for name, state in replay.state.items() if judged(name)}
+
+
+def _as_job(seed: Seed, *, told: bool) -> Mapping[str, Any]:
+    return {"value": str(seed.value), "told": told}
