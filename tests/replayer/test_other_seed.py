@@ -14,6 +14,13 @@ from twice.replayer.other_seed import OTHER_SEEDS, is_moved_by_seed
 from twice.replayer.verify_worker import without_seed
 from twice.testing import properties
 
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs write where they are started."""
+    monkeypatch.chdir(tmp_path)
+
+
 HEAD = "import os, random, time\nimport numpy as np\n"
 
 MOVED = {
@@ -73,13 +80,10 @@ def test_the_class_judges_what_a_seed_moves(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
-def test_the_property_asks_for_one_example_in_which_seeds_part(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_property_asks_for_one_example_in_which_seeds_part(tmp_path: Path) -> None:
     (tmp_path / "some.py").write_text(
         "def main(run):\n    if run.config['n']:\n        print(run.rng('a').random())\n"
     )
-    monkeypatch.chdir(tmp_path)
     few = {"examples": 3, "examples_in": None, "seeds": 7}
 
     properties.seed_matters("some.py:main", config={"n": 1}, **few)

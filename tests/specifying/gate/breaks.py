@@ -385,6 +385,14 @@ MORE = (
         ),
         also=frozenset({4}),
     ),
+    Break(
+        3,
+        "draws that nothing comes of",
+        edits=(
+            ("float(self.rng.random()) * push", "push + 0 * self.rng.random()"),
+            ("randrange(10)", "randrange(1)"),
+        ),
+    ),
     Break(10, "a vector of another class", files=_of_another_class, in_place=True),
     Break(10, "a vector of another seed", files=_of_another_seed, in_place=True),
     Break(10, "a vector of another configuration", sheets=says("00", config=["n=2", "ticks=5"])),

@@ -21,6 +21,7 @@ ONE_PROCESSOR = len(os.sched_getaffinity(0)) == 1
 TODAY = date(2026, 1, 1)
 EDITED = {
     "3-a-generator-without-a-seed",
+    "3-draws-that-nothing-comes-of",
     "5-state-that-a-restore-forgets",
     "14-a-mock-in-the-core",
 }

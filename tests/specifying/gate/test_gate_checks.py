@@ -18,7 +18,9 @@ from twice.specifying.gate.facts import Unavailable
 from twice.specifying.gate.judging import judge
 from twice.specifying.gate.machine import Gpu, Varied
 from twice.specifying.gate.outcome import Outcome
+from twice.specifying.gate.plan import plan_of
 from twice.specifying.lock import Lock
+from twice.specifying.workspace import open_workspace
 
 BY_NUMBER = {each.id: each for each in CHECKS}
 HERE = seen.Place("src/herd.py", 3, "random.random()", "jitter")
@@ -43,6 +45,17 @@ def test_good_facts_are_green(tmp_path: Path, tier: str, na: set[int], blocked: 
     assert {number for number, each in found.items() if each is Outcome.FAIL} == set()
     assert {number for number, each in found.items() if each is Outcome.NA} == na
     assert {number for number, each in found.items() if each is Outcome.BLOCKED} == blocked
+
+
+def test_a_reason_stands_in_place_of_a_seed_that_matters(tmp_path: Path) -> None:
+    heads = good_heads("M")
+    heads["02"]["seedless"] = "whoever calls it draws"
+    heads["12"]["properties"].remove("seed-matters")
+
+    found = outcomes(tmp_path, "M", heads=heads, reseeded=seen.Reseeded(is_moved=None))
+
+    assert {number for number, each in found.items() if each is Outcome.FAIL} == set()
+    assert not plan_of(open_workspace(tmp_path)).reseeded
 
 
 SAID = [
