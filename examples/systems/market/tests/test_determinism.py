@@ -17,6 +17,7 @@ TestDeterminism = properties.suite(
     tier="L",
     only=(
         "replay_equivalence",
+        "seed_matters",
         "seed_isolation",
         "snapshot_round_trip",
         "restore_idempotence",

@@ -16,6 +16,7 @@ TestDeterminism = properties.suite(
     tier="M",
     only=(
         "replay_equivalence",
+        "seed_matters",
         "seed_isolation",
         "snapshot_round_trip",
         "restore_idempotence",
