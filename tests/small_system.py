@@ -6,10 +6,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 
 from twice.foundation.seeds import Seed, derive
+from twice.recording.environment import measure_versions
 from twice.specifying.draws import first_draws
 from twice.specifying.frontmatter import Value
 from twice.specifying.sheets import SHEETS
@@ -71,6 +71,8 @@ def sheets() -> dict[str, dict[str, Value]]:
         {"name": each.value, "here": each in HERE, "why": "it is so"} for each in Trait
     ]
     streams = {"swarm": "numpy", "noise": "python"}
+    here = measure_versions()
+    pins = [{"library": each, "version": here.versions[each]} for each in here.arithmetic]
     said: dict[str, Mapping[str, object]] = {
         "00": {
             "tier": "L", "program": "swarm/flock.py:main", "seed": 42,
@@ -128,8 +130,7 @@ def sheets() -> dict[str, dict[str, Value]]:
         },
         "08": {
             "implication": "equal bits", "reductions": "sequential", "fma": "as-compiled",
-            "pins": [{"library": "numpy", "version": version("numpy")}], "threads": 1,
-            "denormals": "kept", "hash_policy": "all bits",
+            "pins": pins, "threads": 1, "denormals": "kept", "hash_policy": "all bits",
         },
         "10": {
             "inventory": [

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from twice.foundation.comparison import Abs, Quantum, Rel, Ulp
     from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
     from twice.recording.active import effect
+    from twice.recording.pins import read_versions
     from twice.recording.recorder import record
     from twice.recording.run import Run
     from twice.recording.runrecord import RunRecord
@@ -52,6 +53,7 @@ __all__ = [
     "diagnose",
     "effect",
     "open",
+    "read_versions",
     "record",
     "recording",
     "replay",
@@ -76,6 +78,7 @@ _ASKED_FOR = {
     "diagnose": "twice.diagnosis.diagnose",
     "effect": "twice.recording.active",
     "open": "twice.recording.runrecord",
+    "read_versions": "twice.recording.pins",
     "record": "twice.recording.recorder",
     "replay": "twice.replayer.replay_session",
     "rerun": "twice.replayer.rerun",

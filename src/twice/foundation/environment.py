@@ -103,6 +103,30 @@ class Fingerprint:
         in_order = sorted(self.blas, key=lambda one: (one.internal_api, one.where, one.library))
         object.__setattr__(self, "blas", tuple(in_order))
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions by the names that pins use: distributions, ``python``, each BLAS by its author, the C library.
+
+        Where several copies of one BLAS are loaded, numpy's counts: another comes with its distribution, and has
+        the version that belongs to that. What tells no version has no row.
+        """
+        by_numpy_last = sorted(self.blas, key=lambda one: one.where.startswith("numpy"))
+        libc, _, libc_version = self.os.libc.partition(" ")
+        found = {
+            **self.libraries,
+            **{one.internal_api: one.version for one in by_numpy_last},
+            libc: libc_version,
+            "python": self.python.version,
+        }
+        return {name: version for name, version in found.items() if version}
+
+    @property
+    def arithmetic(self) -> dict[str, str]:
+        """By the names in ``versions`` that results of arithmetic rest on, what each is: BLAS, NumPy or libm."""
+        kinds = {one.internal_api: "BLAS" for one in self.blas if one.library == "blas"}
+        kinds |= {"numpy": "NumPy", self.os.libc.partition(" ")[0]: "libm"}
+        return {name: kind for name, kind in kinds.items() if name in self.versions}
+
     def to_json(self) -> dict[str, Any]:
         """Return plain data with ``"format": "twice.environment/1"``, every mapping in sorted order."""
         return {"format": FORMAT, **to_plain(self)}

@@ -64,12 +64,8 @@ def measure(
     """
     numpy_features = _numpy_features()
     impose_counts()
-    found = Fingerprint(
-        python=_python(),
-        os=_os(),
-        cpu=_cpu(numpy_features),
-        libraries=dict(_libraries()),
-        blas=tuple(loaded_blas()),
+    found = replace(
+        measure_versions(),
         dispatch=dict(_dispatch(numpy_features)),
         variables=_variables(),
         settings=settings_at_start(),
@@ -77,6 +73,18 @@ def measure(
     if not probes:
         return found
     return replace(found, probes=run_probes(groups) if kept is None else kept.run(found))
+
+
+def measure_versions() -> Fingerprint:
+    """Measure the interpreter, the system, the processor, and the libraries that have a version; nothing else."""
+    numpy_features = _numpy_features()  # First: it loads numpy, and so its BLAS.
+    return Fingerprint(
+        python=_python(),
+        os=_os(),
+        cpu=_cpu(numpy_features),
+        libraries=dict(_libraries()),
+        blas=tuple(loaded_blas()),
+    )
 
 
 def _python() -> PythonFacts:

@@ -18,6 +18,7 @@ from twice.recording.ordering import ORDERS
 from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import allows, in_words, is_repeated, may_talk, rows_of
+from twice.recording.streams.governed import is_shared
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import join_ending_parts, list_ending_parts
 
@@ -108,7 +109,7 @@ def _find_undrawn_streams(ending: Mapping[str, Any]) -> list[str]:
         name
         for name, row in sorted(ending.get("streams", {}).items())
         # A generator that was adopted has no seed; those that modules share are taken for every run.
-        if row.get("seed") and row.get("draws") == 0 and not name.startswith("global/")
+        if row.get("seed") and row.get("draws") == 0 and not is_shared(name)
     ]
 
 

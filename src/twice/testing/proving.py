@@ -17,6 +17,7 @@ import numpy as np
 
 from twice.errors import FaultMisplaced, NothingJudged
 from twice.recording.runrecord import RunRecord
+from twice.recording.streams.governed import is_shared
 from twice.testing import changing, faults
 from twice.testing.asking import Program, ask, examples_of
 from twice.testing.extra import hypothesis
@@ -194,7 +195,7 @@ def _offered(subject: Subject, config: Any, seeds: Any) -> tuple[list[dict[str, 
 def _places(kind: Kind, states: list[dict[str, Any]], streams: list[str]) -> Iterator[Fault]:
     """Where a kind of fault could be planted, best first."""
     if kind == "extra draw":
-        own = [name for name in streams if not name.startswith("global/")]
+        own = [name for name in streams if not is_shared(name)]
         yield from (faults.extra_draw(name) for name in own)
         return
     if not states:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from traced_programs import SHORT, are_line_events_on, in_thread, long_loops, nested_calls, trace_of
 
@@ -95,3 +97,24 @@ def test_a_flow_that_is_full_stops_lines_and_still_names_new_threads():
     assert trace.caveats == (
         "more events than the plan allows; the rest of the window was not seen",
     )
+
+
+class Nameless(type):
+    """Classes of it say their name to nobody."""
+
+    @property
+    def __name__(cls):
+        raise AssertionError("user code ran")
+
+
+def test_the_class_of_a_local_is_named_without_asking_its_metaclass():
+    def frame_with(held):
+        several = (1, held)
+        assert several
+        return sys._getframe()
+
+    kinds = [Nameless(name, (), {}) for name in ("Same", "Same", "Other")]
+    one, again, other = (flow_collector._digest_scalars(frame_with(kind())) for kind in kinds)
+
+    assert one == again
+    assert one != other

@@ -20,6 +20,16 @@ class Thing:
         raise AssertionError("user code ran")
 
 
+class Shy(np.float64):
+    """A number of numpy's whose class answers nothing."""
+
+    def refuse(self, *_: object) -> None:
+        raise AssertionError("user code ran")
+
+    item = __float__ = __repr__ = __str__ = refuse
+    dtype = property(refuse)
+
+
 class Way(enum.Enum):
     NORTH = "n"
 
@@ -36,6 +46,7 @@ class Way(enum.Enum):
         (list(range(12)), "[0, 1, 2, 3, 4, 5, 6, 7, ... (12)]"),
         (np.arange(6.0), "array(float64, shape (6,)) [0.0, 1.0, 2.0, 3.0]..."),
         (np.float32(1.5), "float32(1.5)"),
+        (np.longdouble(1.5), "longdouble(np.longdouble('1.5'))"),
         (ValueError(1), "ValueError(1,)"),
         (Way.NORTH, "Way.NORTH"),
         (dt.date(2024, 5, 1), "datetime.date(2024, 5, 1)"),
@@ -51,6 +62,30 @@ def test_plain_data_is_written_out(value, text):
 
 def test_an_instance_shows_its_plain_attributes_and_runs_none_of_its_code():
     assert short(Thing()) == f"<{Thing.__module__}.Thing a=1 b='text'>"
+
+
+def test_a_number_whose_class_is_the_users_is_shown_by_numpys_own_means():
+    assert short(Shy(1.5)) == "Shy(1.5)"
+
+
+def test_an_object_in_a_scalar_of_numpys_is_shown_without_its_own_text():
+    scalar = np.array([(1, Thing())], dtype="i4,O")[0]
+
+    assert short(scalar) == f"void((1, <{Thing.__module__}.Thing a=1 b='text'>))"
+
+
+@pytest.mark.parametrize("path", ["held@4", "held@7", "held@host", "held@", "held@-5"])
+@pytest.mark.parametrize(
+    "held", [np.zeros((2, 2)), [0, 1, 2, 3], (0, 1, 2, 3), dict.fromkeys("abcd")]
+)
+def test_an_item_that_is_not_there_is_left_out(path, held):
+    assert show([path], {"held": held}) == {}
+
+
+def test_an_item_of_an_array_that_is_not_contiguous_is_counted_in_its_order():
+    held = np.arange(6).reshape(2, 3).T
+
+    assert show(["held@1"], {"held": held})["held@1"].text == "int64(3)"
 
 
 def test_a_generator_of_random_numbers_shows_a_position_that_moves():

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from programs import cli, recorded, write
-from twice.errors import StreamShared, StreamStateRefused
+from twice.errors import StreamShared, UsageError
 from twice.foundation.seeds import Seed
 from twice.recording.streams import Streams
 from twice.recording.streams.ownership import find_owners
@@ -94,8 +94,12 @@ def test_a_declaration_that_names_no_stream_is_refused() -> None:
     streams = Streams(Seed(1))
     streams.numpy("noise")
 
-    with pytest.raises(StreamStateRefused, match="no stream 'nose'"):
+    with pytest.raises(UsageError, match="no stream 'nose'") as refused:
         streams.share("nose")
+    error = refused.value
+    assert (error.id, error.fields) == ("E-USE-001", {"name": "nose"})
+    assert "noise" in error.expected
+    assert "Take the stream first" in error.remedy
 
 
 SHARED = """

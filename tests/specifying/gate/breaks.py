@@ -342,6 +342,7 @@ MORE = (
         ),
     ),
     Break(11, "another model", "L", sheets=says("07", model=["threads"])),
+    Break(12, "nobody pins BLAS", "L", sheets=without("08", "pins", 0)),
     Break(12, "fusing is forbidden", "L", sheets=says("08", fma="forbidden")),
     Break(
         12,

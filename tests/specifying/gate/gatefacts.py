@@ -10,6 +10,7 @@ from gatesystems import COST, SENTENCE, VECTOR, Heads, heads_at, laid, locked
 
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
+from twice.recording.environment import measure_versions
 from twice.specifying.gate import evidence as seen
 from twice.specifying.gate.facts import Facts
 from twice.specifying.gate.machine import Gpu, Varied
@@ -45,7 +46,9 @@ def good_evidence(heads: Heads) -> dict[str, Any]:
     """Every kind of evidence, as it is where nothing is wrong."""
     pins = {str(each["library"]): str(each["version"]) for each in heads["11"]["pins"]}
     vector = heads["11"]["vectors"][0]["value"]
-    numpy = {"numpy": heads["08"]["pins"][0]["version"]} if "08" in heads else {}
+    pinned = heads["08"]["pins"] if "08" in heads else []
+    versions = {str(each["library"]): str(each["version"]) for each in pinned}
+    kinds = measure_versions().arithmetic if "08" in heads else {}
     streams = {
         "global/random": seen.Stream("python", 0, adopted=False),
         "herd": seen.Stream("numpy", 8, adopted=False),
@@ -67,6 +70,7 @@ def good_evidence(heads: Heads) -> dict[str, Any]:
             threads={"libblas.so": 1},
             kernels={"libblas.so": "Haswell"},
             dispatch=("SSE41", "FMA3"),
+            numpy=True,
             kept=True,
             asked={"clock.time": 4},
             asked_by_libraries=("entropy.urandom",),
@@ -90,7 +94,7 @@ def good_evidence(heads: Heads) -> dict[str, Any]:
             for each in heads["06"]["operations"]
         ),
         "policies": seen.Policies(
-            numpy, numpy, {"libblas.so": 1}, {"OMP_NUM_THREADS": "1"}, denormals=True, settings={}
+            versions, versions, kinds, {"libblas.so": 1}, {"OMP_NUM_THREADS": "1"}, True, {}
         ),
         "encoded": seen.Encoded(
             6,

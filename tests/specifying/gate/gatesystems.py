@@ -14,6 +14,7 @@ from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed, derive
 from twice.recording.cadence import parse_cadence
+from twice.recording.environment import measure_versions
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record
 from twice.specifying.changing import locked_as
@@ -349,7 +350,7 @@ def _large() -> Heads:
         },
         "08": {
             "implication": "every bit",
-            "pins": [{"library": "numpy", "version": _installed("numpy")}],
+            "pins": _arithmetic(),
             "reductions": "sequential",
             "fma": "as-compiled",
             "threads": 1,
@@ -370,6 +371,11 @@ def _large() -> Heads:
             "multi_gpu": "one card",
         },
     }
+
+
+def _arithmetic() -> list[dict[str, str]]:
+    here = measure_versions()
+    return [{"library": each, "version": here.versions[each]} for each in here.arithmetic]
 
 
 def _installed(name: str) -> str:

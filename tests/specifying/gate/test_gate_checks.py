@@ -23,6 +23,7 @@ from twice.specifying.lock import Lock
 from twice.specifying.workspace import open_workspace
 
 BY_NUMBER = {each.id: each for each in CHECKS}
+PINNED = {each["library"]: each["version"] for each in good_heads("L")["08"]["pins"]}
 HERE = seen.Place("src/herd.py", 3, "random.random()", "jitter")
 
 
@@ -99,6 +100,15 @@ def gpu(**values: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return change
 
 
+NOT_PINNED = [
+    (
+        {"arithmetic": {library: kind}, "libraries": {**PINNED, library: "3.9"}},
+        f"no row pins {kind}, and a run here has {library} 3.9",
+    )
+    for library, kind in (("mkl", "BLAS"), ("musl", "libm"), ("numpy-fork", "NumPy"))
+]
+
+
 SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = [
     (3, "M", changed("code", orphans=(HERE,)), "src/herd.py:3: random.random() has no owner"),
     (4, "M", changed("code", shared=(HERE,)), "one generator serves several"),
@@ -154,6 +164,7 @@ SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = 
     (13, "L", gpu(**{"cudnn.benchmark": "true"}), "cudnn.benchmark is stated as false"),
     (13, "L", gpu(**{"cudnn.allow_tf32": "true"}), "allow_tf32 is stated as false"),
     (12, "L", changed("policies", recorded={}), "the trial has none"),
+    *((12, "L", changed("policies", **more), words) for more, words in NOT_PINNED),
     (12, "L", changed("policies", denormals=False), "flushed in a run"),
     (14, "M", changed("code", raw=(HERE,)), "beside the effects layer"),
     (14, "M", changed("code", mocks=(HERE,)), "a mock is for tests"),
@@ -202,6 +213,22 @@ def test_evidence_turns_its_check_red_and_no_other(
 
     assert {one for one, each in found.items() if each is Outcome.FAIL} == {number}
     assert words in reason(tmp_path, number, tier, **other)
+
+
+def test_a_run_that_does_not_count_by_numpy_needs_no_pin_but_that_of_libm(tmp_path: Path) -> None:
+    heads = good_heads("L")
+    good = good_evidence(heads)
+    kinds = good["policies"].arithmetic
+    pins = heads["08"]["pins"]
+    heads["08"]["pins"] = [row for row in pins if kinds[row["library"]] == "libm"]
+    plain = {"trial": replace(good["trial"], numpy=False)}
+
+    assert outcomes(tmp_path, "L", heads=heads, **plain)[12] is Outcome.PASS
+    assert "no row pins NumPy" in reason(tmp_path, 12, "L", heads=heads)
+
+    heads["08"]["pins"] = [row for row in pins if kinds[row["library"]] != "libm"]
+
+    assert "no row pins libm" in reason(tmp_path, 12, "L", heads=heads, **plain)
 
 
 def test_a_stream_that_no_sheet_names_is_red_in_both_sheets_that_should(tmp_path: Path) -> None:

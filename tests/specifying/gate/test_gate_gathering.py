@@ -24,6 +24,7 @@ from twice.specifying.gate.fields import steps
 from twice.specifying.gate.gate import run_gate
 from twice.specifying.gate.gathering.bench import Bench
 from twice.specifying.gate.gathering.kinds import KINDS, Kind
+from twice.specifying.gate.gathering.trial import uses_numpy
 from twice.specifying.gate.outcome import Outcome
 from twice.specifying.gate.plan import Plan, algorithm_in, plan_of
 from twice.specifying.gate.promise import predicate_of
@@ -313,3 +314,25 @@ def test_only_what_a_wanted_check_looks_at_is_gathered(tmp_path: Path) -> None:
     )
 
     assert asked == ["code", "trial", "vector", "handoff"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "draws", "imported", "source", "used"),
+    [
+        ("numpy", 0, ["mkl", "numpy", "twice"], "import math", False),
+        ("python", 3, ["numpy"], "from .numpy import a", False),
+        ("python", 3, ["numpy"], "def broken(:", False),
+        ("numpy", 3, ["numpy"], "", True),
+        ("numpy", None, ["numpy"], "", True),
+        ("python", 3, ["numpy", "scipy"], "", True),
+        ("python", 3, ["numpy"], "def f():\n    import os, numpy.linalg as la", True),
+        ("python", 3, ["numpy"], "from numpy import sin", True),
+    ],
+)
+def test_a_run_uses_numpy_that_draws_from_it_imports_it_or_loads_what_counts_by_it(
+    tmp_path: Path, kind: str, draws: int | None, imported: list[str], source: str, used: bool
+) -> None:
+    (tmp_path / "a.py").write_text(source, encoding="utf-8")
+    ending = {"streams": {"a": {"kind": kind, "draws": draws}}, "imported": imported}
+
+    assert uses_numpy(ending, [tmp_path / "a.py", tmp_path / "gone.py"]) is used

@@ -28,6 +28,8 @@ from typing import Any
 from twice.diagnosis.tracing.collector import Collector, UserCode, name_entry
 from twice.diagnosis.tracing.trace import FlowPlan, Lane, Position, Trace
 
+_NAME = type.__dict__["__name__"]
+"""Gives a class's name past any metaclass."""
 _PLAIN = frozenset(map(id, (int, float, str, bool, type(None), bytes)))
 _TEXT_MAX = 64
 _TUPLE_MAX = 8
@@ -279,12 +281,12 @@ def _digest_scalars(frame: FrameType) -> int:
         elif kind is tuple and len(value) <= _TUPLE_MAX:
             held.append(
                 [
-                    _scalar(each) if id(type(each)) in _PLAIN else type(each).__name__
+                    _scalar(each) if id(type(each)) in _PLAIN else _NAME.__get__(type(each))
                     for each in value
                 ]
             )
         else:
-            held.append(kind.__name__)
+            held.append(_NAME.__get__(kind))
     # twice: ignore[pickle-digest] compared between executions by one interpreter alone
     return zlib.crc32(marshal.dumps(held, 2))
 

@@ -64,7 +64,7 @@ def show(paths: Iterable[str], objects: Mapping[str, object]) -> dict[str, Shown
         owner, at, number = path.rpartition("@")
         if path in objects:
             shown[path] = replace(_shown(objects[path]), parts=_list_leaves(objects[path]))
-        elif at and owner in objects:
+        elif at and owner in objects and number.isdecimal():
             item = _item(objects[owner], int(number))
             if item is not None:
                 shown[path] = Shown(short(item[0]))
@@ -164,7 +164,8 @@ def _item(value: object, index: int) -> tuple[object] | None:
         return (pairs[index],) if index < len(pairs) else None
     if "numpy.ndarray" in class_facts(type(value)).lineage:
         numpy: Any = sys.modules["numpy"]
-        return (numpy.ndarray.view(value, numpy.ndarray).ravel()[index],)
+        plain = numpy.ndarray.view(value, numpy.ndarray)
+        return (plain.flat[index],) if index < plain.size else None
     return None
 
 
@@ -237,8 +238,7 @@ def _known(value: object, depth: int = 0) -> str:
         columns = _sequence(list(table.columns), "[]", 1)
         return f"DataFrame({len(table)} rows, columns {columns})"
     if "numpy.generic" in facts.lineage:
-        number: Any = value
-        return f"{type(value).__name__}({number.item()!r})"
+        return f"{facts.name.rpartition('.')[2]}({_number(value)})"
     if librarystate.is_stream(value):
         return f"{facts.name} at {_position(value)}"
     if "builtins.BaseException" in facts.lineage:
@@ -266,6 +266,15 @@ def _known(value: object, depth: int = 0) -> str:
         if type(each) is not str or len(each) <= _WORDS_MAX
     ]
     return f"<{' '.join([facts.name, *told[:_ATTRIBUTES]])}>"
+
+
+def _number(value: object) -> str:
+    """Show what a scalar of numpy's holds, by numpy's own means also where its class is the user's."""
+    numpy: Any = sys.modules["numpy"]
+    plain = numpy.generic.item(value)
+    # Python has no such numbers: they are their own items.
+    is_long = type(plain) is numpy.longdouble or type(plain) is numpy.clongdouble
+    return repr(plain) if is_long else _text(plain, 1)
 
 
 def _array(kind: str, plain: Any) -> str:

@@ -14,10 +14,8 @@ from collections.abc import Callable
 
 from twice.foundation.seeds import Seed
 from twice.recording.streams.arrival import Arrivals
-from twice.recording.streams.governed import Governed
+from twice.recording.streams.governed import RESERVED, Governed
 from twice.recording.streams.python_streams import GovernedRandom
-
-RESERVED = "global"
 
 
 def shared_position() -> bytes:

@@ -13,7 +13,9 @@ from twice.errors import (
     StreamShared,
     StreamStateRefused,
     StreamTaken,
+    UsageError,
 )
+from twice.recording.streams.governed import RESERVED
 
 
 def taken_refused(name: str, kind: str) -> StreamTaken:
@@ -30,7 +32,7 @@ def reserved_refused(name: str) -> StreamTaken:
     """Make the error for a name that belongs to the shared generators."""
     return StreamTaken(
         f"The name {name!r} is reserved.",
-        "Names under 'global/' belong to the generators that modules share.",
+        f"Names under '{RESERVED}/' belong to the generators that modules share.",
         f"Take another path, such as {'my-' + name!r}.",
         name=name,
     )
@@ -68,9 +70,9 @@ def owners_refused(name: str, owners: Sequence[str]) -> StreamShared:
     )
 
 
-def unknown_refused(name: str, known: Sequence[str]) -> StreamStateRefused:
+def unknown_refused(name: str, known: Sequence[str]) -> UsageError:
     """Make the error for a declaration that names no stream."""
-    return StreamStateRefused(
+    return UsageError(
         f"There is no stream {name!r} to be shared.",
         f"Expected one of {', '.join(known) or 'none: no stream was taken yet'}.",
         "Take the stream first, and then declare it.",

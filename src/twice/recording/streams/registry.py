@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from twice.foundation.seeds import RULE, Seed, SeedLedger, derive, path_segments
 from twice.recording.streams import drawing
 from twice.recording.streams.adopting import GovernedGetter, governed
-from twice.recording.streams.global_streams import RESERVED, SharedGenerators
-from twice.recording.streams.governed import Governed
+from twice.recording.streams.global_streams import SharedGenerators
+from twice.recording.streams.governed import RESERVED, Governed, is_shared
 from twice.recording.streams.ownership import find_owners
 from twice.recording.streams.python_streams import GovernedRandom, PythonStream
 from twice.recording.streams.refusals import (
@@ -158,7 +158,7 @@ class Streams:
         """Declare that several components draw from these streams, and that their numbers depend on each other.
 
         Raises:
-            StreamStateRefused: E-RNG-004, for a name that was not taken.
+            UsageError: E-USE-001, for a name that was not taken.
         """
         for name in names:
             if name not in self._live:
@@ -178,7 +178,7 @@ class Streams:
         held = {
             id(each.generator): name
             for name, each in self._live.items()
-            if name not in free and not name.startswith(RESERVED + "/")
+            if name not in free and not is_shared(name)
         }
         for name, owners in sorted(find_owners(held, components).items()):
             if len(owners) > 1:
@@ -323,7 +323,7 @@ class Streams:
             del self._live[name]
         else:
             stream.write(self._starts[name])
-            if not name.startswith(RESERVED + "/"):
+            if not is_shared(name):
                 self._given_back[name] = self._live.pop(name)
         self._parts = None
 

@@ -1,6 +1,6 @@
 """What this environment says that sheets have to say: versions, threads, known answers of our own forms.
 
-Invariant: libraries are asked for their versions and imported by nobody for that.
+Invariant: no library is imported for its version, but numpy, whose BLAS is pinned as well.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 
 from twice.foundation.digests import digest_value
 from twice.foundation.seeds import Seed
+from twice.recording.environment import measure_versions
 from twice.specifying.draws import first_draws
 from twice.specifying.filling.proposal import Proposal, rows
 from twice.specifying.frontmatter import Row, Value
@@ -25,8 +26,12 @@ _KNOWN: Final = ('{"a":[1,1.0,-0.0],"b":null}', '["\\u00e9",true,"e\\u0301"]', "
 
 def from_environment(workspace: Workspace) -> Iterator[Proposal]:
     """Give what can be read from the interpreter and its libraries."""
-    yield Proposal("08", "pins", _pins(_NUMERIC), _SOURCE)
-    yield Proposal("11", "pins", _pins(_ENCODING), _SOURCE)
+    if workspace.get("08") is not None:
+        here = measure_versions()
+        names = sorted({*_NUMERIC, *here.arithmetic} & here.versions.keys())
+        yield Proposal("08", "pins", _pins({each: here.versions[each] for each in names}), _SOURCE)
+    encoding = {each: _version(each) for each in _ENCODING}
+    yield Proposal("11", "pins", _pins(encoding), _SOURCE)
     yield Proposal("11", "vectors", known_answers(), "computed by twice")
     numpy = _version("numpy")
     streams = workspace.get("03")
@@ -41,8 +46,7 @@ def known_answers() -> Value:
     return rows({"value": each, "digest": str(digest_value(json.loads(each)))} for each in _KNOWN)
 
 
-def _pins(names: tuple[str, ...]) -> Value:
-    found: Mapping[str, str] = {name: _version(name) for name in names}
+def _pins(found: Mapping[str, str]) -> Value:
     return rows({"library": name, "version": each} for name, each in found.items() if each)
 
 

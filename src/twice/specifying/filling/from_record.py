@@ -11,12 +11,12 @@ from typing import Any, Final
 from twice.foundation.determinism_class import Predicate
 from twice.recording.config import in_settings
 from twice.recording.runrecord import RunRecord
+from twice.recording.streams.governed import is_shared
 from twice.specifying.filling.proposal import Proposal, rows
 from twice.specifying.kinds import UNKNOWN
 from twice.specifying.sheets.snapshots import StateKind
 from twice.specifying.vector import vector_digest
 
-_GOVERNED: Final = "global/"  # streams that exist whether or not anybody draws from them
 _KINDS: Final = {"numpy": "numpy", "python": "python", "torch": "torch", "jax": "jax"}
 _SOURCES: Final = {
     "clock": "clock",
@@ -80,7 +80,7 @@ def _drawn(record: RunRecord) -> dict[str, Mapping[str, Any]]:
     return {
         name: facts
         for name, facts in sorted(streams.items())
-        if facts.get("draws") or not name.startswith(_GOVERNED)
+        if facts.get("draws") or not is_shared(name)
     }
 
 

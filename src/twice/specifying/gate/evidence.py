@@ -109,6 +109,7 @@ class Trial:
         threads: threads of each BLAS that was loaded when it ended.
         kernels: the kernels that each of them chose.
         dispatch: instruction sets that numpy used.
+        numpy: whether it counted by numpy, which twice loads in every run.
         kept: whether subnormal numbers were kept, when it began and when it ended.
         asked: what the program asked of the world, by source, and how often.
         asked_by_libraries: what libraries asked for themselves.
@@ -132,6 +133,7 @@ class Trial:
     threads: Mapping[str, int]
     kernels: Mapping[str, str]
     dispatch: tuple[str, ...]
+    numpy: bool
     kept: bool
     asked: Mapping[str, int]
     asked_by_libraries: tuple[str, ...]
@@ -275,6 +277,8 @@ class Policies:
     Args:
         libraries: versions, in the fresh process.
         recorded: versions, in the record.
+        arithmetic: by the names of libraries in the fresh process that numbers rest on, what each is: BLAS,
+            NumPy or libm.
         threads: threads of each BLAS that is loaded, in the fresh process.
         caps: variables that cap threads, in the fresh process.
         denormals: whether subnormal numbers are kept there.
@@ -283,6 +287,7 @@ class Policies:
 
     libraries: Mapping[str, str]
     recorded: Mapping[str, str]
+    arithmetic: Mapping[str, str]
     threads: Mapping[str, int]
     caps: Mapping[str, str]
     denormals: bool

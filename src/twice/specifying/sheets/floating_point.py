@@ -22,7 +22,7 @@ SHEET: Final = Sheet(
                 least=1,
                 unique="library",
             ),
-            "libraries whose bits are relied on",
+            "libraries whose bits are relied on: NumPy, its BLAS, and the C library for libm",
         ),
         Item(
             "reductions",

@@ -73,10 +73,15 @@ def _shown(facts: Facts) -> Found:
 
 
 def _pins(facts: Facts, sheet: Artifact) -> Iterator[str]:
-    policies = there(facts.policies)
+    """Hold each pin against the versions in runs, and BLAS, NumPy and libm against the pins, where they are used."""
+    policies, trial = there(facts.policies), there(facts.trial)
     where = place(facts, "08", "pins")
-    for row in sheet.rows("pins"):
-        library, pinned = str(row.get("library")), str(row.get("version"))
+    pins = {str(row.get("library")): str(row.get("version")) for row in sheet.rows("pins")}
+    for library, kind in policies.arithmetic.items():
+        if library not in pins and (trial.numpy or kind == "libm"):
+            has = f"a run here has {library} {policies.libraries[library]}"
+            yield f"{where}: no row pins {kind}, and {has}"
+    for library, pinned in pins.items():
         for what, versions in (
             ("a run here", policies.libraries),
             ("the trial", policies.recorded),

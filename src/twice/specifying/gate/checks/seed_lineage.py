@@ -8,6 +8,7 @@ from typing import Final
 
 from twice.errors import TwiceError
 from twice.foundation.seeds import RULE, Seed, derive
+from twice.recording.streams.governed import is_shared
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate.check import Check, gaps, outside, place, within
 from twice.specifying.gate.facts import Facts, there
@@ -52,11 +53,7 @@ def _shown(facts: Facts) -> Found:
     if seeds is None:
         return Found()
     named = {str(row["stream"]) for row in seeds.rows("names") if "stream" in row}
-    drawn = [
-        name
-        for name, each in trial.streams.items()
-        if each.draws and not name.startswith("global/")
-    ]
+    drawn = [name for name, each in trial.streams.items() if each.draws and not is_shared(name)]
     where = place(facts, "02", "names")
     faults = [
         f"{where}: the run draws from {name!r}, which is not named"

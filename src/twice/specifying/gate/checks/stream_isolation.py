@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.foundation.seeds import Seed
+from twice.recording.streams.governed import RESERVED, is_shared
 from twice.specifying.artifact import Artifact
 from twice.specifying.draws import first_draws
 from twice.specifying.gate.check import Check, gaps, place
@@ -61,7 +62,7 @@ def _shown(facts: Facts) -> Found:
     where = place(facts, "03", "slots")
     faults = []
     for name, each in trial.streams.items():
-        if name.startswith("global/"):
+        if is_shared(name):
             continue
         kind = slots.get(name)
         if kind is None:
@@ -70,7 +71,7 @@ def _shown(facts: Facts) -> Found:
             faults.append(f"{where}: {name!r} is of the kind {each.kind}, not {kind}")
     faults += [
         f"everybody draws from {name}, and sheet 03 does not accept that in shared"
-        for name in (each.removeprefix("global/") for each in trial.globals_used)
+        for name in (each.removeprefix(f"{RESERVED}/") for each in trial.globals_used)
         if name not in shared
     ]
     faults += [
@@ -78,7 +79,7 @@ def _shown(facts: Facts) -> Found:
     ]
     evidence = (
         (
-            f"{len(slots)} slots; {sum(not name.startswith('global/') for name in trial.streams)} streams "
+            f"{len(slots)} slots; {sum(not is_shared(name) for name in trial.streams)} streams "
             "in the record, none taken twice"
         ),
         (

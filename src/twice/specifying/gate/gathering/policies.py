@@ -40,8 +40,9 @@ def gather_policies(bench: Bench) -> Policies | Unavailable:
         name: each.shown for name, each in surroundings.variables.items()
     }
     return Policies(
-        libraries=_versions(fresh),
-        recorded=_versions(recorded),
+        libraries=fresh.versions,
+        recorded=recorded.versions,
+        arithmetic=fresh.arithmetic,
         threads={each.where: each.threads for each in fresh.blas},
         caps={name: variables[name] for name in sorted(THREAD_CAPS) if name in variables},
         denormals=keeps_subnormals(fresh.probes),
@@ -52,17 +53,6 @@ def gather_policies(bench: Bench) -> Policies | Unavailable:
 def keeps_subnormals(probes: Mapping[str, str]) -> bool:
     """Whether probes say that subnormal numbers are kept, as IEEE 754 has it."""
     return all(probes.get(name) == kept for name, kept in _KEPT.items())
-
-
-def _versions(measured: Fingerprint) -> dict[str, str]:
-    blas = {each.internal_api: each.version for each in measured.blas}
-    name, _, number = measured.os.libc.partition(" ")
-    return {
-        **dict(measured.libraries),
-        **blas,
-        **({name: number} if number else {}),
-        "python": measured.python.version,
-    }
 
 
 def _plain(settings: Mapping[str, object]) -> dict[str, str]:

@@ -5,14 +5,16 @@ Invariant: what is told of a run is read from its record.
 
 from __future__ import annotations
 
+import ast
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from twice.errors import StreamOffThread, StreamShared, StreamTaken, TwiceError
-from twice.foundation.environment import Fingerprint
+from twice.foundation.environment import NUMERIC_LIBRARIES, Fingerprint
 from twice.recording.effects.ops import FILE_READ
 from twice.recording.placing import Placing
 from twice.recording.runrecord import RunRecord
@@ -28,6 +30,8 @@ from twice.specifying.gate.machine import Gpu
 from twice.specifying.shown import holds_floats
 
 _OF_EFFECTS: Final = frozenset({"effect", SEAL})
+_BY_NUMPY: Final = NUMERIC_LIBRARIES - {"mkl", "numpy"}
+"""Libraries that count by numpy; the record names mkl in every run."""
 
 
 def gather_trial(bench: Bench) -> Trial | Unavailable:
@@ -41,6 +45,7 @@ def gather_trial(bench: Bench) -> Trial | Unavailable:
         effects = ending["effects"]
         numerics: Mapping[str, Any] = ending.get("numerics", {})
         environment = Fingerprint.from_json(record.identity["environment"])
+        files = tuple(_files(record, bench.project))
         return Trial(
             ticks=record.ticks,
             points=len(record.reader.points),
@@ -61,6 +66,7 @@ def gather_trial(bench: Bench) -> Trial | Unavailable:
             threads=dict(sorted(numerics.get("threads", {}).items())),
             kernels=dict(sorted(numerics.get("kernels", {}).items())),
             dispatch=tuple(environment.dispatch.get("numpy", "").split()),
+            numpy=uses_numpy(ending, [bench.project / each for each in files]),
             kept=keeps_subnormals(environment.probes)
             and keeps_subnormals(numerics.get("probes", environment.probes)),
             asked={name: int(count) for name, count in sorted(effects["strict"].items())},
@@ -68,7 +74,7 @@ def gather_trial(bench: Bench) -> Trial | Unavailable:
             floats=bool(holds_floats(record)),
             snapshots=len(record.reader.snapshots),
             algorithm=record.setup.algorithm.value,
-            files=tuple(_files(record, bench.project)),
+            files=files,
             read=tuple(_read(record, bench.project)),
             tracked_twice=tuple(tuple(each) for each in ending.get("tracked_twice", ())),
         )
@@ -80,6 +86,16 @@ def _gpu(numerics: Mapping[str, Any]) -> Gpu | None:
         return None
     return Gpu(
         tuple(told["reached"]), str(told["driver"]), tuple(told["cards"]), dict(told["switches"])
+    )
+
+
+def uses_numpy(ending: Mapping[str, Any], sources: Iterable[Path]) -> bool:
+    """Whether a run drew from numpy, loaded what counts by it, or loaded source code that imports it."""
+    streams = ending.get("streams", {}).values()
+    return (
+        any(each["kind"] == "numpy" and each["draws"] != 0 for each in streams)
+        or not _BY_NUMPY.isdisjoint(ending.get("imported", ()))
+        or any("numpy" in _imported(each) for each in sources)
     )
 
 
@@ -123,6 +139,16 @@ def gather_sealed(bench: Bench) -> Sealed | Unavailable:
     beside = tuple(in_words(row) for row in unsupported_rows(statement.inventory))
     of_effects = failure is None or failure.name in _OF_EFFECTS
     return Sealed(statement.result, first, of_effects, beside)
+
+
+def _imported(source: Path) -> Iterator[str]:
+    """Give the top-level packages that a file imports; none of one that cannot be read."""
+    with suppress(OSError, SyntaxError, ValueError):
+        for node in ast.walk(ast.parse(source.read_bytes())):
+            if isinstance(node, ast.Import):
+                yield from (alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                yield str(node.module).partition(".")[0]
 
 
 def _read(record: RunRecord, project: Path) -> Iterator[str]:
