@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from twice.diagnosis.object_digest.state import State, in_bytes
-from twice.foundation.object_attributes import ClassFacts, class_name
+from twice.foundation.object_attributes import ClassFacts, class_name, class_namespace
 
 _AHEAD_MAX = 1 << 12
 _OVER_COLLECTIONS = frozenset(
@@ -161,7 +161,8 @@ def _read_binary_file(value: Any, facts: ClassFacts) -> State:
 
 def _read_future(value: Any, facts: ClassFacts) -> State:
     """A future or task: its result, its exception, and the coroutine that computes it."""
-    kinds = [base.__dict__ for base in facts.bases if base.__module__ == "_asyncio"]
+    own = [base for base in facts.bases if class_name(base).startswith("_asyncio.")]
+    kinds: list[dict[str, Any]] = [dict(class_namespace(base)) for base in own]
     names = ("_state", "_result", "_exception", "_coro", "_fut_waiter")
     held = [(name, kind[name].__get__(value)) for name in names for kind in kinds if name in kind]
     return State(pairs=list(held), attributes=facts.python_made)

@@ -16,6 +16,7 @@ import collections
 import datetime as dt
 import decimal
 import functools
+import pathlib
 import random
 import sys
 import types
@@ -234,10 +235,16 @@ def _decimal(value: Any, _: ClassFacts) -> State:
 
 
 def _path(value: Any, facts: ClassFacts) -> State:
-    for base in facts.bases:  # the cached parts and hash are not state
-        if base.__module__.startswith("pathlib") and "__str__" in base.__dict__:
-            return State(chunks=in_bytes(base.__dict__["__str__"](value)))
-    return State()
+    """A path by its text, which a path of our own tells: the user's would keep it, and it is no state."""
+    slots = dict(facts.slots)
+    kept = slots.get("_raw_paths") or slots["_parts"]  # as of Python 3.12, and before
+    try:
+        texts = [str.__str__(each) for each in kept.__get__(value)]
+    except AttributeError:  # it was never made whole
+        return State()
+    is_foreign = derives(facts, pathlib.PureWindowsPath)
+    own = pathlib.PureWindowsPath if is_foreign else pathlib.PurePosixPath
+    return State(chunks=in_bytes(str(own(*texts))))
 
 
 def _array(value: Any, _: ClassFacts) -> State:

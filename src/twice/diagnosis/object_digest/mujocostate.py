@@ -18,6 +18,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from twice.foundation.object_attributes import class_facts
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -56,8 +58,8 @@ OUTPUT_ATTRIBUTES: tuple[str, ...] = (
 
 def is_mjdata(value: object) -> bool:
     """Whether a value is a MuJoCo ``MjData``; MuJoCo is not imported to find out."""
-    kind = type(value)
-    return kind.__name__ == "MjData" and kind.__module__.partition(".")[0] == "mujoco"
+    package, _, name = class_facts(type(value)).name.partition(".")
+    return package == "mujoco" and name.rpartition(".")[2] == "MjData"
 
 
 def mjdata_fields(data: Any) -> dict[str, np.ndarray[Any, Any] | float]:
@@ -74,7 +76,7 @@ def mjdata_fields(data: Any) -> dict[str, np.ndarray[Any, Any] | float]:
     fields: dict[str, Any] = {}
     for bit in state_bits():
         attribute = STATE_ATTRIBUTES.get(bit, "")
-        value = getattr(data, attribute, None) if attribute else None
+        value = _read(data, attribute) if attribute else None
         if value is None:
             value = _by_bit(data, bit)
         if isinstance(value, float) or value.size:
@@ -84,7 +86,7 @@ def mjdata_fields(data: Any) -> dict[str, np.ndarray[Any, Any] | float]:
 
 def mjdata_outputs(data: Any) -> dict[str, np.ndarray[Any, Any]]:
     """Every non-empty output that tasks read between two steps, as live views, by name."""
-    found = {name: getattr(data, name, None) for name in OUTPUT_ATTRIBUTES}
+    found = {name: _read(data, name) for name in OUTPUT_ATTRIBUTES}
     return {name: value for name, value in found.items() if value is not None and value.size}
 
 
@@ -100,9 +102,15 @@ def state_bits() -> list[str]:
     return [name for name, bit in members.items() if bit & whole and bit & (bit - 1) == 0]
 
 
+def _read(data: Any, name: str) -> Any:
+    """Read an attribute by MuJoCo's own class, or None where this version has none of the name."""
+    own = getattr(sys.modules["mujoco"].MjData, name, None)
+    return None if own is None else own.__get__(data)
+
+
 def _by_bit(data: Any, bit: str) -> np.ndarray[Any, Any]:
     mujoco, numpy = sys.modules["mujoco"], sys.modules["numpy"]
     spec = getattr(mujoco.mjtState, _PREFIX + bit)
-    values: np.ndarray[Any, Any] = numpy.empty(mujoco.mj_stateSize(data.model, spec))
-    mujoco.mj_getState(data.model, data, values, spec)
+    values: np.ndarray[Any, Any] = numpy.empty(mujoco.mj_stateSize(_read(data, "model"), spec))
+    mujoco.mj_getState(_read(data, "model"), data, values, spec)
     return values

@@ -13,7 +13,18 @@ from typing import Any
 
 from twice.diagnosis.object_digest.mujocostate import mjdata_fields, mjdata_outputs
 from twice.diagnosis.object_digest.state import State, in_bytes
-from twice.foundation.object_attributes import ClassFacts
+from twice.foundation.object_attributes import (
+    ClassFacts,
+    attributes,
+    class_facts,
+    class_name,
+    class_namespace,
+)
+
+_INDEX_DATA = frozenset({"_data", "_range", "_levels"})
+_INDEX_PARTS = _INDEX_DATA | {"_codes", "_name", "_names"}
+"""Attributes of pandas' indexes that are no caches."""
+_BACKED = "pandas._libs.arrays.NDArrayBacked"
 
 
 def read_array(value: Any, facts: ClassFacts) -> Any:
@@ -43,35 +54,61 @@ def _jax_array(value: Any, facts: ClassFacts) -> State:
     return State(values=(plain,))
 
 
-def _pandas_table(value: Any, _: ClassFacts) -> State:
+def _pandas_table(value: Any, facts: ClassFacts) -> State:
     """A frame or a series: its axes, its columns by blocks of one type, and its name."""
-    held = object.__getattribute__(value, "__dict__")
-    manager = held["_mgr"]
-    plain: Any = sys.modules["numpy"].asarray
-    blocks = [(block.mgr_locs.as_array, plain(block.values)) for block in manager.blocks]
-    parts = (held.get("_name"), *manager.axes, *blocks)
-    return State(values=parts)
+    held = dict(attributes(value, facts))
+    manager: Any = held["_mgr"]
+    blocks = [(block.mgr_locs.as_array, block.values) for block in manager.blocks]
+    return State(values=(held.get("_name"), *manager.axes, *blocks))
 
 
-def _pandas_index(value: Any, _: ClassFacts) -> State:
-    index: Any = sys.modules["pandas"].Index
-    parts = (list(index.names.__get__(value)), index.to_numpy(value))
-    return State(values=parts)
+def read_frame(value: object, facts: ClassFacts) -> tuple[int, list[object]] | None:
+    """Return the number of rows and the labels of columns; None unless it is pandas' own down to its axes."""
+    if facts.name not in {"pandas.DataFrame", "pandas.core.frame.DataFrame"}:
+        return None
+    manager: Any = dict(attributes(value, facts))["_mgr"]
+    if not all(_is_pandas_own(class_facts(type(axis))) for axis in manager.axes):
+        return None
+    columns, rows = manager.axes
+    return len(rows), list(columns)
 
 
-def _pandas_array(value: Any, _: ClassFacts) -> State:
-    plain = sys.modules["numpy"].asarray(value)
-    return State(chunks=in_bytes(str(value.dtype)), values=(plain,))
+def _is_pandas_own(facts: ClassFacts) -> bool:
+    return facts.name.startswith("pandas.")
 
 
-def _polars_series(value: Any, _: ClassFacts) -> State:
-    parts = (value.name, str(value.dtype), value.to_numpy())
-    return State(values=parts)
+def _pandas_index(value: Any, facts: ClassFacts) -> State:
+    held = attributes(value, facts)
+    parts = [each for each in held if each[0] in _INDEX_PARTS]
+    if not any(name in _INDEX_DATA for name, _ in parts):
+        return State(
+            caveat=f"{facts.name} is laid out in an unknown way; its items were not compared"
+        )
+    return State(pairs=list(parts))
 
 
-def _polars_frame(value: Any, _: ClassFacts) -> State:
-    columns = value.get_columns()
-    return State(values=tuple(columns))
+def _pandas_array(value: Any, facts: ClassFacts) -> State:
+    if _is_pandas_own(facts):
+        return State(
+            chunks=in_bytes(str(value.dtype)), values=(sys.modules["numpy"].asarray(value),)
+        )
+    # Of the user's class, only what it holds: some of pandas' classes keep that in C.
+    backed: list[dict[str, Any]] = [
+        dict(class_namespace(base)) for base in facts.bases if class_name(base) == _BACKED
+    ]
+    held = [own[name].__get__(value) for own in backed for name in ("_dtype", "_ndarray")]
+    return State(values=tuple(held), attributes=True)
+
+
+def _polars_series(value: Any, facts: ClassFacts) -> State:
+    held: Any = dict(attributes(value, facts))["_s"]
+    plain = sys.modules["polars"].Series._from_pyseries(held)
+    return State(values=(plain.name, str(plain.dtype), plain.to_numpy()))
+
+
+def _polars_frame(value: Any, facts: ClassFacts) -> State:
+    held: Any = dict(attributes(value, facts))["_df"]
+    return State(values=tuple(sys.modules["polars"].DataFrame._from_pydf(held).get_columns()))
 
 
 def _mjdata(value: Any, _: ClassFacts) -> State:

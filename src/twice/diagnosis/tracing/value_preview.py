@@ -233,10 +233,9 @@ def _known(value: object, depth: int = 0) -> str:
         plain = tables.read_array(value, facts)
         if plain is not None:
             return _array("tensor" if "torch.Tensor" in facts.lineage else "jax array", plain)
-    if facts.name in {"pandas.DataFrame", "pandas.core.frame.DataFrame"}:
-        table: Any = value
-        columns = _sequence(list(table.columns), "[]", 1)
-        return f"DataFrame({len(table)} rows, columns {columns})"
+    frame = tables.read_frame(value, facts)
+    if frame is not None:
+        return f"DataFrame({frame[0]} rows, columns {_sequence(frame[1], '[]', 1)})"
     if "numpy.generic" in facts.lineage:
         return f"{facts.name.rpartition('.')[2]}({_number(value)})"
     if librarystate.is_stream(value):
