@@ -107,7 +107,8 @@ def _options() -> argparse.Namespace:
 
 
 def _draw(each: Draw) -> Place:
-    return Place(each.path, each.line, each.call, each.function)
+    fault = f"is {each.origin.note}" if each.origin.unreached else ""
+    return Place(each.path, each.line, each.call, each.function, fault)
 
 
 def _ask(each: Ask) -> Place:

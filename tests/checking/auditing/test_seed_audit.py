@@ -142,7 +142,7 @@ def test_a_process_wide_stream_belongs_to_whoever_seeds_it(tmp_path: Path) -> No
 def test_a_script_that_seeds_does_not_seed_another_script(tmp_path: Path) -> None:
     draws = audited(
         tmp_path,
-        one="import random\nrandom.seed(7)\nrandom.random()\n",
+        one="import random, sys\nrandom.seed(int(sys.argv[1]))\nrandom.random()\n",
         two="import random\nrandom.random()\n",
     )
 

@@ -111,6 +111,12 @@ NOT_PINNED = [
 
 SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = [
     (3, "M", changed("code", orphans=(HERE,)), "src/herd.py:3: random.random() has no owner"),
+    (
+        3,
+        "M",
+        changed("code", orphans=(replace(HERE, fault="is seeded with 42"),)),
+        "src/herd.py:3: random.random() is seeded with 42",
+    ),
     (4, "M", changed("code", shared=(HERE,)), "one generator serves several"),
     (4, "M", changed("trial", globals_used=("global/numpy",)), "everybody draws from numpy"),
     (3, "S", changed("reseeded", is_moved=False), "another seed gives the same run"),

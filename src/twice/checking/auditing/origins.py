@@ -49,6 +49,7 @@ class Origin:
         seed: the text of the seed, "" when there is none.
         attribute: the attribute that holds it, when another object does.
         note: what else is to be known, as the end of a sentence.
+        unreached: whether the run's seed never reaches it, although it has one.
     """
 
     owner: Owner
@@ -56,6 +57,7 @@ class Origin:
     seed: str = ""
     attribute: str = ""
     note: str = ""
+    unreached: bool = False
 
 
 class Origins:

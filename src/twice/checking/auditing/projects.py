@@ -21,7 +21,8 @@ from twice.checking.auditing.settling import settled
 from twice.checking.catalogue import Catalogue
 from twice.checking.policy import Policy, Zone
 from twice.checking.reading import decoded, package_of, read
-from twice.checking.rules import streams
+from twice.checking.rules import seed_sources, streams
+from twice.checking.rules.seed_callers import SeedCallers
 from twice.checking.syntax.module import Module
 
 _WANTED: Final = frozenset(
@@ -62,6 +63,7 @@ class FileFacts:
         native: where code that is not Python is loaded.
         module: its dotted name.
         imports: what it imports, by qualified name, sorted.
+        sources: what it seeds from, and calls, for ``seed_callers``.
     """
 
     path: str
@@ -76,6 +78,7 @@ class FileFacts:
     native: tuple[Noted, ...]
     module: str
     imports: tuple[str, ...]
+    sources: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,13 @@ class Project:
         """Every place that draws, makes or seeds, with its owner over all files."""
         found = [each for one in self.files for each in one.draws]
         reach = streams.Project({one.path: _as_facts(one) for one in self.files})
-        return settled(found, lru_cache(maxsize=None)(reach.seeded))
+        sources = {
+            one.path: one.sources for one in self.files if one.sources and one.zone != Zone.TESTS
+        }
+        unreached = {
+            f"{each.path}:{each.line}": each.note for each in SeedCallers(sources).unreached()
+        }
+        return settled(found, lru_cache(maxsize=None)(reach.seeded), unreached)
 
     @property
     def asks(self) -> tuple[Ask, ...]:
@@ -181,6 +190,7 @@ def _file(path: str, package: str, text: str, zone: str, catalogue: Catalogue) -
         ),
         module=module.name,
         imports=tuple(sorted({*module.survey.imported, *module.survey.stars})),
+        sources=None if zone == Zone.TESTS else seed_sources.gather(module),
     )
     module.close()
     return facts

@@ -75,8 +75,8 @@ class Draw:
 
     @property
     def is_orphan(self) -> bool:
-        """Whether nobody owns what is drawn."""
-        return self.origin.owner is Owner.NOBODY
+        """Whether nobody owns what is drawn, or its owner seeds it with what is not the run's."""
+        return self.origin.owner is Owner.NOBODY or self.origin.unreached
 
 
 def seeds(module: Module, zone: str = "core") -> Iterator[Draw]:

@@ -2,14 +2,15 @@
 
 A process-wide stream is seeded for a file when something in its reach seeds it: the file itself, a
 file that uses it, or one that such a file imports. The rules about process-wide streams see it the
-same way.
+same way. A seed that is written into the program, or a default that a call relies on, owns nothing: its
+generator keeps its owner and is an orphan, with a note that says why.
 
 Invariant: there are as many draws after as before, in the same order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from twice.checking.auditing.origins import Origin, Owner
@@ -31,12 +32,17 @@ class _Known:
     reach: Callable[[str], frozenset[str]]
 
 
-def settled(found: Sequence[Draw], reach: Callable[[str], frozenset[str]]) -> tuple[Draw, ...]:
+def settled(
+    found: Sequence[Draw],
+    reach: Callable[[str], frozenset[str]],
+    unreached: Mapping[str, str] | None = None,
+) -> tuple[Draw, ...]:
     """Settle over all files who owns process-wide streams and generators that other objects hold.
 
     Args:
         found: what every file gave.
         reach: gives the libraries whose streams are seeded in reach of a file.
+        unreached: for each ``path:line`` that seeds with what is not the run's, why; none by default.
     """
     known = _Known({}, {}, reach)
     for each in found:
@@ -50,7 +56,16 @@ def settled(found: Sequence[Draw], reach: Callable[[str], frozenset[str]]) -> tu
             attribute = each.stream.rpartition(".")[2] if "." in each.stream else ""
             if attribute and each.zone != "tests":
                 known.held.setdefault(attribute.strip(" ,()"), []).append(each)
-    return tuple(_settled(each, known) for each in found)
+    notes = unreached or {}
+    return tuple(_unreached(_settled(each, known), notes) for each in found)
+
+
+def _unreached(each: Draw, notes: Mapping[str, str]) -> Draw:
+    origin, note = each.origin, notes.get(each.where)
+    if note is None or each.is_orphan or origin.owner not in {Owner.GENERATOR, Owner.PROCESS}:
+        return each
+    note = f"{note}; {origin.note}" if origin.note else note
+    return replace(each, origin=replace(origin, note=note, unreached=True))
 
 
 def _settled(each: Draw, known: _Known) -> Draw:

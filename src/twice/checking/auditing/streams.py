@@ -34,6 +34,7 @@ class Stream:
         draws: how many places draw from it.
         first: ``path:line`` of the first place that draws, or makes it.
         zone: what part of the project that place is.
+        unreached: whether the run's seed never reaches it, although it has one.
     """
 
     name: str
@@ -44,11 +45,12 @@ class Stream:
     draws: int
     first: str
     zone: str
+    unreached: bool = False
 
     @property
     def is_orphan(self) -> bool:
-        """Whether nobody owns it."""
-        return self.owner is Owner.NOBODY
+        """Whether nobody owns it, or its owner seeds it with what is not the run's."""
+        return self.owner is Owner.NOBODY or self.unreached
 
     @property
     def is_idle(self) -> bool:
@@ -58,7 +60,7 @@ class Stream:
     @property
     def whose(self) -> str:
         """Who owns it, in words."""
-        if self.is_orphan:
+        if self.owner is Owner.NOBODY:
             return self.note
         words = _WORDS[self.owner]
         if self.owner in {Owner.GENERATOR, Owner.PROCESS} and self.seed:
@@ -73,8 +75,13 @@ def streams(draws: Sequence[Draw]) -> tuple[Stream, ...]:
         if each.zone != "tests" and each.what is not What.SEEDS:
             groups.setdefault(_key(each), []).append(each)
     found = [_stream(group) for group in groups.values()]
-    reseeded = [each for each in draws if each.what is What.SEEDS and each.is_orphan]
-    found.extend(_stream([each]) for each in reseeded if each.zone != "tests")
+    said = {each.made for each in found}
+    found.extend(
+        _stream([each])
+        for each in draws
+        if each.what is What.SEEDS and each.is_orphan and each.zone != "tests"
+        and not (each.origin.unreached and each.where in said)
+    )  # fmt: skip
     return tuple(
         sorted(
             found,
@@ -98,7 +105,7 @@ def _key(each: Draw) -> tuple[str, str]:
 def _stream(group: list[Draw]) -> Stream:
     drawn = [each for each in group if each.what is What.DRAWS]
     made = next((each for each in group if each.what is What.MAKES), None)
-    one = made or group[0]
+    one = next((each for each in group if each.origin.unreached), made or group[0])
     first = (drawn or group)[0]
     return Stream(
         name=one.stream,
@@ -109,4 +116,5 @@ def _stream(group: list[Draw]) -> Stream:
         draws=len(drawn),
         first=f"{first.path}:{first.line}",
         zone=first.zone,
+        unreached=one.origin.unreached,
     )

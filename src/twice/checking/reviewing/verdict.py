@@ -60,7 +60,9 @@ def verdict_of(
             words = _many(len(medium), "finding")
             reasons.append(f"{words} of medium weight in {_channels(medium)}")
         if orphans:
-            reasons.append(f"{_many(orphans, 'place')} whose random numbers nobody owns")
+            reasons.append(
+                f"{_many(orphans, 'place')} whose random numbers no seed of the run reaches"
+            )
         text = f"Doubtful whether it is {promise}: {' and '.join(reasons)}."
         return Verdict("doubtful", text, 0.7)
     seen = len(project.files) / max(1, len(project.files) + len(project.unread))

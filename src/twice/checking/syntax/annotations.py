@@ -103,3 +103,25 @@ def _sides(node: ast.expr) -> Iterator[ast.expr]:
 
 def _is_rest(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is ...
+
+
+def classes_in(node: ast.expr) -> Iterator[ast.expr]:
+    """Give the names in an annotation that may be the value's class: the members of a union, but for None."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            node = ast.parse(node.value, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+    if isinstance(node, ast.Subscript):
+        inside = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for each in (
+            inside
+            if getattr(node.value, "attr", getattr(node.value, "id", "")) in _THROUGH | {"Union"}
+            else ()
+        ):
+            yield from classes_in(each)
+    elif isinstance(node, ast.BinOp):
+        for side in _sides(node):
+            yield from classes_in(side)
+    elif isinstance(node, (ast.Name, ast.Attribute)):
+        yield node

@@ -23,12 +23,14 @@ class Place:
         line: from 1.
         what: the call, or a few words.
         function: dotted path of the function; "" at the top of the file.
+        fault: what is wrong there, as the end of a sentence; "" where that goes without saying.
     """
 
     path: str
     line: int
     what: str
     function: str = ""
+    fault: str = ""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.what}"

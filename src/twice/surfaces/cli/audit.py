@@ -5,10 +5,12 @@
   twice audit seeds examples --json
 
 seeds: which stream owns each draw: a named stream of the run, a generator and the seed it was made
-from, a process-wide stream, or nobody (an orphan). effects: what is asked of the clock, entropy,
-environment, files, network, processes and host, what becomes of it, and whether it goes through the
-effects layer; raw in the core, it is a gap. Exit code 0 none, 1 orphans or gaps outside of tests, 2
-wrong use, or none and a file that could not be read.
+from, a process-wide stream, or nobody (an orphan). A generator whose seed is written into the
+program, or is a default that a call relies on, is an orphan as well: the run's seed never reaches
+it. effects: what is asked of the clock, entropy, environment, files, network, processes and host,
+what becomes of it, and whether it goes through the effects layer; raw in the core, it is a gap.
+Exit code 0 none, 1 orphans or gaps outside of tests, 2 wrong use, or none and a file that could not
+be read.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from twice.surfaces.cli.showing import add_json, aligned, print_json
 
 if TYPE_CHECKING:
     from twice.checking.auditing.projects import Project
+    from twice.checking.auditing.seeds import Draw
 
 MIXES = True
 
@@ -53,7 +56,7 @@ def _seeds(options: argparse.Namespace) -> int:
     rows = [
         (
             f"{each.path}:{each.line}",
-            "ORPHAN" if each.is_orphan else each.origin.owner.value,
+            _owner(each),
             each.what.value,
             each.call,
             _from(each.where, each.origin.seed, each.origin.note),
@@ -65,6 +68,14 @@ def _seeds(options: argparse.Namespace) -> int:
     print(f"orphans outside of tests: {len(orphans)}")
     _say_unread(project)
     return _code(project, found=bool(orphans))
+
+
+def _owner(each: Draw) -> str:
+    """Who owns it; an orphan that a generator of the project draws keeps that beside the word."""
+    owner = each.origin.owner.value
+    if not each.is_orphan:
+        return owner
+    return f"ORPHAN {owner}" if each.origin.unreached else "ORPHAN"
 
 
 def _from(where: str, seed: str, note: str) -> str:

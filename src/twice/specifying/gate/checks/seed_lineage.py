@@ -65,7 +65,7 @@ def _shown(facts: Facts) -> Found:
     places = [each for each in code.draws if within(each.path, audited)]
     orphans = [each for each in code.orphans if within(each.path, audited)]
     faults += [
-        f"{each} has no owner"
+        f"{each} {each.fault or 'has no owner'}"
         for each in orphans
         if not {each.path, f"{each.path}:{each.function}"} & accepted
     ]
