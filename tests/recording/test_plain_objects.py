@@ -20,6 +20,7 @@ from twice.errors import ComponentRefused, RestoreRefused
 from twice.foundation.encoding import decode, encode, loaded_types
 from twice.recording.components import Component, component_of
 from twice.recording.plain_objects import constants
+from twice.recording.plain_objects.kinds import is_of_twice
 
 
 class Item:
@@ -329,3 +330,13 @@ def test_reading_what_was_put_back_gives_the_same(first: object, second: object)
         assert encode(component.read()) == form
         move(component, form)
         assert encode(component.read()) == form
+
+
+def test_a_class_that_says_nothing_of_itself_stands_in_nobodys_way() -> None:
+    class Nameless(type):
+        __module__ = property(lambda cls: 1 / 0)  # type: ignore[assignment]
+
+    quiet = Nameless("Quiet", (), {})
+
+    assert not is_of_twice(quiet)
+    assert not is_of_twice(Nameless)

@@ -121,7 +121,7 @@ def is_method(value: object) -> bool:
 
 def is_of_twice(kind: type) -> bool:
     """Return whether an object belongs to the run itself: the run, a stream, an effect."""
-    return kind.__module__.partition(".")[0] == "twice"
+    return class_facts(kind).name.startswith("twice.")
 
 
 def is_generator(value: object) -> bool:
