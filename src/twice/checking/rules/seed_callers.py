@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from twice.checking.findings import Found
 from twice.checking.rules.seed_ways import Way, found_at
 from twice.checking.syntax.names import LOCAL
 
-_DEPTH: Final = 8
+_DEPTH: Final = 24
+_NAME_MAX: Final = 300
 UNREACHED: Final = "which the run's seed never reaches"
 
 
@@ -100,6 +102,8 @@ class SeedCallers:
         self._bases: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._calls: dict[tuple[str, str], list[tuple[str, dict[str, Any]]]] = {}
         self._running: set[tuple[str, ...]] = set()
+        self._found: dict[tuple[str, str], tuple[str, str] | None] = {}
+        self._known: dict[tuple[str, ...], _End] = {}
         for path, one in facts.items():
             for each in one["calls"]:
                 for callee in self._callees(path, each):
@@ -116,20 +120,32 @@ class SeedCallers:
 
     # Names and classes, through imports.
 
-    def _find(self, path: str, name: str, depth: int = 0) -> tuple[str, str] | None:
+    def _find(self, path: str, name: str) -> tuple[str, str] | None:
         """The file and the dotted path in it of what a name stands for in a file."""
         if name.startswith(LOCAL):
             return path, name[1:]
-        bits = name.split(".")
+        key = (path.rpartition("/")[0], name)
+        if len(name) > _NAME_MAX:
+            return None  # A package that lends from itself.
+        if key not in self._found:
+            self._found[key] = (
+                None  # While it is looked for: packages may lend from each other in a circle.
+            )
+            self._found[key] = self._imported(path, name.split("."))
+        return self._found[key]
+
+    def _imported(self, path: str, bits: list[str]) -> tuple[str, str] | None:
         for at in range(len(bits) - 1, 0, -1):
             module = self._module(path, ".".join(bits[:at]))
             if module is not None:
-                rest = ".".join(bits[at:])
-                lent = self._facts[module]["imports"].get(bits[at])
-                if lent and depth < _DEPTH:
-                    return self._find(module, ".".join([lent, *bits[at + 1 :]]), depth + 1)
-                for star in self._facts[module]["stars"] if depth < _DEPTH else ():
-                    found = self._find(module, f"{star}.{rest}", depth + 1)
+                one, rest = self._facts[module], ".".join(bits[at:])
+                lent = one["imports"].get(bits[at])
+                if lent:
+                    return self._find(module, ".".join([lent, *bits[at + 1 :]]))
+                for star in one["stars"]:
+                    found = (
+                        self._find(module, f"{star}.{rest}") if self._module(module, star) else None
+                    )
                     if found is not None and self._has(*found):
                         return found
                 return module, rest
@@ -197,25 +213,26 @@ class SeedCallers:
         return ends[0] if ends and all(each.text for each in ends) else _OPEN
 
     def _end(self, path: str, way: Way, place: Relied, depth: int) -> _End:
-        key = (path, *map(str, way[:4]))
+        key = (path, *map(str, way[:4]), place.where if way[-1] else "")
+        if key in self._known:
+            return self._known[key]
         if key in self._running or depth > _DEPTH:
             return _OPEN
         self._running.add(key)
-        try:
-            if way[0] == "fixed":
-                return _End(way[1])
-            if way[0] == "lookup":
-                found = found_at(way[2])
-                return _End(way[1], (Relied(path, found, "", way[1]),))
-            if way[0] == "name":
-                return self._named(path, way[1], place, depth)
-            if way[0] == "given":
-                return self._given(path, way, place, depth)
-            if way[0] == "field":
-                return self._field(path, way, place, depth)
-            return _OPEN
-        finally:
-            self._running.discard(key)
+        end = self._known[key] = self._followed(path, way, place, depth)
+        self._running.discard(key)
+        return end
+
+    def _followed(self, path: str, way: Way, place: Relied, depth: int) -> _End:
+        if way[0] == "fixed":
+            return _End(way[1])
+        if way[0] == "lookup":
+            return _End(way[1], (Relied(path, found_at(way[2]), "", way[1]),))
+        if way[0] == "name":
+            return self._named(path, way[1], place, depth)
+        if way[0] == "given":
+            return self._given(path, way, place, depth)
+        return self._field(path, way, place, depth) if way[0] == "field" else _OPEN
 
     def _named(self, path: str, name: str, place: Relied, depth: int) -> _End:
         """A name of a module, or an attribute of a class."""
@@ -310,19 +327,21 @@ class SeedCallers:
 
     def _only(self, attribute: str) -> tuple[str, str] | None:
         """The one class of the project that has an attribute."""
-        found = [
-            (path, name)
-            for path, one in self._facts.items()
-            for name in dict.fromkeys(
-                [each for each, said in one["classes"].items() if attribute in said["fields"]]
-                + [
-                    each.rpartition(".")[0]
-                    for each in one["names"]
-                    if each.endswith(f".{attribute}")
-                ]
-            )
-        ]
-        return found[0] if len(found) == 1 else None
+        found = self._holders.get(attribute, {})
+        return next(iter(found)) if len(found) == 1 else None
+
+    @cached_property
+    def _holders(self) -> dict[str, dict[tuple[str, str], None]]:
+        """The classes that have an attribute, by its name."""
+        found: dict[str, dict[tuple[str, str], None]] = {}
+        for path, one in self._facts.items():
+            fields = [
+                (name, each) for name, said in one["classes"].items() for each in said["fields"]
+            ]
+            kept = [each.rpartition(".")[::2] for each in one["names"] if "." in each]
+            for name, attribute in (*fields, *kept):
+                found.setdefault(attribute, {})[path, name] = None
+        return found
 
 
 def _once(found: Any) -> Iterator[Relied]:

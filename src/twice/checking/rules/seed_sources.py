@@ -133,7 +133,7 @@ class _Sources:
             slots = {
                 slot: self._ways.of(value, scope)
                 for slot, value in given
-                if _may_seed(module, slot, value)
+                if _may_seed(module, slot, value, name)
             }
             rest = {
                 "super": is_super,
@@ -259,10 +259,10 @@ def _is_number(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) is int
 
 
-def _may_seed(module: Module, slot: str, value: ast.expr) -> bool:
-    """Whether an argument may be a seed: a number, or something that is called so."""
+def _may_seed(module: Module, slot: str, value: ast.expr, callee: str) -> bool:
+    """Whether an argument may be a seed: a number, something that is called so, a word for a function beside it."""
     if isinstance(value, ast.Constant):
-        return value.value is None or _is_number(value)
+        return value.value is None or _is_number(value) or callee.startswith(LOCAL)
     if isinstance(value, (ast.Name, ast.Attribute)):
         return about(slot, WORDS) or about(last_name(value), WORDS)
     if not isinstance(value, _COMPOUND) or not module.speaks_of_seeds:
