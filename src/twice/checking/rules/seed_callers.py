@@ -14,11 +14,11 @@ from functools import cached_property
 from typing import Any, Final
 
 from twice.checking.findings import Found
+from twice.checking.rules.project_names import ProjectNames
 from twice.checking.rules.seed_ways import Way, found_at
 from twice.checking.syntax.names import LOCAL
 
 _DEPTH: Final = 24
-_NAME_MAX: Final = 300
 UNREACHED: Final = "which the run's seed never reaches"
 
 
@@ -93,16 +93,10 @@ class SeedCallers:
 
     def __init__(self, facts: Mapping[str, Any]) -> None:
         self._facts = facts
-        self._modules: dict[str, list[str]] = {}
-        for path, one in facts.items():
-            bits = path.removesuffix(".py").removesuffix("/__init__").split("/")
-            for name in sorted({one["module"], *(".".join(bits[at:]) for at in range(len(bits)))}):
-                self._modules.setdefault(name, []).append(path)
+        self._names = ProjectNames(facts)
         self._assigned = {name for one in facts.values() for name in one["assigned"]}
-        self._bases: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._calls: dict[tuple[str, str], list[tuple[str, dict[str, Any]]]] = {}
         self._running: set[tuple[str, ...]] = set()
-        self._found: dict[tuple[str, str], tuple[str, str] | None] = {}
         self._known: dict[tuple[str, ...], _End] = {}
         for path, one in facts.items():
             for each in one["calls"]:
@@ -118,69 +112,9 @@ class SeedCallers:
                 if end.text:
                     yield Unreached(path, each["at"][0], each["at"][-1], end.text, end.relied)
 
-    # Names and classes, through imports.
-
-    def _find(self, path: str, name: str) -> tuple[str, str] | None:
-        """The file and the dotted path in it of what a name stands for in a file."""
-        if name.startswith(LOCAL):
-            return path, name[1:]
-        key = (path.rpartition("/")[0], name)
-        if len(name) > _NAME_MAX:
-            return None  # A package that lends from itself.
-        if key not in self._found:
-            self._found[key] = (
-                None  # While it is looked for: packages may lend from each other in a circle.
-            )
-            self._found[key] = self._imported(path, name.split("."))
-        return self._found[key]
-
-    def _imported(self, path: str, bits: list[str]) -> tuple[str, str] | None:
-        for at in range(len(bits) - 1, 0, -1):
-            module = self._module(path, ".".join(bits[:at]))
-            if module is not None:
-                one, rest = self._facts[module], ".".join(bits[at:])
-                lent = one["imports"].get(bits[at])
-                if lent:
-                    return self._find(module, ".".join([lent, *bits[at + 1 :]]))
-                for star in one["stars"]:
-                    found = (
-                        self._find(module, f"{star}.{rest}") if self._module(module, star) else None
-                    )
-                    if found is not None and self._has(*found):
-                        return found
-                return module, rest
-        return None
-
-    def _module(self, path: str, name: str) -> str | None:
-        found = self._modules.get(name, [])
-        if len(found) > 1:
-            folder = path.rpartition("/")[0]
-            found = [each for each in found if each.rpartition("/")[0] == folder] or found
-        return found[0] if found else None
-
-    def _has(self, path: str, name: str) -> bool:
-        one = self._facts[path]
-        return any(
-            name in one[each] or f"{name}.__init__" in one[each]
-            for each in ("takes", "names", "classes")
-        )
-
-    def _lineage(self, path: str, name: str) -> Iterator[tuple[str, str]]:
-        """A class and its bases, nearest first."""
-        waiting, seen = [(path, name)], set()
-        while waiting:
-            each = waiting.pop(0)
-            if each in seen:
-                continue
-            seen.add(each)
-            yield each
-            bases = self._facts[each[0]]["classes"].get(each[1], {}).get("bases", ())
-            found = [self._find(each[0], base) for base in bases]
-            waiting.extend(one for one in found if one is not None)
-
     def _callees(self, path: str, call: dict[str, Any]) -> Iterator[tuple[str, str]]:
         """The function, or the class with fields, that a call calls."""
-        found = self._find(path, call["to"])
+        found = self._names.find(path, call["to"])
         if found is None:
             return
         where, name = found
@@ -191,7 +125,7 @@ class SeedCallers:
         classes = [(name, "__init__")] if "super" not in call else []
         classes += [(owner, method)] if owner else []
         for kind, word in classes:
-            for at, each in enumerate(self._lineage(where, kind)):
+            for at, each in enumerate(self._names.lineage(where, kind)):
                 if at == 0 and "super" in call:
                     continue
                 one = self._facts[each[0]]
@@ -236,7 +170,7 @@ class SeedCallers:
 
     def _named(self, path: str, name: str, place: Relied, depth: int) -> _End:
         """A name of a module, or an attribute of a class."""
-        found = self._find(path, name)
+        found = self._names.find(path, name)
         if found is None or name.rpartition(".")[2] in self._assigned:
             return _OPEN
         where, rest = found
@@ -308,8 +242,8 @@ class SeedCallers:
         )
         if attribute in self._assigned:
             return missing
-        found = self._find(path, kind) if kind else self._only(attribute)
-        for where, name in self._lineage(*found) if found is not None else ():
+        found = self._names.find(path, kind) if kind else self._only(attribute)
+        for where, name in self._names.lineage(*found) if found is not None else ():
             one = self._facts[where]
             fields = one["classes"].get(name, {}).get("fields", {})
             if attribute in fields:
