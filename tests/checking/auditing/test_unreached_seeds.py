@@ -63,6 +63,10 @@ UNREACHED = {
         "a": "import random\nrngs = [random.Random(42 + i) for i in range(3)]\n"
     },
     "handed over by every caller": {"world": WORLD, "a": "from world import World\nw = World(3, 42)\n"},
+    "words for all of them": {
+        "a": "import hashlib, random\ndef f(word):\n    key = hashlib.sha256(word.encode()).digest()\n"
+        "    return random.Random(int.from_bytes(key[:8], 'big'))\nrngs = f('42'), f('7')\n"
+    },
     "a default that one caller relies on": {
         "world": WORLD,
         "a": "from world import World\ndef f(run):\n    return World(3, run.seed), World(3)\n",
@@ -153,7 +157,7 @@ def test_what_the_seed_of_the_run_never_reaches_is_an_orphan(case: str, tmp_path
     assert all(each.origin.owner is not Owner.NOBODY for each in draws)
     assert {each.origin.note.partition(":")[0] for each in draws if each.is_orphan} <= {
         f"seeded with {text}, which the run's seed never reaches"
-        for text in ("42", "7", "seed + 2", "42 + i")
+        for text in ("42", "7", "'42'", "seed + 2", "42 + i")
     }
 
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from twice.checking.findings import Found
+from twice.checking.rules.project_names import ProjectNames
 from twice.checking.rules.seed_ways import Way, found_at
 from twice.checking.syntax.names import LOCAL
 
-_DEPTH: Final = 8
+_DEPTH: Final = 24
 UNREACHED: Final = "which the run's seed never reaches"
 
 
@@ -91,15 +93,11 @@ class SeedCallers:
 
     def __init__(self, facts: Mapping[str, Any]) -> None:
         self._facts = facts
-        self._modules: dict[str, list[str]] = {}
-        for path, one in facts.items():
-            bits = path.removesuffix(".py").removesuffix("/__init__").split("/")
-            for name in sorted({one["module"], *(".".join(bits[at:]) for at in range(len(bits)))}):
-                self._modules.setdefault(name, []).append(path)
+        self._names = ProjectNames(facts)
         self._assigned = {name for one in facts.values() for name in one["assigned"]}
-        self._bases: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._calls: dict[tuple[str, str], list[tuple[str, dict[str, Any]]]] = {}
         self._running: set[tuple[str, ...]] = set()
+        self._known: dict[tuple[str, ...], _End] = {}
         for path, one in facts.items():
             for each in one["calls"]:
                 for callee in self._callees(path, each):
@@ -114,57 +112,9 @@ class SeedCallers:
                 if end.text:
                     yield Unreached(path, each["at"][0], each["at"][-1], end.text, end.relied)
 
-    # Names and classes, through imports.
-
-    def _find(self, path: str, name: str, depth: int = 0) -> tuple[str, str] | None:
-        """The file and the dotted path in it of what a name stands for in a file."""
-        if name.startswith(LOCAL):
-            return path, name[1:]
-        bits = name.split(".")
-        for at in range(len(bits) - 1, 0, -1):
-            module = self._module(path, ".".join(bits[:at]))
-            if module is not None:
-                rest = ".".join(bits[at:])
-                lent = self._facts[module]["imports"].get(bits[at])
-                if lent and depth < _DEPTH:
-                    return self._find(module, ".".join([lent, *bits[at + 1 :]]), depth + 1)
-                for star in self._facts[module]["stars"] if depth < _DEPTH else ():
-                    found = self._find(module, f"{star}.{rest}", depth + 1)
-                    if found is not None and self._has(*found):
-                        return found
-                return module, rest
-        return None
-
-    def _module(self, path: str, name: str) -> str | None:
-        found = self._modules.get(name, [])
-        if len(found) > 1:
-            folder = path.rpartition("/")[0]
-            found = [each for each in found if each.rpartition("/")[0] == folder] or found
-        return found[0] if found else None
-
-    def _has(self, path: str, name: str) -> bool:
-        one = self._facts[path]
-        return any(
-            name in one[each] or f"{name}.__init__" in one[each]
-            for each in ("takes", "names", "classes")
-        )
-
-    def _lineage(self, path: str, name: str) -> Iterator[tuple[str, str]]:
-        """A class and its bases, nearest first."""
-        waiting, seen = [(path, name)], set()
-        while waiting:
-            each = waiting.pop(0)
-            if each in seen:
-                continue
-            seen.add(each)
-            yield each
-            bases = self._facts[each[0]]["classes"].get(each[1], {}).get("bases", ())
-            found = [self._find(each[0], base) for base in bases]
-            waiting.extend(one for one in found if one is not None)
-
     def _callees(self, path: str, call: dict[str, Any]) -> Iterator[tuple[str, str]]:
         """The function, or the class with fields, that a call calls."""
-        found = self._find(path, call["to"])
+        found = self._names.find(path, call["to"])
         if found is None:
             return
         where, name = found
@@ -175,7 +125,7 @@ class SeedCallers:
         classes = [(name, "__init__")] if "super" not in call else []
         classes += [(owner, method)] if owner else []
         for kind, word in classes:
-            for at, each in enumerate(self._lineage(where, kind)):
+            for at, each in enumerate(self._names.lineage(where, kind)):
                 if at == 0 and "super" in call:
                     continue
                 one = self._facts[each[0]]
@@ -197,29 +147,30 @@ class SeedCallers:
         return ends[0] if ends and all(each.text for each in ends) else _OPEN
 
     def _end(self, path: str, way: Way, place: Relied, depth: int) -> _End:
-        key = (path, *map(str, way[:4]))
+        key = (path, *map(str, way[:4]), place.where if way[-1] else "")
+        if key in self._known:
+            return self._known[key]
         if key in self._running or depth > _DEPTH:
             return _OPEN
         self._running.add(key)
-        try:
-            if way[0] == "fixed":
-                return _End(way[1])
-            if way[0] == "lookup":
-                found = found_at(way[2])
-                return _End(way[1], (Relied(path, found, "", way[1]),))
-            if way[0] == "name":
-                return self._named(path, way[1], place, depth)
-            if way[0] == "given":
-                return self._given(path, way, place, depth)
-            if way[0] == "field":
-                return self._field(path, way, place, depth)
-            return _OPEN
-        finally:
-            self._running.discard(key)
+        end = self._known[key] = self._followed(path, way, place, depth)
+        self._running.discard(key)
+        return end
+
+    def _followed(self, path: str, way: Way, place: Relied, depth: int) -> _End:
+        if way[0] == "fixed":
+            return _End(way[1])
+        if way[0] == "lookup":
+            return _End(way[1], (Relied(path, found_at(way[2]), "", way[1]),))
+        if way[0] == "name":
+            return self._named(path, way[1], place, depth)
+        if way[0] == "given":
+            return self._given(path, way, place, depth)
+        return self._field(path, way, place, depth) if way[0] == "field" else _OPEN
 
     def _named(self, path: str, name: str, place: Relied, depth: int) -> _End:
         """A name of a module, or an attribute of a class."""
-        found = self._find(path, name)
+        found = self._names.find(path, name)
         if found is None or name.rpartition(".")[2] in self._assigned:
             return _OPEN
         where, rest = found
@@ -291,8 +242,8 @@ class SeedCallers:
         )
         if attribute in self._assigned:
             return missing
-        found = self._find(path, kind) if kind else self._only(attribute)
-        for where, name in self._lineage(*found) if found is not None else ():
+        found = self._names.find(path, kind) if kind else self._only(attribute)
+        for where, name in self._names.lineage(*found) if found is not None else ():
             one = self._facts[where]
             fields = one["classes"].get(name, {}).get("fields", {})
             if attribute in fields:
@@ -310,19 +261,21 @@ class SeedCallers:
 
     def _only(self, attribute: str) -> tuple[str, str] | None:
         """The one class of the project that has an attribute."""
-        found = [
-            (path, name)
-            for path, one in self._facts.items()
-            for name in dict.fromkeys(
-                [each for each, said in one["classes"].items() if attribute in said["fields"]]
-                + [
-                    each.rpartition(".")[0]
-                    for each in one["names"]
-                    if each.endswith(f".{attribute}")
-                ]
-            )
-        ]
-        return found[0] if len(found) == 1 else None
+        found = self._holders.get(attribute, {})
+        return next(iter(found)) if len(found) == 1 else None
+
+    @cached_property
+    def _holders(self) -> dict[str, dict[tuple[str, str], None]]:
+        """The classes that have an attribute, by its name."""
+        found: dict[str, dict[tuple[str, str], None]] = {}
+        for path, one in self._facts.items():
+            fields = [
+                (name, each) for name, said in one["classes"].items() for each in said["fields"]
+            ]
+            kept = [each.rpartition(".")[::2] for each in one["names"] if "." in each]
+            for name, attribute in (*fields, *kept):
+                found.setdefault(attribute, {})[path, name] = None
+        return found
 
 
 def _once(found: Any) -> Iterator[Relied]:

@@ -6,12 +6,13 @@ Invariant: nothing of a test is gathered: who tests may choose any seed.
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
 from twice.checking.policy import Policy, Zone
 from twice.checking.rules.absence import default_of
+from twice.checking.rules.generator_owners import owners_in
+from twice.checking.rules.project_names import callee_of
 from twice.checking.rules.seed_ways import (
     MAKERS,
     OPEN,
@@ -34,10 +35,6 @@ _COMMANDS: Final = frozenset(
 _FIELDS: Final = frozenset({"attrib", "field", "Field", "ib"})
 _COPIES: Final = frozenset({"replace", "evolve", "model_copy", "_replace"})
 _COMPOUND: Final = (ast.BoolOp, ast.IfExp, ast.BinOp, ast.Call, ast.Subscript)
-_RAISED: Final = ("Error", "Exception", "Warning")
-_LIBRARIES: Final = frozenset(
-    ["jax", "matplotlib", "numpy", "pandas", "pytest", "scipy", "sklearn", "tensorflow", "torch"]
-)
 
 
 def gather(module: Module) -> dict[str, Any] | None:
@@ -46,6 +43,7 @@ def gather(module: Module) -> dict[str, Any] | None:
         return None
     sources = _Sources(module)
     facts: dict[str, Any] = {
+        **owners_in(module, sources.ways),
         "made": list(sources.made()),
         "names": dict(sources.names()),
         "classes": dict(sources.classes()),
@@ -68,7 +66,8 @@ class _Sources:
 
     def __init__(self, module: Module) -> None:
         self._module = module
-        self._ways = Ways(module)
+        self.ways = Ways(module)
+        """What reads single expressions."""
 
     def made(self) -> Iterator[dict[str, Any]]:
         """Give every call that seeds, with the ways of its seed."""
@@ -83,8 +82,8 @@ class _Sources:
                 continue
             ways = self._as_default(node, scope)
             if ways is None:
-                ways = self._ways.of(seed, scope)
-                ways = self._ways.fallback(node, scope, of=ways)
+                ways = self.ways.of(seed, scope)
+                ways = self.ways.fallback(node, scope, of=ways)
             if any(each != OPEN for each in ways):
                 yield {"at": place_of(site), "ways": ways}
 
@@ -108,7 +107,7 @@ class _Sources:
             )
             for each in [*above.posonlyargs, *above.args, *above.kwonlyargs]:
                 if inner is not None and default_of(above, each.arg) is node:
-                    return self._ways.parameter(each.arg, inner)
+                    return self.ways.parameter(each.arg, inner)
         while isinstance(above, (ast.Lambda, ast.keyword, ast.Call)):
             above = parents.get(above)
         owner = scope.owner
@@ -123,17 +122,17 @@ class _Sources:
     def calls(self) -> Iterator[dict[str, Any]]:
         """Give the calls of what the project may define, with the seeds that they hand over."""
         module = self._module
-        for node, scope, called in module.calls:
-            name, is_super = self._callee(node, scope, called)
+        for node, scope, _ in module.calls:
+            name, is_super = callee_of(module, self.ways, node, scope)
             if not name:
                 continue
             site = module.site(node, scope)
             given = [(str(at), each) for at, each in enumerate(node.args)]
             given += [(each.arg or "", each.value) for each in node.keywords]
             slots = {
-                slot: self._ways.of(value, scope)
+                slot: self.ways.of(value, scope)
                 for slot, value in given
-                if _may_seed(module, slot, value)
+                if _may_seed(module, slot, value, name)
             }
             rest = {
                 "super": is_super,
@@ -144,25 +143,6 @@ class _Sources:
             kept = {key: value for key, value in rest.items() if value}
             yield {"to": name, "count": len(node.args), "at": place_of(site), **kept}
 
-    def _callee(self, node: ast.Call, scope: Scope, called: str | None) -> tuple[str, bool]:
-        """What a call calls, where the project may define it; and whether it is a base's."""
-        func = node.func
-        if called is not None:
-            top = called.partition(".")[0]
-            is_other = top in _LIBRARIES or top in sys.stdlib_module_names or top == "builtins"
-            return ("" if is_other or called.endswith(_RAISED) else called), False
-        if not isinstance(func, ast.Attribute):
-            return "", False
-        owner = scope.owner
-        if (
-            isinstance(func.value, ast.Call)
-            and last_name(func.value) == "super"
-            and owner is not None
-        ):
-            return f"{LOCAL}{self._module.in_function(owner)}.{func.attr}", True
-        kind = self._ways.class_of(func.value, scope)
-        return (f"{kind}.{func.attr}" if kind else ""), False
-
     def names(self) -> Iterator[tuple[str, list[Way]]]:
         """Give names of the file, and seeds that its classes keep, with their ways."""
         module = self._module
@@ -171,12 +151,12 @@ class _Sources:
             if is_one or (
                 about(name, WORDS) and {each.kind for each in bindings} <= {"assign", "annotated"}
             ):
-                yield name, self._ways.bound(bindings, module.survey.root, name)
+                yield name, self.ways.bound(bindings, module.survey.root, name)
         for scope in module.survey.scopes:
             if scope.is_class and not is_record(scope):
                 for name in module.attributes.of(scope):
                     if about(name, WORDS):
-                        yield f"{module.in_function(scope)}.{name}", self._ways.own(scope, name)
+                        yield f"{module.in_function(scope)}.{name}", self.ways.own(scope, name)
 
     def classes(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Give what classes inherit, and the fields that a constructor is made of."""
@@ -196,7 +176,10 @@ class _Sources:
                         None if each.value is None else self._default(each.value, scope)
                     )
             if bases or fields:
-                yield module.in_function(scope), {"bases": bases, "fields": fields}
+                yield (
+                    module.in_function(scope),
+                    {"bases": bases, "fields": fields, "init": "__init__" in scope.bindings},
+                )
 
     def assigned(self) -> Iterator[str]:
         """Give the attributes that are set in other objects, or replaced in a copy."""
@@ -221,8 +204,8 @@ class _Sources:
     def takes(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Give the parameters of the functions that a way speaks of."""
         known: set[str] = set()
-        while len(known) < len(self._ways.functions):  # A default may speak of further ones.
-            for path, scope in list(self._ways.functions.items()):
+        while len(known) < len(self.ways.functions):  # A default may speak of further ones.
+            for path, scope in list(self.ways.functions.items()):
                 if path not in known:
                     known.add(path)
                     yield path, self._signature(scope)
@@ -251,18 +234,18 @@ class _Sources:
             inner = given.get("default", given.get("default_factory"))
             return [OPEN] if inner is None else self._default(inner, scope)
         if isinstance(value, ast.Lambda):
-            return self._ways.of(value.body, scope)
-        return self._ways.of(value, scope)
+            return self.ways.of(value.body, scope)
+        return self.ways.of(value, scope)
 
 
 def _is_number(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) is int
 
 
-def _may_seed(module: Module, slot: str, value: ast.expr) -> bool:
-    """Whether an argument may be a seed: a number, or something that is called so."""
+def _may_seed(module: Module, slot: str, value: ast.expr, callee: str) -> bool:
+    """Whether an argument may be a seed: a number, something that is called so, a word for a function beside it."""
     if isinstance(value, ast.Constant):
-        return value.value is None or _is_number(value)
+        return value.value is None or _is_number(value) or callee.startswith(LOCAL)
     if isinstance(value, (ast.Name, ast.Attribute)):
         return about(slot, WORDS) or about(last_name(value), WORDS)
     if not isinstance(value, _COMPOUND) or not module.speaks_of_seeds:

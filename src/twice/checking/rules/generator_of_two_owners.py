@@ -1,0 +1,199 @@
+"""One generator is kept by two objects, or drawn from through the object that owns it.
+
+What one of them draws then depends on how often the other has drawn before: one more draw in the weather moves
+every trader. A change in one component changes the numbers of all, and two versions cannot be compared.
+Derive a child for each owner: ``rng.spawn(2)``, a sub-seed by name, or ``run.rng(name)``.
+
+An object keeps a generator when its class stores it, in whatever file that is. Nothing is said of functions that
+draw and return, of children, of one object alone, nor of streams that ``run.streams.share(name)`` declares.
+
+Bad:
+    import numpy as np
+
+    class Weather:
+        def __init__(self, rng):
+            self.rng = rng
+
+    class Market:
+        def __init__(self, rng):
+            self.rng = rng
+
+    def build(seed):
+        rng = np.random.default_rng(seed)
+        return Weather(rng), Market(rng)
+
+or:
+    import random
+
+    class Agent:
+        def __init__(self, rng: random.Random):
+            self.random = rng
+
+    def crowd(size, seed):
+        rng = random.Random(seed)
+        return [Agent(rng) for _ in range(size)]
+
+or:
+    class Trainer:
+        def __init__(self, policy):
+            self.policy = policy
+
+        def noise(self):
+            return self.policy.rng.normal()
+
+Good:
+    import numpy as np
+
+    class Weather:
+        def __init__(self, rng):
+            self.rng = rng
+
+    class Market:
+        def __init__(self, rng):
+            self.rng = rng
+
+    def build(seed):
+        first, second = np.random.default_rng(seed).spawn(2)
+        return Weather(first), Market(second)
+
+or:
+    import random
+
+    def pick(rng, names):
+        return rng.choice(names)
+
+    def two(names, seed):
+        rng = random.Random(seed)
+        return pick(rng, names), pick(rng, names)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from twice.checking.findings import Found
+from twice.checking.rule import Breaks, Rule
+from twice.checking.rules.generator_owners import HOLDERS, Owners
+from twice.checking.rules.seed_sources import gather
+from twice.checking.rules.seed_ways import found_at
+from twice.checking.rules.seeding import is_generator
+from twice.checking.syntax.module import Site
+from twice.checking.syntax.uses.words import last_name, parts
+from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
+
+NAME: Final = "generator-of-two-owners"
+_WHY: Final = "One draw more of the one moves all numbers of the other."
+_MODULES: Final = frozenset(
+    ["np", "numpy", "xp", "jnp", "jax", "cp", "cupy", "torch", "tf", "mod", "module", "lib"]
+)
+
+
+def look(site: Site) -> Iterator[Found]:
+    """Look at a draw: through another object's generator?"""
+    func = site.call.func
+    assert isinstance(func, ast.Attribute), "methods are asked for"
+    drawn: ast.AST = func.value
+    if isinstance(drawn, ast.Name):
+        bindings = site.module.names.bindings(drawn.id, site.scope)
+        if len(bindings) != 1 or bindings[0].kind != "assign":
+            return
+        drawn = bindings[0].node
+    if not isinstance(drawn, ast.Attribute) or not _is_anothers(site, drawn):
+        return
+    yield site.found(
+        NAME,
+        f"{site.module.shown(func)}() draws from the generator of {site.module.shown(drawn.value)}.",
+        _WHY,
+        confidence=0.8,
+    )
+
+
+def _is_anothers(site: Site, drawn: ast.Attribute) -> bool:
+    owner = drawn.value
+    if not isinstance(owner, (ast.Name, ast.Attribute, ast.Subscript)) or not is_generator(
+        site, drawn
+    ):
+        return False
+    method = site.scope.method
+    arguments = getattr(method.node, "args", None) if method is not None and method.owner else None
+    places = (
+        [*arguments.posonlyargs, *arguments.args] if isinstance(arguments, ast.arguments) else []
+    )
+    own = {"self", "cls", *(each.arg for each in places[:1])}
+    if isinstance(owner, ast.Name) and owner.id in own:
+        return False
+    words = parts(last_name(owner))
+    return (
+        words.isdisjoint(HOLDERS) and words.isdisjoint(_MODULES) and site.qualified(drawn) is None
+    )
+
+
+def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:
+    """Report every generator that two objects keep, at the second of them, or where a loop makes them."""
+    owners = Owners(facts)
+    shared = {each for one in facts.values() for each in one["shared"]}
+    for path, one in facts.items():
+        for group in one["handed"]:
+            if group["stream"] in shared:
+                continue
+            kept = [(each, owners.kept(path, each)) for each in group["to"]]
+            sure = [(each, count) for each, count in kept if count > 0]
+            named = [each for each, count in kept if count]
+            if not sure and len(named) < 2:
+                continue
+            apart = _apart(named)
+            several = [each for each, count in sure if each["many"] or count > 1]
+            if several:
+                place, message = several[0], f"Several objects keep {group['name']}, one generator."
+            elif len(apart) > 1:
+                place = apart[1]
+                message = f"{group['name']} is kept by a second object; line {apart[0]['at'][0]} gave it to the first."
+            elif group["owned"] and any(each["lasting"] for each, _ in sure):
+                place = next(each for each, _ in sure if each["lasting"])
+                message = f"{group['name']} is kept by another object too, which draws from it."
+            else:
+                continue
+            yield (
+                path,
+                replace(
+                    found_at(place["at"]), rule=NAME, message=message, why=_WHY, confidence=0.8
+                ),
+            )
+
+
+def _apart(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of some objects that are there at once: not in two branches, nor one in the place of another."""
+    found: list[dict[str, Any]] = []
+    for each in given:
+        if not any(_excludes(each, other) for other in found):
+            found.append(each)
+    return found
+
+
+def _excludes(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    if one["target"] and one["target"] == other["target"] and one["to"]:
+        return True
+    if one["returned"] and one["returned"] == other["returned"] and one["at"][0] != other["at"][0]:
+        return True
+    branches = {(line, column): branch for line, column, branch in one["branches"]}
+    return any(
+        branches.get((line, column), branch) is not branch
+        for line, column, branch in other["branches"]
+    )
+
+
+RULE = Rule(
+    name=NAME,
+    channel=Channel.RNG,
+    breaks=Breaks.LOGICAL,
+    severity=Severity.MEDIUM,
+    remedy="Give each owner a generator of its own: rng.spawn(2), a sub-seed by name, or run.rng(name).",
+    methods=("drawing",),
+    look=look,
+    gather=gather,
+    conclude=conclude,
+)
