@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,12 @@ import pytest
 
 from programs import cli, recorded, verified
 from twice.errors import UsageError
-from twice.replayer.notes import list_facts_of_equal_runs
+from twice.foundation.determinism_class import Predicate
+from twice.replayer.notes import describe_concurrency
+from twice.replayer.outcome import Failure
+from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
+from twice.replayer.verify_worker import pin_quietly
 
 pytestmark = pytest.mark.integration
 
@@ -57,6 +63,7 @@ def test_a_race_is_found_by_replays_under_other_orders(tmp_path: Path) -> None:
     assert found.result == "FAIL", found.to_markdown()
     assert found.repeats is not None
     assert found.repeats["planned"] == 8
+    assert any("it may be that their order alone differs" in line for line in found.headline)
 
 
 def test_threads_that_lock_agree_under_other_orders_and_are_told_all_the_same(
@@ -96,22 +103,52 @@ def test_no_replay_verifies_nothing(tmp_path: Path, repeat: str) -> None:
     assert done.stderr.startswith("E-USE-001"), done.stderr
 
 
+FORK = {"source": "process.fork", "class": "repeated"}
+TALK = {"source": "network.listen", "class": "repeated"}
+
+
 @pytest.mark.parametrize(
     ("ending", "inventory", "said"),
     [
         ({"lineages": {"main/thread": 1}}, [], "a thread ran beside the main one, in an order"),
         ({"lineages": {"main/thread": 2, "main/pool/job": 3}}, [], "5 threads ran"),
         ({"lineages": {"main/task": 4, "main/task/task": 2}}, [], ""),
-        ({}, [{"source": "process.fork", "class": "repeated"}], "processes (process.fork) ran"),
+        ({}, [FORK], "processes (process.fork) ran"),
         ({}, [{"source": "process.start", "class": "recorded"}], ""),
+        ({}, [TALK], "connections within the run (network.listen) took turns, in an order"),
+        ({}, [FORK, TALK], "processes (process.fork) ran beside each other"),
     ],
 )
 def test_what_ran_at_once_is_said(
-    tmp_path: Path, ending: dict[str, Any], inventory: list[dict[str, object]], said: str
+    ending: dict[str, Any], inventory: list[dict[str, object]], said: str
 ) -> None:
-    with recorded(tmp_path, UNUSED.replace('run.rng("spare")', "pass")) as record:
-        assert record.ending is not None
-        record.ending.update(ending)
-        lines = list_facts_of_equal_runs(record, None, inventory)
+    told = describe_concurrency(ending, inventory)
 
-    assert [line[: len(said)] for line in lines] == ([said] if said else [])
+    assert told.startswith(said)
+    assert bool(told) == bool(said)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no process")
+def test_libraries_are_told_of_all_cores_where_a_replay_runs_on_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", ask := os.sched_getaffinity)
+    before = ask(0)
+    try:
+        pin_quietly(1)
+
+        assert len(ask(0)) == 1
+        assert os.sched_getaffinity(0) == before
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def test_a_measurement_is_proposed_to_be_left_out_and_the_outcome_of_an_order_is_not() -> None:
+    texts = "line 1: took 3.1 s", "line 1: took 3.2 s"
+    failure = Failure(0, 0, "end", ("output",), *texts)
+    alone = Verification(
+        path=Path("a.twice"), run_id="", predicate=Predicate(), subsystems=[], failure=failure
+    )
+
+    assert "--ignore-output" in alone.suggestions()[0]
+    assert replace(alone, beside="2 threads ran beside each other").suggestions() == []

@@ -14,10 +14,11 @@ from twice.foundation.environment import EnvironmentDifference, Fingerprint, dif
 from twice.recording.compared_output import select_of_message
 from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.inventory import is_repeated, unsupported_rows
+from twice.recording.sealing.inventory import is_process, unsupported_rows
 from twice.replayer.file_report import FileJudgement, judge_files
 from twice.replayer.notes import (
     compares_nothing,
+    describe_concurrency,
     describe_seal,
     list_facts,
     list_facts_of_equal_runs,
@@ -88,7 +89,8 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         withheld=withheld,
         open_order=replay.open_order,
         facts=list_facts(record),
-        facts_of_equal_runs=list_facts_of_equal_runs(record, replay.orders, inventory),
+        facts_of_equal_runs=list_facts_of_equal_runs(record, replay.orders),
+        beside=describe_concurrency(ending, inventory),
         notes=notes,
     )
 
@@ -144,7 +146,7 @@ def compare_environments(
     """Return how the environment differs, without libraries that the run did not load."""
     found = list(diff_fingerprints(Fingerprint.from_json(record.identity["environment"]), now))
     imported = (record.ending or {}).get("imported")
-    if imported is None or any(is_repeated(row) for row in inventory):
+    if imported is None or any(is_process(row) for row in inventory):
         return found  # a record of an earlier version; a child process may have loaded it
     used = {f"library {name}" for name in imported}
     return [each for each in found if not each.what.startswith("library ") or each.what in used]

@@ -17,7 +17,14 @@ from twice.recording.effects.ops import FILE_CHANGED
 from twice.recording.ordering import ORDERS
 from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.inventory import allows, in_words, is_repeated, may_talk, rows_of
+from twice.recording.sealing.inventory import (
+    allows,
+    in_words,
+    is_process,
+    is_repeated,
+    may_talk,
+    rows_of,
+)
 from twice.recording.streams.governed import is_shared
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import join_ending_parts, list_ending_parts
@@ -33,6 +40,7 @@ _NOT_HELD = (
     "alone"
 )
 _TICKS_TO_CHANGE = 3
+_UNRECORDED = "in an order that is not recorded"
 _THREADS = frozenset({"thread", "job"})
 _WIDTH = 16
 _COMPARED_EFFECTS = ("call", "process.", "network.", "files.written", "files.left")
@@ -59,18 +67,13 @@ def list_facts(record: RunRecord) -> list[str]:
     return lines
 
 
-def list_facts_of_equal_runs(
-    record: RunRecord,
-    orders: Mapping[str, str] | None,
-    inventory: Iterable[Mapping[str, object]],
-) -> list[str]:
+def list_facts_of_equal_runs(record: RunRecord, orders: Mapping[str, str] | None) -> list[str]:
     """Return what a reader must know first of runs that do not differ: a crash, what never changed, orders.
 
     Args:
         record: what was verified.
         orders: digests of the insertion orders of dicts at the end of the replay, by component; None where it was
             not executed to the end.
-        inventory: sources of the world that either run used.
     """
     ending, lines = record.ending or {}, []
     if ending.get("exception") and ending["how"] == "exception":
@@ -85,11 +88,6 @@ def list_facts_of_equal_runs(
         lines.append(
             f"never drawn from, though the program took them: the streams {', '.join(unused)}. Nothing in this run "
             "depends on their seeds"
-        )
-    if beside := _describe_concurrency(ending, inventory):
-        lines.append(
-            f"{beside}, in an order that is not recorded: another one may give another result. To try others: "
-            f"twice verify {record.path} --repeat 5"
         )
     recorded = ending.get(ORDERS)
     if recorded is not None and orders is not None:  # a record of an earlier version does not say
@@ -113,18 +111,29 @@ def _find_undrawn_streams(ending: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _describe_concurrency(
+def describe_concurrency(
     ending: Mapping[str, Any], inventory: Iterable[Mapping[str, object]]
 ) -> str:
-    """Return what ran at once in an order that no record holds; empty for nothing."""
+    """Return what ran at once in an order that no record holds; empty for nothing.
+
+    Args:
+        ending: of the record.
+        inventory: sources of the world that either run used.
+    """
     started = ending.get("lineages", {}).items()
     threads = sum(count for name, count in started if name.rpartition("/")[2] in _THREADS)
     told = [f"{threads} threads" if threads > 1 else "a thread"] if threads else []
-    sources = sorted({str(row.get("source")) for row in inventory if is_repeated(row)})
-    told += [f"processes ({', '.join(sources)})"] if sources else []
+    rows = [row for row in inventory if is_repeated(row)]
+    processes, talk = (
+        ", ".join(sorted({str(row.get("source")) for row in rows if is_process(row) is kind}))
+        for kind in (True, False)
+    )
+    told += [f"processes ({processes})"] if processes else []
     if not told:
-        return ""
-    return f"{' and '.join(told)} ran beside {'the main one' if told == ['a thread'] else 'each other'}"
+        which = f"connections within the run ({talk}) took turns"
+        return f"{which}, {_UNRECORDED}" if talk else ""
+    other = "the main one" if told == ["a thread"] else "each other"
+    return f"{' and '.join(told)} ran beside {other}, {_UNRECORDED}"
 
 
 def _find_unchanging_components(record: RunRecord) -> list[str]:
@@ -201,9 +210,10 @@ def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
         )
     notes += [str(caveat) for caveat in ending.get("caveats", [])]
     if used := ending.get("globals_used"):
+        counted = all((ending.get("streams", {}).get(name) or {}).get("draws") for name in used)
         notes.append(
-            f"global generators were drawn from ({', '.join(used)}): they replay, and any other "
-            "user of them shifts their numbers"
+            f"global generators were drawn from{'' if counted else ', or only seeded anew'} ({', '.join(used)}): they "
+            "replay, and any other user of them shifts their numbers"
         )
     if ungoverned := (ending.get("effects") or {}).get("ungoverned"):
         reads = ", ".join(f"{name} {count} times" for name, count in ungoverned.items())

@@ -23,7 +23,7 @@ from typing import Any, Literal
 from twice.foundation.comparison import Tolerance
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
 from twice.foundation.environment import ORDER_PROBES, EnvironmentDifference
-from twice.recording.sealing.inventory import in_words, is_repeated, unsupported_rows
+from twice.recording.sealing.inventory import in_words, is_process, is_repeated, unsupported_rows
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import Failure, no_counts
 
@@ -67,6 +67,7 @@ class Evidence:
         open_order: why the order of threads or tasks may be all that differs; empty where it is not.
         facts: what a reader must know first.
         facts_of_equal_runs: the same, unless the runs differ.
+        beside: what ran at once in an order that is not recorded; empty for nothing.
         notes: what the result does not say.
         restores: result of the restore test, where it was asked for.
         repeats: how many replays were planned and executed, where more than one was asked for.
@@ -100,6 +101,7 @@ class Evidence:
     open_order: str = ""
     facts: Sequence[str] = ()
     facts_of_equal_runs: Sequence[str] = ()
+    beside: str = ""
     notes: Sequence[str] = ()
     restores: Mapping[str, Any] | None = None
     repeats: Mapping[str, int] | None = None
@@ -179,11 +181,13 @@ def explain_unrecorded(row: Mapping[str, object]) -> str:
     )
 
 
-def _describe_repeated(evidence: Evidence) -> str:
-    """Return which processes the program starts, and where; empty for none."""
+def _explain_repeated(evidence: Evidence) -> str:
+    """Return why processes of the program, or its talk with itself, may have made a difference; empty without any."""
     rows = [row for row in evidence.inventory if is_repeated(row)]
     where = f" at {rows[0].get('first')}" if rows and rows[0].get("first") else ""
-    return ", ".join(str(row.get("source")) for row in rows) + where
+    sources = ", ".join(str(row.get("source")) for row in rows) + where
+    why = _PROCESSES if any(map(is_process, rows)) else _TALK
+    return _REPEATED + why.format(sources) if rows else ""
 
 
 def _find_native(evidence: Evidence) -> list[Mapping[str, object]]:
@@ -216,9 +220,13 @@ NOTHING_COMPARED = (
     "nothing was compared: the run tracks no component, prints nothing, returns nothing and writes no file; "
     "track its state with run.track(...), or print what matters"
 )
-_REPEATED = (
-    "the runs differ, and it cannot be told whether the program is to blame: it starts processes ({}), and what they "
-    "read of clocks and entropy, and the order in which they run, is not recorded"
+_REPEATED = "the runs differ, and it cannot be told whether the program is to blame: "
+_PROCESSES = (
+    "it starts processes ({}), and what they read of clocks and entropy, and the order in which they run, is not "
+    "recorded"
+)
+_TALK = (
+    "it is connected to itself ({}), and in which order its connections are ready is not recorded"
 )
 _MOVED = (
     "not judged: the class speaks of one {}, and this machine computes otherwise than the recorded one (probes: {}); with "
@@ -280,9 +288,9 @@ RULES: Sequence[Rule] = (
     ),
     Rule(
         "processes-differ", "UNKNOWN",
-        "the runs differ, and the program starts processes whose clocks, entropy and order are not recorded",
-        lambda found: found.differs and found.may_blame_files and bool(_describe_repeated(found)),
-        lambda found: [_REPEATED.format(_describe_repeated(found))],
+        "the runs differ, and the program starts processes, or is connected to itself, in an order that is not recorded",
+        lambda found: found.differs and found.may_blame_files and bool(_explain_repeated(found)),
+        lambda found: [_explain_repeated(found)],
     ),
     Rule(
         "files-differ", "UNKNOWN",

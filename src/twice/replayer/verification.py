@@ -56,7 +56,16 @@ class Verification(Evidence):
     def headline(self) -> list[str]:
         """What a reader must know first: how little was compared, how the program ended."""
         quiet = () if self.result == "FAIL" else self.facts_of_equal_runs
-        return [*self.decision.headline, *self._describe_repeats(), *quiet, *self.facts]
+        beside = self._describe_concurrency()
+        return [*self.decision.headline, *self._describe_repeats(), *quiet, *beside, *self.facts]
+
+    def _describe_concurrency(self) -> list[str]:
+        if not self.beside:
+            return []
+        if self.differs:
+            return [f"{self.beside}: it may be that their order alone differs"]
+        more = f". To try others: twice verify {self.path} --repeat 5"
+        return [f"{self.beside}: another one may give another result{'' if self.repeats else more}"]
 
     def _describe_repeats(self) -> list[str]:
         if self.repeats is None:
@@ -108,8 +117,9 @@ class Verification(Evidence):
 
     def suggestions(self) -> list[str]:
         """Options of ``twice record`` that leave out what may differ here."""
-        texts = suggest_ignored_output(self.failure), self.files.suggest_policy()
-        return [text for text in texts if text]
+        # What an order decided is no measurement: to leave it out would leave the result out.
+        output = "" if self.beside else suggest_ignored_output(self.failure)
+        return [text for text in (output, self.files.suggest_policy()) if text]
 
     def to_json(self) -> dict[str, Any]:
         """As ``twice verify --json`` prints it."""

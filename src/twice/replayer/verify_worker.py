@@ -252,11 +252,20 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
         channel.send({"kind": "environment", "now": now, "held": job["held"], **kept.message()})
         if job["switch_interval"] is not None:
             sys.setswitchinterval(job["switch_interval"])
-        if job["cores"] is not None and hasattr(
-            os, "sched_setaffinity"
-        ):  # what the program is told of cores comes from the record
-            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: job["cores"]])
+        if job["cores"] is not None and hasattr(os, "sched_setaffinity"):
+            pin_quietly(job["cores"])
         execute_watched(build_verification(record, job, channel))
+
+
+def pin_quietly(cores: int) -> None:
+    """Run on so many cores from now on, while libraries that ask are told of all.
+
+    What the program asks is served from the record. A library that is told of fewer cores warns, or works with
+    fewer threads, and the replay would differ although the program is sound.
+    """
+    ask, before = os.sched_getaffinity, os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(before)[:cores])
+    os.sched_getaffinity = lambda pid: set(before) if pid in {0, os.getpid()} else ask(pid)
 
 
 def build_verification(

@@ -173,8 +173,13 @@ def rows_of(inventory: object) -> list[Mapping[str, object]]:
 
 
 def is_repeated(row: Mapping[str, object]) -> bool:
-    """Return whether a row of an inventory stands for processes that run again in a replay."""
+    """Return whether a row of an inventory stands for what is done again in a replay: processes, and talk among them."""
     return row.get("class") == "repeated"
+
+
+def is_process(row: Mapping[str, object]) -> bool:
+    """Return whether a row stands for processes that run again, and not for connections within the run alone."""
+    return is_repeated(row) and not str(row.get("source")).startswith("network.")
 
 
 def unsupported_rows(inventory: object) -> list[Mapping[str, object]]:
