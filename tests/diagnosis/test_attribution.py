@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from twice.diagnosis import window
 from twice.diagnosis.attribution import DifferingFactor, Observations, attribute
+from twice.diagnosis.line_judgement import name_lines
 from twice.diagnosis.localization import callables as tags
 from twice.diagnosis.localization.result import Located, Place
 from twice.diagnosis.localization.source_facts import UNKNOWN
@@ -20,6 +22,13 @@ OTHER_ENVIRONMENT = [DifferingFactor("env FLAG", "", "FLAG=1")]
 def first_channel(
     factors: Sequence[DifferingFactor] = OTHER_ENVIRONMENT, /, **known: Any
 ) -> str | None:
+    of_runs = {"library_reads", "reads_differ", "seeds_differ"} & known.keys()
+    runs = {name: known.pop(name) for name in of_runs}
+    found = attribute(Observations(located=located(**known), factors=factors, **runs))
+    return found[0].channel.value if found else None
+
+
+def located(**known: Any) -> Located:
     held: dict[str, Any] = dict.fromkeys(Located.__slots__, ())
     held |= dict.fromkeys(("name", "kind", "value_a", "value_b", "side", "thread"), "")
     of_line = {"code", "calls", "tags", "iterates", "seeds"} & known.keys()
@@ -32,8 +41,7 @@ def first_channel(
         "non_reproducing": "",
         **known,
     }
-    found = attribute(Observations(located=Located(**held), factors=factors))
-    return found[0].channel.value if found else None
+    return Located(**held)
 
 
 def test_a_clock_that_becomes_a_seed_in_another_function_is_a_matter_of_seeds():
@@ -71,3 +79,18 @@ def test_the_text_of_a_set_in_the_state_is_a_matter_of_encoding_under_another_ha
 )
 def test_a_line_that_starts_or_awaits_a_thread_shows_what_the_thread_did(code, channel):
     assert first_channel(code=code) == channel
+
+
+def test_a_read_that_differs_explains_more_than_entropy_that_a_library_may_have_drawn_from():
+    taken = {"calls": ("pandas.Timestamp.now",), "library_reads": ("entropy.urandom",)}
+    assert first_channel([], **taken) == "seeds"
+    assert first_channel([], **taken, reads_differ=("clock.time_ns",)) == "effects"
+
+
+def test_runs_of_two_seeds_part_by_their_seeds():
+    assert first_channel([], kind="stream position", seeds_differ=True) == "seeds"
+
+
+def test_no_line_of_twice_itself_is_named():
+    begins = located(place=Place(window.__file__, 1, "f", "self._tracer.start()"))
+    assert name_lines(begins, (), library_read=False).result == "unlocalised"

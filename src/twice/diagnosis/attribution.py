@@ -61,6 +61,7 @@ class Observations:
         resumed: the second run was restored from a snapshot of the first.
         blind_spots: paths that differ and belong to no declared state.
         substituted: inputs that a branch replaced.
+        seeds_differ: the two runs have other master seeds.
         clock_policy: the two runs have clocks of their own by policy.
         reads_differ: the runs read different values from the world before the parting.
         library_reads: what libraries read otherwise anywhere before the parting.
@@ -80,6 +81,7 @@ class Observations:
     resumed: bool = False
     blind_spots: Sequence[str] = ()
     substituted: Sequence[str] = ()
+    seeds_differ: bool = False
     clock_policy: bool = False
     reads_differ: Sequence[str] = ()
     library_reads: Sequence[str] = ()
@@ -183,7 +185,9 @@ def _library(seen: Observations, located: Located, ballot: _Ballot) -> None:
     is_told = f"{_ENTROPY}{BY_LIBRARY}" in seen.reads_differ
     if located.facts.calls and _ENTROPY in seen.library_reads and not is_told:
         what = f"the line calls {located.facts.calls[-1]}, and a library took entropy ({_ENTROPY}) before"
-        ballot.add(Channel.SEEDS, 3.0, f"{what}: nobody gave it a seed")
+        # A read that is known to differ explains more than one that may have been drawn from.
+        weight = 1.0 if seen.reads_differ else 3.0
+        ballot.add(Channel.SEEDS, weight, f"{what}: nobody gave it a seed")
         ballot.add(Channel.EFFECTS, 1.0, what)
 
 
@@ -264,6 +268,8 @@ def _surroundings(seen: Observations, ballot: _Ballot) -> None:
         if is_text and factor.name in _OF_TEXT:
             channel, weight = Channel.ENCODING, weight + 2.0
         ballot.add(channel, weight, f"{how} ({factor.a or 'unset'} / {factor.b or 'unset'})")
+    if seen.seeds_differ:
+        ballot.add(Channel.SEEDS, 12.0, "the two runs have other master seeds")
     if seen.clock_policy:
         ballot.add(Channel.EFFECTS, 1.0, "the two runs were given different clocks")
     code = seen.located.place.code if seen.located is not None else ""

@@ -331,6 +331,7 @@ class _Diagnosis:
         seen.columns = self._where.columns
         seen.resumed = a.start is not None or b.start is not None
         seen.substituted = substituted_inputs(a.record, b.record)
+        seen.seeds_differ = a.record.seed != b.record.seed
         seen.clock_policy = a.record.setup.clock != b.record.setup.clock
         seen.reads_differ = reads_that_differ(a.record, b.record, self._where.at)
         seen.library_reads = list_library_reads_apart(a.record, b.record, self._where.at)

@@ -8,8 +8,10 @@ Invariant: the operation that is named is one that ran inside a traced window.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 from twice.diagnosis.divergence import OperationFound, Result
@@ -21,6 +23,7 @@ from twice.diagnosis.tracing.paths import OBJECT
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 
+_OWN: Final = f"{Path(__file__).parents[1]}{os.sep}"
 _STREAM_POSITIONS: Final = "stream positions"
 _BESIDE: Final = 0.3  # of an earlier difference that nobody saw come in
 _SURE: Final = 0.65
@@ -88,7 +91,9 @@ def name_lines(
         library_read: whether libraries read other values from the world before the runs parted.
         substituted: names of the inputs that a branch was given in place of its own.
     """
-    if located is None:
+    if located is None or located.place.file.startswith(
+        _OWN
+    ):  # where a run begins, nothing of the user's ran
         return NamedLines("unlocalised")
     confidence, surer = _judge_line(located, library_read=library_read, substituted=substituted)
     first = _operation_of(located, fields, confidence, surer)

@@ -201,7 +201,7 @@ class _Reader:
         note = catalogue.methods.get("library-draws", {}).get(word)
         if note:
             return self._library(call, scope, note)
-        if word == "sample" and about(last_name(receiver), _SPACE_WORDS) and not call.args:
+        if word == "sample" and about(last_name(receiver), _SPACE_WORDS):
             return self._draw(call, scope, What.DRAWS, SPACES, Origin(Owner.PROCESS))
         if word == "seed" and about(last_name(receiver), _SPACE_WORDS):
             seed = seed_argument(call)

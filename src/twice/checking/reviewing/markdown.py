@@ -210,7 +210,7 @@ def seeds_line(draws: Sequence[Draw]) -> str:
             total += 1
             counted[each.origin.owner.value] = counted.get(each.origin.owner.value, 0) + 1
     if not total:
-        return "Nothing outside of tests draws at random."
+        return "No draw was found outside of tests."
     parts = [f"{count} {_OWNERS[owner]}" for owner, count in sorted(counted.items())]
     return f"{total:,} draws outside of tests: {', '.join(parts)}."
 

@@ -36,7 +36,6 @@ from twice.diagnosis.object_digest.statehash import short_hash
 from twice.diagnosis.tracing.paths import which
 from twice.foundation.object_attributes import (
     all_strings,
-    attributes,
     class_facts,
     has_attributes,
 )
@@ -210,7 +209,7 @@ def _members(value: object) -> tuple[str, list[tuple[str, object]]] | None:
         return None
     if not has_attributes(facts):
         return None
-    pairs = attributes(value, facts)
+    pairs = librarystate.state_attributes(value, facts)
     if not pairs or len(pairs) > _SPREAD_MAX:
         return None
     return facts.name, [(f".{label}", member) for label, member in pairs]

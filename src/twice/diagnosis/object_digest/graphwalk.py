@@ -15,7 +15,6 @@ from typing import Any
 from twice.diagnosis.object_digest import librarystate
 from twice.diagnosis.object_digest.statehash import short_hash
 from twice.foundation.object_attributes import (
-    attributes,
     class_facts,
     class_name,
     class_namespace,
@@ -233,7 +232,7 @@ class Walk:
                 self.members(b"<", state.members, depth)
             if not state.attributes:
                 return
-        held_attributes = attributes(value, facts)
+        held_attributes = librarystate.state_attributes(value, facts)
         if state is None and not facts.python_made and not held_attributes:
             self.caveat(f"{facts.name} is opaque; only its type was compared")
         self.parts.append(b".%d:" % len(held_attributes))

@@ -44,6 +44,10 @@ NAMED_TYPES = frozenset(
         "enum.EnumType",
     }
 )
+_GIVEN_TO_THREADS = frozenset(
+    {"_ident", "_native_id", "_tstate_lock", "_handle", "_os_thread_handle"}
+)
+"""Attributes of a thread that the system sets, and that no two runs have alike."""
 _CODE_MEMBERS = frozenset(
     {
         "builtins.function",
@@ -68,6 +72,14 @@ _ZONED: dict[type, tuple[str, ...]] = {
     dt.time: _TIME,
 }
 _CHUNK_MAX = 4096  # bytes of an array that are copied; a larger one is hashed where it lies
+
+
+def state_attributes(value: object, facts: ClassFacts) -> list[tuple[str, object]]:
+    """Return the attributes of a value that are state: of a thread, not what the system calls it."""
+    held = attributes(value, facts)
+    if "threading.Thread" not in facts.lineage:
+        return held
+    return [pair for pair in held if pair[0] not in _GIVEN_TO_THREADS]
 
 
 def knows(facts: ClassFacts) -> bool:
