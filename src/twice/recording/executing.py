@@ -63,6 +63,7 @@ def governed(session: Session) -> Iterator[Run]:
         layer,
         placing,
         policy=session.setup.files,
+        file_policies=session.setup.file_policies,
         algorithm=session.setup.algorithm,
         contents=session.wiring.contents,
         scratch=os.environ.get(SCRATCH, ""),

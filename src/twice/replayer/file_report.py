@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -143,11 +144,7 @@ class FileJudgement:
                 f"if {self.changed_inputs[0][0]} may change between runs, record with --files contents, which keeps what "
                 "Python reads in the record, or with --files none, which compares no files"
             )
-        if self.differing:
-            path = self.differing[0][0]
-            why = f"if a library fills {path} from its own clock or entropy"
-            return f"{why}, record with --file-policy {path}=existence"
-        return ""
+        return suggest_file_policy(self.differing[0][0]) if self.differing else ""
 
     def first_difference(self) -> tuple[str, str] | None:
         """Return what was recorded and what is there instead, of the first file that differs."""
@@ -275,6 +272,12 @@ def compare_written_files(
         text = f"{where}; {detail}" if where and detail else detail or where
         differing.append((path, was.describe(), is_now.describe(), text))
     return differing, passed_over, unsettled
+
+
+def suggest_file_policy(path: str) -> str:
+    """Return how to compare a file less closely that a library fills by itself."""
+    why = f"if a library fills {path} from its own clock, entropy or addresses"
+    return f"{why}, record with --file-policy {shlex.quote(f'{path}=existence')}"
 
 
 class PathDisplay:

@@ -60,6 +60,12 @@ def list_facts(record: RunRecord) -> list[str]:
         f"lines of output that match {pattern!r} were not compared (--ignore-output)"
         for pattern in setup.ignored_output
     ]
+    lines += [
+        f"of files that match {pattern!r} "
+        f"{'nothing' if policy == 'ignore' else 'the existence alone'} was compared (--file-policy)"
+        for pattern, policy in setup.file_policies
+        if policy != "content"
+    ]
     if setup.files == "none":
         lines.append(
             "contents of files were not recorded (--files none): the replay read them as they are"

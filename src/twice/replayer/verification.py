@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,10 +20,12 @@ from typing import Any, Literal
 from twice.errors import OutputUnwritable
 from twice.foundation.printable import printable
 from twice.recording.sealing.inventory import in_words, unsupported_rows
+from twice.replayer.file_report import suggest_file_policy
 from twice.replayer.output_difference import suggest_ignored_output
 from twice.replayer.verdict import SEAL, Decision, Evidence, Result, decide
 
 FORMAT = "twice.verification/1"
+_WRITTEN = re.compile(r"files\.written\('([^']+)'\)")
 _OTHER_ORDERS = "other switch intervals of threads and on fewer cores"
 _OTHER_ORDER = f"each after the first ran under {_OTHER_ORDERS}"
 
@@ -119,7 +122,22 @@ class Verification(Evidence):
         """Options of ``twice record`` that leave out what may differ here."""
         # What an order decided is no measurement: to leave it out would leave the result out.
         output = "" if self.beside else suggest_ignored_output(self.failure)
-        return [text for text in (output, self.files.suggest_policy()) if text]
+        return [
+            text
+            for text in (output, self.files.suggest_policy() or self._suggest_file_policy())
+            if text
+        ]
+
+    def _suggest_file_policy(self) -> str:
+        """For a file of Python's that holds something else than recorded."""
+        if self.failure is None:
+            return ""
+        paths = [_WRITTEN.match(text) for text in (self.failure.recorded, self.failure.replayed)]
+        if None in paths or len({each[1] for each in paths if each}) > 1:
+            return ""
+        return suggest_file_policy(
+            next(each[1] for each in paths if each).removeprefix("{program}/")
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As ``twice verify --json`` prints it."""

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from twice.checking.findings import Finding
     from twice.checking.project import Project as CheckedProject
 
-_SHARED: Final = frozenset({"shared-generator", "generator-across-threads"})
+_SHARED: Final = frozenset(
+    {"shared-generator", "generator-across-threads", "generator-of-two-owners"}
+)
 _MOCKS: Final = (
     "unittest.mock", "mock", "freezegun", "responses", "requests_mock", "time_machine", "vcr",
     "pytest_mock", "respx",

@@ -169,6 +169,17 @@ def test_what_may_have_the_seed_of_the_run_is_none(case: str, tmp_path: Path) ->
     assert named(REACHED[case]) == []
 
 
+def test_packages_that_lend_from_each_other_end_the_search(tmp_path: Path) -> None:
+    files = {
+        "p/__init__": "from q import *\nfrom .world import *\n",
+        "q/__init__": "from p import *\n",
+        "p/world": WORLD,
+        "a": "import p, q\nw = p.World(3)\nv = q.Nothing(3)\n",
+    }
+
+    assert [each.path for each in audited(tmp_path, files) if each.is_orphan] == ["p/world.py"]
+
+
 def test_a_draw_is_an_orphan_with_its_generator_and_the_stream_says_both(tmp_path: Path) -> None:
     source = "import random\nrng = random.Random(42)\nrng.random()\n"
     made, drawn = audited(tmp_path, {"a": source})

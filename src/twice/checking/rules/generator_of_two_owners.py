@@ -76,17 +76,20 @@ from typing import Any, Final
 
 from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
-from twice.checking.rules.generator_owners import HOLDERS, Owners
+from twice.checking.rules.generator_owners import HOLDERS, Facts
+from twice.checking.rules.project_names import ProjectNames
 from twice.checking.rules.seed_sources import gather
 from twice.checking.rules.seed_ways import found_at
 from twice.checking.rules.seeding import is_generator
 from twice.checking.syntax.module import Site
+from twice.checking.syntax.names import LOCAL
 from twice.checking.syntax.uses.words import last_name, parts
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
 
 NAME: Final = "generator-of-two-owners"
 _WHY: Final = "One draw more of the one moves all numbers of the other."
+_DEPTH: Final = 6
 _MODULES: Final = frozenset(
     ["np", "numpy", "xp", "jnp", "jax", "cp", "cupy", "torch", "tf", "mod", "module", "lib"]
 )
@@ -135,6 +138,14 @@ def _is_anothers(site: Site, drawn: ast.Attribute) -> bool:
 def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:
     """Report every generator that two objects keep, at the second of them, or where a loop makes them."""
     owners = Owners(facts)
+    accessors = {each for one in facts.values() for each in one["accessors"]}
+    for path, one in facts.items():
+        for method, owner, at in one["taken"]:
+            if method in accessors:
+                yield (
+                    path,
+                    _found(at, f"{owner} hands out its generator, and this object keeps it too."),
+                )
     shared = {each for one in facts.values() for each in one["shared"]}
     for path, one in facts.items():
         for group in one["handed"]:
@@ -157,12 +168,80 @@ def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:
                 message = f"{group['name']} is kept by another object too, which draws from it."
             else:
                 continue
-            yield (
-                path,
-                replace(
-                    found_at(place["at"]), rule=NAME, message=message, why=_WHY, confidence=0.8
-                ),
-            )
+            yield path, _found(place["at"], message)
+
+
+def _found(at: list[Any], message: str) -> Found:
+    return replace(found_at(at), rule=NAME, message=message, why=_WHY, confidence=0.8)
+
+
+class Owners:
+    """Counts in a project who keeps a generator that is handed over.
+
+    Args:
+        facts: what ``seed_sources.gather`` gave, by path.
+    """
+
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        self._facts = facts
+        self._names = ProjectNames(facts)
+
+    def kept(self, path: str, given: Facts) -> int:
+        """Give how many objects keep what a call hands over; -1 for one that only the argument's name speaks of."""
+        if not given["to"]:
+            return 1
+        return self._count(
+            path,
+            given["to"],
+            given["slot"],
+            is_super=given.get("super", False),
+            says=given["says"],
+            depth=_DEPTH,
+        )
+
+    def _count(
+        self, path: str, name: str, slot: str, *, is_super: bool, says: bool, depth: int
+    ) -> int:
+        found = self._names.find(path, name) if depth else None
+        if found is None:
+            last = name.rpartition(".")[2]
+            return -1 if says and last[:1].isupper() and not name.startswith(LOCAL) else 0
+        keeper = self._keeper(*found, is_super=is_super)
+        if keeper is None:
+            return 0
+        where, one = keeper
+        if slot.isdigit():
+            at = int(slot)
+            if at >= len(one["places"]):
+                return 0
+            slot = one["places"][at]
+        passed = one["passed"].get(slot, ())
+        counts: dict[int, int] = {}
+        for to, into, of_base, line in passed:
+            count = self._count(where, to, into, is_super=of_base, says=False, depth=depth - 1)
+            counts[line] = counts.get(line, 0) + max(count, 0)
+        inner = counts.pop(0, 0) + max(counts.values(), default=0)  # One return of several.
+        return max(inner, 1) if slot in one["kept"] else inner
+
+    def _keeper(self, path: str, name: str, *, is_super: bool) -> tuple[str, Facts] | None:
+        """The function, method or constructor that a name stands for."""
+        own = self._facts[path]["keepers"].get(name)
+        if own is not None and not is_super:
+            return path, own
+        owner, _, method = name.rpartition(".")
+        for kind, word in ((name, "__init__"), (owner, method)):
+            for at, (where, base) in enumerate(self._names.lineage(path, kind)):
+                one = self._facts[where]
+                found = one["keepers"].get(f"{base}.{word}")
+                if found is not None and not (is_super and at == 0):
+                    return where, found
+                if (
+                    one["classes"].get(base, {}).get("init")
+                    and word == "__init__"
+                    and not (is_super and at == 0)
+                ):
+                    return None
+        return None
 
 
 def _apart(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -175,7 +254,9 @@ def _apart(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _excludes(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    if one["target"] and one["target"] == other["target"] and one["to"]:
+    if (one["own"] and other["own"]) or (
+        one["to"] and one["target"] and one["target"] == other["target"]
+    ):
         return True
     if one["returned"] and one["returned"] == other["returned"] and one["at"][0] != other["at"][0]:
         return True

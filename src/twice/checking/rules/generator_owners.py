@@ -1,4 +1,4 @@
-"""Which objects keep the generator that they are handed, and to whom a file hands one: facts, and their count.
+"""Which objects keep the generator that they are handed, and to whom a file hands one: facts, for ``Owners``.
 
 An object keeps a generator when its constructor stores the parameter on ``self``, has it as a field, or passes it on
 to a base or to an object of its own that does. A function keeps one for each object that it makes with it.
@@ -9,17 +9,16 @@ Invariant: of a class that is in no file only the name of the argument is known;
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from twice.checking.rules.project_names import ProjectNames, callee_of
+from twice.checking.rules.project_names import callee_of
 from twice.checking.rules.seed_ways import Ways, is_record, place_of
 from twice.checking.rules.seeding import is_generator
 from twice.checking.syntax.module import Module
-from twice.checking.syntax.names import LOCAL
 from twice.checking.syntax.reaching import latest
 from twice.checking.syntax.survey import COMPREHENSIONS, Scope, targets
-from twice.checking.syntax.uses.words import GENERATOR, about, last_name
+from twice.checking.syntax.uses.words import GENERATOR, SEED, about, last_name
 
 Facts: TypeAlias = dict[str, Any]
 
@@ -28,6 +27,9 @@ _COLLECTING: Final = frozenset({"add", "append", "appendleft", "insert", "regist
 _DEPTH: Final = 6
 HOLDERS: Final = GENERATOR | {"generators", "randoms", "streams"}
 """What is there to hold generators for others, by its name."""
+_SEEDS: Final = SEED | {"state"}
+_MAKING: Final = frozenset({"manual_seed", "python", "rng"})
+_MADE_UP: Final = GENERATOR | {"dice", "lcg", "stream", "xorshift"}
 _ASKING: Final = frozenset({"has", "is", "use", "uses"})
 _LENDERS: Final = HOLDERS | {"args", "config", "context", "ctx", "options", "run", "self"}
 
@@ -35,12 +37,14 @@ _LENDERS: Final = HOLDERS | {"args", "config", "context", "ctx", "options", "run
 def owners_in(module: Module, ways: Ways) -> dict[str, Any]:
     """Give who keeps generators in a file, and what it hands to whom."""
     if not module.speaks_of(*GENERATOR):
-        return {"keepers": {}, "handed": [], "shared": []}
+        return {"keepers": {}, "handed": [], "shared": [], "accessors": [], "taken": []}
     reader = _Owners(module, ways)
     return {
         "keepers": dict(reader.keepers()),
         "handed": list(reader.groups()),
         "shared": list(reader.shared()),
+        "accessors": list(reader.accessors()),
+        "taken": list(reader.taken()),
     }
 
 
@@ -66,10 +70,7 @@ class _Owners:
         for node, scope in module.survey.nodes.get(ast.Assign, ()):
             assert isinstance(node, ast.Assign), "asked for"
             for target in node.targets:
-                if isinstance(target, ast.Attribute) and last_name(target.value) not in {
-                    "self",
-                    "cls",
-                }:
+                if isinstance(target, ast.Attribute):
                     self._lend(node, target, scope)
 
     # Who keeps one.
@@ -129,6 +130,30 @@ class _Owners:
             if last_name(call) == "share" and isinstance(call.func, ast.Attribute):
                 yield from (str(each.value) for each in call.args if isinstance(each, ast.Constant))
 
+    def accessors(self) -> Iterator[str]:
+        """Give the methods that hand out their object's generator."""
+        for scope in self._module.survey.scopes:
+            node = scope.node
+            if isinstance(node, ast.FunctionDef) and scope.owner is not None:
+                last = node.body[-1]
+                given = last.value if isinstance(last, ast.Return) else None
+                is_own = isinstance(given, ast.Attribute) and last_name(given.value) == "self"
+                if given is not None and is_own and self._is_one(given, scope):
+                    yield scope.name
+
+    def taken(self) -> Iterator[list[Any]]:
+        """Give what objects keep of another one's method: the method, its call, and the place."""
+        for node, scope in self._module.survey.nodes.get(ast.Assign, ()):
+            call = getattr(node, "value", None)
+            target = getattr(node, "targets", [node])[0]
+            if not isinstance(call, ast.Call) or call.args or not isinstance(target, ast.Attribute):
+                continue
+            func, module = call.func, self._module
+            if not isinstance(func, ast.Attribute) or last_name(func.value) in {"self", "cls", ""}:
+                continue
+            if about(target.attr, GENERATOR) or (scope.owner, target.attr) in self._drawn:
+                yield [func.attr, module.shown(func.value), place_of(module.site(call, scope))]
+
     # Who is handed one.
 
     def groups(self) -> Iterator[Facts]:
@@ -142,7 +167,7 @@ class _Owners:
     def _hand_over(self, call: ast.Call, scope: Scope, slot: str, value: ast.expr) -> None:
         module = self._module
         is_named = isinstance(value, ast.Name) and self._is_argument(value, scope)
-        if not is_generator(module.site(value, scope), value) or about(last_name(value), _ASKING):
+        if not self._is_one(value, scope):
             return
         name, is_super = callee_of(module, self._ways, call, scope)
         if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__" and not is_super:
@@ -160,21 +185,41 @@ class _Owners:
                 line = statement.lineno if isinstance(statement, ast.Return) else 0
                 passed = self._passed.setdefault(holder, {}).setdefault(value.id, [])
                 passed.append([name, slot, is_super, line])
-        if not is_super:
-            says = (
-                about(slot, GENERATOR) if not slot.isdigit() else about(last_name(value), GENERATOR)
-            )
-            self._put(call, scope, value, {"to": name, "slot": slot, "says": says})
+        if not is_super or name.endswith(".__init__"):
+            word = last_name(value) if slot.isdigit() else slot
+            says = about(word, GENERATOR) and not about(word, _SEEDS)
+            into = {
+                "to": name,
+                "slot": slot,
+                "says": says,
+                "super": is_super,
+                "own": last_name(call) == "__init__",
+            }
+            self._put(call, scope, value, into)
 
     def _lend(self, node: ast.Assign, target: ast.Attribute, scope: Scope) -> None:
-        """``policy.rng = rng``: the object is known by its name."""
+        """``policy.rng = rng``: the object is known by its name; ``self`` keeps one when it draws from it."""
         value = node.value
-        if isinstance(value, (ast.Name, ast.Attribute)) and is_generator(
-            self._module.site(value, scope), value
+        is_own = last_name(target.value) in {"self", "cls"}
+        if is_own and (
+            (scope.owner, target.attr) not in self._drawn or isinstance(value, ast.Attribute)
         ):
-            self._put(
-                node, scope, value, {"to": "", "slot": target.attr, "says": True}, target.value
-            )
+            return
+        if isinstance(value, (ast.Name, ast.Attribute)) and self._is_one(value, scope):
+            into = {"to": "", "slot": target.attr, "says": True, "own": is_own}
+            self._put(node, scope, value, into, target.value)
+
+    def _is_one(self, value: ast.expr, scope: Scope) -> bool:
+        """Whether an expression is a generator, by its kind, by how it was made, or by its name."""
+        module, site = self._module, self._module.site(value, scope)
+        kind = module.kinds.of(value, scope)
+        if kind is not None and kind.name == "object" and not about(kind.origin, _MADE_UP):
+            return False
+        if isinstance(value, ast.Name):
+            made = [each.node for each in module.names.bindings(value.id, scope)]
+            if len(made) == 1 and isinstance(made[0], ast.Call) and last_name(made[0]) in _MAKING:
+                return True
+        return is_generator(site, value) and not about(last_name(value), _ASKING)
 
     def _put(
         self,
@@ -311,67 +356,3 @@ def _alternatives(node: ast.AST | None) -> Iterator[ast.AST]:
         yield from _alternatives(node.orelse)
     elif node is not None:
         yield node
-
-
-class Owners:
-    """Counts in a project who keeps a generator that is handed over.
-
-    Args:
-        facts: what ``seed_sources.gather`` gave, by path.
-    """
-
-    def __init__(self, facts: Mapping[str, Any]) -> None:
-        self._facts = facts
-        self._names = ProjectNames(facts)
-
-    def kept(self, path: str, given: Facts) -> int:
-        """Give how many objects keep what a call hands over; -1 for one that only the argument's name speaks of."""
-        if not given["to"]:
-            return 1
-        return self._count(
-            path, given["to"], given["slot"], is_super=False, says=given["says"], depth=_DEPTH
-        )
-
-    def _count(
-        self, path: str, name: str, slot: str, *, is_super: bool, says: bool, depth: int
-    ) -> int:
-        found = self._names.find(path, name) if depth else None
-        if found is None:
-            last = name.rpartition(".")[2]
-            return -1 if says and last[:1].isupper() and not name.startswith(LOCAL) else 0
-        keeper = self._keeper(*found, is_super=is_super)
-        if keeper is None:
-            return 0
-        where, one = keeper
-        if slot.isdigit():
-            at = int(slot)
-            if at >= len(one["places"]):
-                return 0
-            slot = one["places"][at]
-        passed = one["passed"].get(slot, ())
-        counts: dict[int, int] = {}
-        for to, into, of_base, line in passed:
-            count = self._count(where, to, into, is_super=of_base, says=False, depth=depth - 1)
-            counts[line] = counts.get(line, 0) + max(count, 0)
-        inner = counts.pop(0, 0) + max(counts.values(), default=0)  # One return of several.
-        return max(inner, 1) if slot in one["kept"] else inner
-
-    def _keeper(self, path: str, name: str, *, is_super: bool) -> tuple[str, Facts] | None:
-        """The function, method or constructor that a name stands for."""
-        own = self._facts[path]["keepers"].get(name)
-        if own is not None and not is_super:
-            return path, own
-        owner, _, method = name.rpartition(".")
-        for kind, word in ((name, "__init__"), (owner, method)):
-            for at, (where, base) in enumerate(self._names.lineage(path, kind)):
-                one = self._facts[where]
-                found = one["keepers"].get(f"{base}.{word}")
-                if found is not None and not (is_super and at == 0):
-                    return where, found
-                if (
-                    one["classes"].get(base, {}).get("init")
-                    and word == "__init__"
-                    and not (is_super and at == 0)
-                ):
-                    return None
-        return None

@@ -11,7 +11,7 @@ Invariant: a run's own files are known by place, in both modes by the same calls
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import CodeType
 from typing import NoReturn
 
@@ -28,6 +28,7 @@ from twice.recording.effects.files.policies import Policy
 from twice.recording.effects.files.process_files import ProcessFiles
 from twice.recording.effects.files.writes import Writes
 from twice.recording.effects.layer import EffectLayer
+from twice.recording.kernel.file_policies import PolicyRow
 from twice.recording.placing import Names
 from twice.recording.program import is_ours
 
@@ -41,6 +42,7 @@ class Files:
         layer: the layer that governs.
         placing: names paths as the record keeps them.
         policy: what is recorded of contents.
+        file_policies: files that are compared less closely.
         algorithm: of the digests.
         overlay: where writes go, or None when they are real.
         kept: contents that the record carries.
@@ -54,6 +56,7 @@ class Files:
         placing: Names,
         *,
         policy: Policy = "digest",
+        file_policies: Sequence[PolicyRow] = (),
         algorithm: Algorithm = Algorithm.BLAKE3,
         overlay: WritableTree | None = None,
         kept: Kept | None = None,
@@ -63,7 +66,7 @@ class Files:
         self.is_compared_below = is_compared_below
         self.layer, self.policy, self.overlay, self.resumed = layer, policy, overlay, resumed
         self.places = Places(placing, "" if overlay is None else overlay.upper)
-        self.algorithm, self.kept = algorithm, kept
+        self.algorithm, self.kept, self.file_policies = algorithm, kept, file_policies
         self.contents = Contents(self)
         self.writes = Writes(self)
         self.changes = None if overlay is None else Changes(self, overlay)

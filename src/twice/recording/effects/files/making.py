@@ -12,7 +12,7 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from twice.foundation.digests import Algorithm
 from twice.recording.effects.files.filesystem import Files
@@ -22,6 +22,7 @@ from twice.recording.effects.files.policies import Policy
 from twice.recording.effects.files.world_tree import WorldTree
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.kernel.confinement import current
+from twice.recording.kernel.file_policies import PolicyRow
 from twice.recording.placing import Names
 
 
@@ -30,6 +31,7 @@ def files_of_session(
     placing: Names,
     *,
     policy: Policy,
+    file_policies: Sequence[PolicyRow],
     algorithm: Algorithm,
     contents: Callable[[], Iterable[bytes]],
     scratch: str,
@@ -45,6 +47,7 @@ def files_of_session(
         layer: the layer that governs.
         placing: names paths as the record keeps them.
         policy: what is recorded of contents.
+        file_policies: files that are compared less closely.
         algorithm: of the digests.
         contents: opens what the record carries.
         scratch: folder for the overlay, or "" where nobody named one.
@@ -52,7 +55,9 @@ def files_of_session(
         was_supervised: whether the record that is replayed knows what any code did to files.
     """
     if layer.live and layer.writes and not current().is_experiment:
-        return Files(layer, placing, policy=policy, algorithm=algorithm)
+        return Files(
+            layer, placing, policy=policy, file_policies=file_policies, algorithm=algorithm
+        )
     folder = f"{scratch or _own_scratch()}/{os.getpid()}"
     overlay = WorldTree(folder) if current().is_world else Overlay(folder)
     kept = Kept(contents, overlay.kept)
@@ -60,6 +65,7 @@ def files_of_session(
         layer,
         placing,
         policy=policy,
+        file_policies=file_policies,
         algorithm=algorithm,
         overlay=overlay,
         kept=kept,

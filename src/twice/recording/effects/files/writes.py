@@ -25,6 +25,7 @@ from twice.recording.effects.files.askers import By
 from twice.recording.effects.files.contents import RAISED, Signature, signature_of, told
 from twice.recording.effects.files.kept import digest_of
 from twice.recording.effects.files.overlay import WritableTree
+from twice.recording.kernel.file_policies import find_policy
 from twice.recording.redaction.redaction import ASKED
 
 if TYPE_CHECKING:
@@ -204,9 +205,13 @@ class Writes:
         self.own[place] = None if others else signature_of(found)
         if self._files.policy == "none" or self._files.resumed:
             return
+        name = self._files.places.named(place)
+        policy, _ = find_policy(name.removeprefix("{program}/"), self._files.file_policies)
+        if policy == "ignore":
+            return
         digest, size = self._written(descriptor, place, writing.start)
-        value = (writing.start, digest, size)
-        self._claim(ops.FILE_WRITTEN, self._files.places.named(place), value)
+        value = (writing.start, digest, size) if policy == "content" else (writing.start, "", 0)
+        self._claim(ops.FILE_WRITTEN, name, value)
 
     def _written(self, descriptor: int, place: str, start: int) -> tuple[str, int]:
         try:
