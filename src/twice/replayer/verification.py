@@ -129,15 +129,12 @@ class Verification(Evidence):
         ]
 
     def _suggest_file_policy(self) -> str:
-        """For a file of Python's that holds something else than recorded."""
-        if self.failure is None:
+        """For a file that Python wrote, and that holds something else than recorded."""
+        texts = () if self.failure is None else (self.failure.recorded, self.failure.replayed)
+        paths = [found[1] for text in texts if (found := _WRITTEN.match(text))]
+        if len(paths) < 2 or paths[0] != paths[1]:
             return ""
-        paths = [_WRITTEN.match(text) for text in (self.failure.recorded, self.failure.replayed)]
-        if None in paths or len({each[1] for each in paths if each}) > 1:
-            return ""
-        return suggest_file_policy(
-            next(each[1] for each in paths if each).removeprefix("{program}/")
-        )
+        return suggest_file_policy(paths[0].removeprefix("{program}/"))
 
     def to_json(self) -> dict[str, Any]:
         """As ``twice verify --json`` prints it."""
