@@ -58,14 +58,16 @@ def adoption_refused(name: str, other: str) -> StreamShared:
     )
 
 
-def owners_refused(name: str, owners: Sequence[str]) -> StreamShared:
+def owners_refused(name: str, kind: str, owners: Sequence[str]) -> StreamShared:
     """Make the error for a stream that several components hold."""
-    first, second = owners[:2]
+    own = " and ".join(
+        f"run.{'python' if kind == 'python' else 'rng'}({f'{owner}/{name}'!r})"
+        for owner in owners[:2]
+    )
     return StreamShared(
         f"The stream {name!r} is held by the components {', '.join(map(repr, owners))}.",
         "Each stream has one owner, so that no component shifts another's draws.",
-        f"Take one for each: run.rng({first + '/' + name!r}), run.rng({second + '/' + name!r}); or say that it is meant: "
-        f"run.streams.share({name!r})",
+        f"Take one for each, {own}; or say that it is meant: run.streams.share({name!r})",
         name=name,
     )
 

@@ -182,7 +182,7 @@ class Streams:
         }
         for name, owners in sorted(find_owners(held, components).items()):
             if len(owners) > 1:
-                raise owners_refused(name, owners)
+                raise owners_refused(name, self._live[name].kind, owners)
 
     def govern_globals(self) -> None:
         """Seed the generators everybody shares, and those of numpy and torch when they load."""
