@@ -35,6 +35,9 @@ RULE: Final = 1
 SEED_LIMIT: Final = 2**256
 """One more than the largest master seed."""
 
+SHARED_BY_MODULES: Final = "global"
+"""First segment of the names of the generators that a library has for everybody: ``global/numpy``."""
+
 _LABEL_BYTES_MAX: Final = 255
 _KIND_TEXT: Final = 1
 _KIND_INTEGER: Final = 2
@@ -122,6 +125,11 @@ def derive(parent: Seed, path: str, *, rule: int = RULE) -> Seed:
     for segment in path_segments(path):
         seed = _step(seed, "name", (segment,), rule)
     return seed
+
+
+def is_shared(name: str) -> bool:
+    """Return whether a stream of this name is a generator that a library has for everybody."""
+    return name.startswith(f"{SHARED_BY_MODULES}/")
 
 
 def path_segments(path: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 
 from twice.foundation.determinism_class import DeterminismClass, Predicate
+from twice.foundation.seeds import is_shared
 from twice.recording.effects.ops import FILE_CHANGED
 from twice.recording.ordering import ORDERS
 from twice.recording.results import RESULTS
@@ -25,7 +26,6 @@ from twice.recording.sealing.inventory import (
     may_talk,
     rows_of,
 )
-from twice.recording.streams.governed import is_shared
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import join_ending_parts, list_ending_parts
 

@@ -16,8 +16,8 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from twice.errors import FaultMisplaced, NothingJudged
+from twice.foundation.seeds import is_shared
 from twice.recording.runrecord import RunRecord
-from twice.recording.streams.governed import is_shared
 from twice.testing import changing, faults
 from twice.testing.asking import Program, ask, examples_of
 from twice.testing.extra import hypothesis

@@ -12,9 +12,9 @@ import random
 import sys
 from collections.abc import Callable
 
-from twice.foundation.seeds import Seed
+from twice.foundation.seeds import SHARED_BY_MODULES, Seed
 from twice.recording.streams.arrival import Arrivals
-from twice.recording.streams.governed import RESERVED, Governed
+from twice.recording.streams.governed import Governed
 from twice.recording.streams.python_streams import GovernedRandom
 
 
@@ -86,7 +86,7 @@ class SharedGenerators:
         self._take("torch", shared, shared.reseed)
 
     def _take(self, library: str, generator: Governed, reseed: Callable[[Seed], object]) -> None:
-        name = f"{RESERVED}/{library}"
+        name = f"{SHARED_BY_MODULES}/{library}"
         self._before.append((generator, generator.read()))
         reseed(self._seed_of(name))
         self._starts[name] = (generator, generator.position())

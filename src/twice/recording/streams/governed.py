@@ -9,14 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 
-RESERVED = "global"
-"""First segment of the names of the generators that modules share."""
-
-
-def is_shared(name: str) -> bool:
-    """Return whether a stream of this name is a generator that modules share."""
-    return name.startswith(f"{RESERVED}/")
-
 
 class Governed(ABC):
     """One generator under a name.

@@ -15,7 +15,7 @@ from twice.errors import (
     StreamTaken,
     UsageError,
 )
-from twice.recording.streams.governed import RESERVED
+from twice.foundation.seeds import SHARED_BY_MODULES
 
 
 def taken_refused(name: str, kind: str) -> StreamTaken:
@@ -32,7 +32,7 @@ def reserved_refused(name: str) -> StreamTaken:
     """Make the error for a name that belongs to the shared generators."""
     return StreamTaken(
         f"The name {name!r} is reserved.",
-        f"Names under '{RESERVED}/' belong to the generators that modules share.",
+        f"Names under '{SHARED_BY_MODULES}/' belong to the generators that modules share.",
         f"Take another path, such as {'my-' + name!r}.",
         name=name,
     )

@@ -15,11 +15,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from twice.foundation.seeds import RULE, Seed, SeedLedger, derive, path_segments
+from twice.foundation.seeds import (
+    RULE,
+    SHARED_BY_MODULES,
+    Seed,
+    SeedLedger,
+    derive,
+    is_shared,
+    path_segments,
+)
 from twice.recording.streams import drawing
 from twice.recording.streams.adopting import GovernedGetter, governed
 from twice.recording.streams.global_streams import SharedGenerators
-from twice.recording.streams.governed import RESERVED, Governed, is_shared
+from twice.recording.streams.governed import Governed
 from twice.recording.streams.ownership import find_owners
 from twice.recording.streams.python_streams import GovernedRandom, PythonStream
 from twice.recording.streams.refusals import (
@@ -344,7 +352,7 @@ class Streams:
     def _refuse_taking(self, name: str) -> None:
         if threading.get_ident() != self._thread:
             raise off_thread_refused(name, threading.current_thread().name)
-        if path_segments(name)[0] == RESERVED:
+        if path_segments(name)[0] == SHARED_BY_MODULES:
             raise reserved_refused(name)
 
     def _refuse_second_owner(self, name: str, source: object) -> None:

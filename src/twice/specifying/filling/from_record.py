@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from twice.foundation.determinism_class import Predicate
+from twice.foundation.seeds import is_shared
 from twice.recording.config import in_settings
 from twice.recording.runrecord import RunRecord
-from twice.recording.streams.governed import is_shared
 from twice.specifying.filling.proposal import Proposal, rows
 from twice.specifying.kinds import UNKNOWN
 from twice.specifying.sheets.snapshots import StateKind

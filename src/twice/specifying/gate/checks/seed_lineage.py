@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.errors import TwiceError
-from twice.foundation.seeds import RULE, Seed, derive
-from twice.recording.streams.governed import is_shared
+from twice.foundation.seeds import RULE, Seed, derive, is_shared
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate.check import Check, gaps, outside, place, within
 from twice.specifying.gate.facts import Facts, there

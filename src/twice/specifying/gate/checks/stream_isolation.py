@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from twice.foundation.seeds import Seed
-from twice.recording.streams.governed import RESERVED, is_shared
+from twice.foundation.seeds import SHARED_BY_MODULES, Seed, is_shared
 from twice.specifying.artifact import Artifact
 from twice.specifying.draws import first_draws
 from twice.specifying.gate.check import Check, gaps, place
@@ -71,7 +70,7 @@ def _shown(facts: Facts) -> Found:
             faults.append(f"{where}: {name!r} is of the kind {each.kind}, not {kind}")
     faults += [
         f"everybody draws from {name}, and sheet 03 does not accept that in shared"
-        for name in (each.removeprefix(f"{RESERVED}/") for each in trial.globals_used)
+        for name in (each.removeprefix(f"{SHARED_BY_MODULES}/") for each in trial.globals_used)
         if name not in shared
     ]
     faults += [
