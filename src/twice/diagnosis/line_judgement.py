@@ -153,6 +153,8 @@ def _judge_line(
         return (0.9, "")  # one side alone does it, and that is all it takes
     if located.kind == "stream position" or tags.DRAW in located.facts.tags:
         return (0.8 if located.beside is None else 0.6, _surer(located))
+    if _is_walked(located):
+        return (0.8, _surer(located))  # nothing else that it reads differs, so the order does
     # A library that read other values explains what a call brought; a line that only computes read something unseen.
     confidence = (
         0.75 if located.facts.calls and library_read else 0.65 if located.facts.calls else 0.5
@@ -169,6 +171,13 @@ def explains_itself(located: Located) -> bool:
     return bool(_EXPLAINS & set(located.facts.tags)) or (
         located.kind == "order" and bool(located.facts.iterates)
     )
+
+
+def _is_walked(located: Located) -> bool:
+    """Whether what differs is what a loop gives to its name, and nobody saw an earlier difference."""
+    name = located.name.partition(".")[0].partition("[")[0]
+    is_loop = located.facts.kind in {"For", "AsyncFor"} and name in located.facts.assigns
+    return is_loop and not located.unseen and located.beside is None
 
 
 def _surer(located: Located) -> str:

@@ -1,4 +1,4 @@
-"""Which lines a function has, which functions it calls, and what stands under a condition or in a loop.
+"""Which lines a function has, which functions it calls, and what stands under a condition, in a loop or in a ``with``.
 
 Not for: what a single statement does (``source_facts``).
 
@@ -8,8 +8,11 @@ Invariant: source is parsed, never imported or executed.
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 
 from twice.diagnosis.localization.source_facts import parse_file, read_dotted
+
+_STATES = frozenset({"seed", "manual_seed", "setstate", "set_state"})
 
 
 def function_lines(file: str, first: int) -> range:
@@ -65,6 +68,46 @@ def share_loop(file: str, one: int, other: int) -> bool:
         for node in (ast.walk(module) if module is not None else ())
         if isinstance(node, ast.For | ast.AsyncFor | ast.While)
     )
+
+
+def find_line_that_fills(file: str, line: int) -> int:
+    """Line of the one statement in a ``with`` block that uses what the block opened; 0 where several do, or none.
+
+    What is written reaches the file when the block closes it.
+    """
+    module = parse_file(file)
+    for node in ast.walk(module) if module is not None else ():
+        if isinstance(node, ast.With | ast.AsyncWith) and node.lineno == line:
+            opened = {
+                item.optional_vars.id
+                for item in node.items
+                if isinstance(item.optional_vars, ast.Name)
+            }
+            using = [
+                each.lineno
+                for each in ast.walk(node)
+                if isinstance(each, ast.Expr)
+                and any(isinstance(one, ast.Name) and one.id in opened for one in ast.walk(each))
+            ]
+            return using[0] if len(using) == 1 else 0
+    return 0
+
+
+def find_reseeding_line(file: str, line: int) -> int:
+    """Line of the statement behind an assignment that seeds what it made, or gives it a state; 0 without such."""
+    module = parse_file(file)
+    for node in ast.walk(module) if module is not None else ():
+        body = getattr(node, "body", None)
+        for one, following in pairwise(body) if isinstance(body, list) else ():
+            if one.lineno != line or not isinstance(one, ast.Assign):
+                continue
+            call = following.value if isinstance(following, ast.Expr) else None
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                continue
+            targets = {read_dotted(each) for each in one.targets}
+            if call.func.attr in _STATES and read_dotted(call.func.value) in targets:
+                return int(following.lineno)
+    return 0
 
 
 def _holds(node: ast.stmt, line: int) -> bool:

@@ -31,26 +31,30 @@ from dataclasses import replace
 from functools import partial
 
 from twice.diagnosis.localization.beginnings import Beginning, Goal
-from twice.diagnosis.localization.callables import RESTORING, VARIABLE
+from twice.diagnosis.localization.callables import RESTORING, UNSEEDED, VARIABLE
 from twice.diagnosis.localization.description import (
     describe,
     list_candidates,
     same_statement,
 )
+from twice.diagnosis.localization.function_source import find_line_that_fills, find_reseeding_line
 from twice.diagnosis.localization.moments import Flow, Moments
 from twice.diagnosis.localization.observer import ANY, Held, Observer
 from twice.diagnosis.localization.result import Located, Place, Unlocated, place_at
 from twice.diagnosis.localization.saved_state import find_saving
 from twice.diagnosis.localization.searcher import Search, Searcher
 from twice.diagnosis.localization.slicer import Slicer
-from twice.diagnosis.localization.source_facts import facts_at
-from twice.diagnosis.tracing.paths import FLOW, is_local, plain, under
+from twice.diagnosis.localization.source_facts import facts_at, line_facts
+from twice.diagnosis.tracing.paths import FILES, FLOW, is_local, plain, under
 from twice.diagnosis.tracing.trace import FlowPlan, Plan, Trace
 from twice.worker.concurrency import run_concurrently
 
 _CANDIDATES_MAX = 24
 _STEPS_MAX = 24
 _BREADTH_MAX = 8
+_SWITCH_MAX = (
+    5  # steps from what is switched to the variable: an argument, an attribute, a property between
+)
 _INSIST = 3  # two executions of one side may agree by chance
 
 TraceCall = Callable[[str, int, Plan], Trace]
@@ -216,6 +220,9 @@ class _Locator:
             self.evidence,
             self.caveats,
         )
+        line = self._find_nearer_line(located, chain[-1])
+        if line is not None:
+            located = replace(located, place=line, facts=facts_at(line))
         if not (located.is_switched and RESTORING in located.facts.tags):
             return located
         flow = self._moments.a if chain[-1].operation.side == "a" else self._moments.b
@@ -224,6 +231,25 @@ class _Locator:
             return located
         back = f"What was saved there is put back at {place_at(chain[-1].operation.place)}."
         return replace(located, place=saving, evidence=(back, *located.evidence))
+
+    def _find_nearer_line(self, located: Located, leaf: Beginning) -> Place | None:
+        """Return the line that a difference is better credited to than to the one after which it was seen."""
+        place, ran, line = located.place, leaf.operation, 0
+        if located.facts.kind in {"With", "AsyncWith"} and located.name.startswith(FILES):
+            line = find_line_that_fills(place.file, place.line)
+        elif UNSEEDED in located.facts.tags:
+            line = find_reseeding_line(place.file, place.line)
+        elif (
+            located.side != "both"
+        ):  # an assert that ``python -O`` leaves out, with all that it calls
+            flow = self._moments.a if ran.side == "a" else self._moments.b
+            for depth in range(ran.depth):
+                at = flow.position(ran.lane, next(flow.back_from(ran.lane, ran.index, depth)))
+                if facts_at(at).kind == "Assert":
+                    return place_at(at)
+        if not line:
+            return None
+        return Place(place.file, line, place.function, line_facts(place.file, line).code)
 
     def _way_back(self, first: Beginning) -> list[Beginning]:
         """From the tracked difference to the earliest operation that read nothing different."""
@@ -261,7 +287,7 @@ class _Locator:
         """The way back, ended at what one side alone does because a variable of the environment says so.
 
         The variable, read beforehand, is how the runs were told apart; the operation is what it switches on,
-        or what it makes one side draw more.
+        or what it makes one side draw more. What was computed of a variable over many steps switches nothing.
         """
         leaf = chain[-1]
         read = leaf.guard or leaf.operation
@@ -269,7 +295,9 @@ class _Locator:
         if VARIABLE not in facts.tags:
             return chain
         switched = [
-            at for at, begun in enumerate(chain) if self._slicer.is_switched(begun, by=leaf)
+            at
+            for at, begun in enumerate(chain)
+            if len(chain) - at <= _SWITCH_MAX and self._slicer.is_switched(begun, by=leaf)
         ]
         if not switched:
             return chain

@@ -30,6 +30,9 @@ _STOP = (1 << 64) - 1
 _DEPTH = (1 << 32) - 1
 _NONE: Numbers = np.empty(0, np.int32)
 
+_NEAR = 16
+"""Events from a statement to the one behind it, where neither calls the user's code."""
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -161,6 +164,14 @@ class Flow:
         if frames is None:
             frames = self._resumed[lane, depth] = self._frames(lane, depth, stretches)
         return [each for each, of in zip(stretches, frames, strict=True) if of == frames[number]]
+
+    def find_next(self, lane: str, index: int, line: int) -> int | None:
+        """Return the next event of a frame at a line, where the statement stands right behind; None otherwise."""
+        depth = self.depth(lane, index)
+        for later in range(index + 1, min(index + _NEAR, len(self.lanes[lane].places))):
+            if self.position(lane, later).line == line and self.depth(lane, later) == depth:
+                return later
+        return None
 
     def returns(
         self, lane: str, depth: int, first: int, last: int, function: str = ""

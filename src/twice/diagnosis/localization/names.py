@@ -52,8 +52,10 @@ def resolve(name: str, prefix: str, sample: Sample) -> tuple[str | None, bool]:
 def find_references(owner: str, sample: Sample, differing: frozenset[str]) -> list[str]:
     """Paths that differ among those whose objects hang on a path."""
     reached: dict[str, None] = {path: None for path in sample.references if under(path, owner)}
+    # A member of a new object may still be a local of the function that made it.
+    reached |= {other: None for path, other in sample.aliases.items() if under(path, owner)}
     for path in list(reached):
-        reached.update(dict.fromkeys(sample.references[path]))
+        reached.update(dict.fromkeys(sample.references.get(path, ())))
     # One level further: what a container holds, and what these hold.
     for path in list(reached):
         reached.update(dict.fromkeys(sample.references.get(path, ())))

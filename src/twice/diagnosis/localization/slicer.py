@@ -1,18 +1,17 @@
 """Follows a difference back to the operation that brought it in.
 
-For: a path that differs at some moment began to differ at one operation. If nothing that this operation
-read differed when it began, it is guilty. Otherwise the difference came in through what it read: a
-local, an attribute, the value that a called function returned; and the search goes on there.
+For: a path that differs at some moment began to differ at one operation. If nothing that this operation read differed when it
+began, it is guilty. Otherwise the difference came in through what it read: a local, an attribute, the value that a called function
+returned; and the search goes on there.
 
 This is what separates a guilty line from an innocent difference that stays alive beside it: a list made
 from a set and never read again is not on the way back from the tracked state.
 
-Where only one side ran the operation, the branch at which the flows parted is asked instead: if what
-the branch read differed visibly, the way leads on through it.
+Where only one side ran the operation, the branch at which the flows parted is asked instead: if what the branch read differed visibly,
+the way leads on through it.
 
-Tried and rejected: the start of the last run of differences of the *whole* state, alone. It is right
-when everything harmless heals, and wrong beside a harmless difference that stays alive. It is kept as a
-second opinion (``locate``).
+Tried and rejected: the start of the last run of differences of the *whole* state, alone. It is right when everything harmless heals,
+and wrong beside a harmless difference that stays alive. It is kept as a second opinion (``locate``).
 
 Not for: data that flows where the trace cannot see (a C library's own state, a file).
 
@@ -27,8 +26,8 @@ from itertools import takewhile
 import numpy as np
 
 from twice.diagnosis.localization.beginnings import Beginning, Beginnings, Goal, statement_start
-from twice.diagnosis.localization.callables import DRAW, RESTORING, SEEDING, WORLD
-from twice.diagnosis.localization.function_source import is_under, share_loop
+from twice.diagnosis.localization.callables import DRAW, RESTORING, SEEDING, UNSEEDED, WORLD
+from twice.diagnosis.localization.function_source import find_reseeding_line, is_under, share_loop
 from twice.diagnosis.localization.moments import Moments, Operation
 from twice.diagnosis.localization.names import (
     ITERATED,
@@ -62,13 +61,7 @@ _WAITING = frozenset(("result", "get", "wait", "as_completed", "join", "recv"))
 
 
 class Slicer:
-    """Finds beginnings, and what they came from.
-
-    Args:
-        observer: looks at the state of both sides.
-        searcher: carries searches for beginnings to their end.
-        moments: the paired events.
-    """
+    """Finds beginnings, and what they came from, on both sides of paired events."""
 
     def __init__(self, observer: Observer, searcher: Searcher, moments: Moments) -> None:
         self._observer, self._moments = observer, moments
@@ -79,13 +72,17 @@ class Slicer:
         """What the operation took its difference from; empty when it is the first."""
         is_one_sided = _is_one_sided(begun)
         is_draw = (is_one_sided or begun.path == STREAMS) and self._is_draw(begun)
-        if begun.before_window or (is_draw and not is_one_sided):
-            return []  # a draw that one side makes longer is the operation, not what decided how long
         operation = begun.guard or begun.operation
-        if operation.depth < 0 or operation.side != "a":
+        if begun.before_window or operation.depth < 0 or operation.side != "a":
             return []
         start = statement_start(self._moments.a, operation)
         facts = facts_at(operation.place)
+        if UNSEEDED in facts.tags and (later := self._find_reseeding(operation)) is not None:
+            begin = statement_start(self._moments.a, later)
+            read = self._from_reads(begun, later, begin, facts_at(later.place), handed_on=True)
+            return [goal for goal in read if goal.path != begun.path]
+        if is_draw and not is_one_sided:  # what it is asked for decides how far the stream moves
+            return self._from_reads(begun, operation, start, facts)
         # What was made inside of the statement comes before what it read: it is nearer to the difference.
         came = self._from_calls(operation, start)
         came = came or self._from_making(begun, operation, start, facts)
@@ -95,12 +92,24 @@ class Slicer:
         if not came and not read:
             came = self._from_calls(operation, start, by_reference=True)
         if not came and not read and not is_draw:
+            # No call made it, so a value that was handed on brought it along.
+            read = self._from_reads(begun, operation, start, facts, handed_on=True)
+        if not came and not read and not is_draw:
             came = self._from_files(operation, start, facts)
             came = came or self._from_threads(operation, start, facts, begun.moment)
             came = came or self._feeding.find(operation, start, facts, begun.path)
         return [
             goal for goal in (*came, *read) if goal.path != begun.path or is_returned(goal.path)
         ]
+
+    def _find_reseeding(self, making: Operation) -> Operation | None:
+        """Return the statement behind one that made a generator, where it gives that another state."""
+        line = find_reseeding_line(making.place.file, making.place.line)
+        index = self._moments.a.find_next(making.lane, making.index, line) if line else None
+        if index is None:
+            return None
+        at = self._moments.a.position(making.lane, index)
+        return replace(making, place=at, index=index)
 
     def _leads_inside(
         self, begun: Beginning, came: list[Goal], operation: Operation, facts: LineFacts
@@ -208,13 +217,7 @@ class Slicer:
     def _from_calls(
         self, operation: Operation, start: int, *, by_reference: bool = False
     ) -> list[Goal]:
-        """The first value that came back different from a function that the statement called.
-
-        Args:
-            operation: what ran.
-            start: index of the event at which its statement began.
-            by_reference: whether it is what hangs on the value that differs.
-        """
+        """The first value that came back different from a function that the statement called, or what hangs on one."""
         flow, lane, depth = self._moments.a, operation.lane, operation.depth + 1
         numbers = self._moments.at(lane, flow.returns(lane, depth, start + 1, operation.index))
         # Of very many calls the first and the last: one in the middle follows from one of these.
@@ -237,7 +240,7 @@ class Slicer:
     def _from_making(
         self, begun: Beginning, operation: Operation, start: int, facts: LineFacts
     ) -> list[Goal]:
-        """The members of an object that the statement made, in the frame that made it.
+        """The members of an object that the statement made, in the frame that made it; of a class, its body's names.
 
         A constructor returns nothing, and what it made has another path once it is bound or tracked.
         At its return the new object hangs on the constructor's own locals, and on nothing older.
@@ -245,7 +248,9 @@ class Slicer:
         statement reads nothing else from the world.
         """
         flow, lane, depth = self._moments.a, operation.lane, operation.depth + 1
-        left = flow.returns(lane, depth, start + 1, operation.index, CONSTRUCTOR)
+        is_class = facts.kind == "ClassDef"
+        ending = "" if is_class else CONSTRUCTOR
+        left = flow.returns(lane, depth, start + 1, operation.index, ending)
         numbers = self._moments.at(lane, left)[-SAMPLES_MAX:].tolist()
         self._observer.look(numbers)
         other: list[Goal] = []
@@ -254,6 +259,8 @@ class Slicer:
             prefix = frame_prefix(depth, position.function)
             for path in sorted(self._observer.differing(number) or ()):
                 member = member_of(path) if path.startswith(prefix) else ""
+                if is_class and path.startswith(prefix):
+                    return [Goal(path, number)]
                 if member and begun.path.endswith(member):
                     return [Goal(path, number)]
                 if member:
@@ -297,9 +304,15 @@ class Slicer:
         return []
 
     def _from_reads(
-        self, begun: Beginning, operation: Operation, start: int, facts: LineFacts
+        self,
+        begun: Beginning,
+        operation: Operation,
+        start: int,
+        facts: LineFacts,
+        *,
+        handed_on: bool = False,
     ) -> list[Goal]:
-        """Paths that the statement reads and that differed when it began."""
+        """Paths that the statement reads and that differed when it began, with parts of what is handed on if asked."""
         number = self._moments.at_or_before(operation.lane, start)
         if not facts.is_known or number is None:
             return []
@@ -309,12 +322,14 @@ class Slicer:
             return []
         prefix = operation.prefix
         functions = self._called_functions(operation, start)
-        called = bool(functions)
+        called = bool(functions) and not handed_on
         found: dict[str, None] = {}
         for name in list_names_read(facts, operation, begun.path):
-            holder, _ = resolve(name.partition(".")[0], prefix, sample)
-            if holder is not None and which(holder) in differing:
-                found[which(holder)] = None
+            first = name.partition(".")[0]
+            holder, _ = resolve(first, prefix, sample)
+            # Which object a local is may differ, although each object is the same on both sides.
+            is_which = (which(holder or ""), f"{prefix}{first}")
+            found.update(dict.fromkeys(path for path in is_which if path in differing))
             owner, whole = resolve(name, prefix, sample)
             # A method of a container reads it, whatever else the statement calls; so does a loop.
             of_library = name == ITERATED or (

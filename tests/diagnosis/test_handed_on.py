@@ -1,0 +1,196 @@
+"""A value that is handed on, made with its class, or written behind its statement: the line that made it is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import twice
+from tiers import sampled
+from twice.diagnosis.diagnose import diagnose
+
+HASH = ({"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2"})
+MODE = ({"MODE": "low"}, {"MODE": "high"})
+BARE = ({}, {"PYTHONOPTIMIZE": "1"})
+HEAD = "import json, os, random, weakref\n\n"
+CASES = {
+    "an object that a constructor takes": (
+        HASH,
+        """
+class Roads:
+    def __init__(self):
+        self.ways = {}
+
+class Dispatcher:
+    def __init__(self, roads):
+        self._roads, self.first = roads, ""
+    def state(self):
+        return {"first": self.first}
+
+def build(open_roads):
+    roads = Roads()
+    roads.ways.update(dict.fromkeys(open_roads))  # here
+    return roads
+
+def main(run):
+    roads = build({f"road {n}" for n in range(9)})
+    dispatcher = run.track("dispatcher", Dispatcher(roads))
+    for tick in run.ticks(4):
+        if tick == 3:
+            dispatcher.first = next(iter(dispatcher._roads.ways))
+""",
+    ),
+    "what a function made, and pickles or hands on at once": (
+        HASH,
+        """
+class Tree:
+    def __init__(self, luck):
+        self.luck = luck
+
+def graft(name):
+    luck = random.Random(hash(name))  # here
+    return Tree(luck=luck)
+
+class Store:
+    def __init__(self):
+        self.trees = []
+    def put(self, tree):
+        self.trees.append(tree.luck.getstate())
+
+def main(run):
+    store, heights = Store(), run.track("heights", [0.0])
+    store.put(graft("apple"))
+    for tick in run.ticks(4):
+        if tick == 3:
+            luck = random.Random()
+            luck.setstate(store.trees[0])
+            heights[0] += luck.random()
+""",
+    ),
+    "a number chosen in a class, and computed with": (
+        MODE,
+        """
+CURVES = {"low": [1.0, 2.0, 3.0], "high": [1.0, 2.0, 9.0]}
+
+class Settings:
+    mode = os.environ.get("MODE")  # here
+
+def rule(points):
+    steps = sorted(points)
+    def choose(level):
+        chosen = 0.0
+        for at in steps:
+            if level < at:
+                break
+            chosen = at
+        return chosen
+    return choose
+
+def main(run):
+    gate, choose = run.track("gate", {"open": 0.0, "moves": 0}), rule(CURVES[Settings.mode])
+    for tick in run.ticks(12):
+        wanted = choose(float(tick))
+        moved = wanted - gate["open"]
+        if abs(moved) > 1e-9:
+            gate["moves"] += 1
+        gate["open"] = wanted
+""",
+    ),
+    "a draw that is asked for another number": (
+        MODE,
+        """
+def settings():
+    mode = os.environ.get("MODE")  # here
+    return {"demand": 2.0 if mode == "low" else 40.0}
+
+def main(run):
+    rng, config, sold = run.rng("shop"), settings(), run.track("sold", [0])
+    for tick in run.ticks(3):
+        count = rng.poisson(config["demand"])
+        sold[0] += int(count)
+""",
+    ),
+    "a generator that is seeded behind its making": (
+        ({}, {}),
+        """
+def luck():
+    stream = random.Random()
+    stream.seed(os.getpid())  # here
+    return stream
+
+def main(run):
+    stream, crew = luck(), run.track("crew", [0.0])
+    for tick in run.ticks(3):
+        crew[0] += stream.random()
+""",
+    ),
+    "a file that is full when it is closed": (
+        HASH,
+        """
+def main(run):
+    read = run.track("read", [""])
+    for tick in run.ticks(4):
+        if tick == 0:
+            with open("tags.json", "w") as out:
+                out.write(json.dumps({"tags": {f"tag {n}" for n in range(9)}}, default=list))  # here
+        if tick == 3:
+            with open("tags.json") as source:
+                read[0] = json.load(source)["tags"][0]
+""",
+    ),
+    "what a weak set gives": (
+        HASH,
+        """
+class Listener:
+    def __init__(self, name):
+        self.name = name
+    def __hash__(self):
+        return hash(self.name)
+
+def main(run):
+    listeners = [Listener(f"house {n}") for n in range(7)]
+    waiting, heard = weakref.WeakSet(listeners), run.track("heard", [""])
+    for tick in run.ticks(3):
+        for listener in waiting:  # here
+            heard[0] = listener.name
+            break
+""",
+    ),
+    "an assert that draws": (
+        BARE,
+        """
+def plausible(rng):
+    return abs(rng.normal()) < 90
+
+def main(run):
+    rng, wind = run.rng("wind"), run.track("wind", [0.0])
+    for tick in run.ticks(4):
+        wind[0] = float(rng.normal())
+        assert plausible(rng)  # here
+""",
+    ),
+}
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "what", sampled(CASES, {"an object that a constructor takes", "an assert that draws"})
+)
+def test_the_line_that_made_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sides, source = CASES[what]
+    program = tmp_path / "program.py"
+    program.write_text(HEAD + source)
+    paths = [tmp_path / "a.twice", tmp_path / "b.twice"]
+    for path, variables in zip(paths, sides, strict=True):
+        env = {"PYTHONHASHSEED": "0", **variables}
+        twice.record(f"{program}:main", seed=1, out=path, env=env).close()
+
+    found = diagnose(*paths)
+
+    guilty = 1 + next(n for n, line in enumerate(source.splitlines()) if "# here" in line)
+    assert found.operation is not None, found.to_text()
+    assert found.operation.line == guilty + HEAD.count("\n"), found.to_text()
