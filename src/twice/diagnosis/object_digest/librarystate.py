@@ -44,10 +44,7 @@ NAMED_TYPES = frozenset(
         "enum.EnumType",
     }
 )
-_GIVEN_TO_THREADS = frozenset(
-    {"_ident", "_native_id", "_tstate_lock", "_handle", "_os_thread_handle"}
-)
-"""Attributes of a thread that the system sets, and that no two runs have alike."""
+_OF_THE_SYSTEM = frozenset({"_ident", "_native_id", "_tstate_lock", "_handle", "_os_thread_handle"})
 _CODE_MEMBERS = frozenset(
     {
         "builtins.function",
@@ -79,7 +76,7 @@ def state_attributes(value: object, facts: ClassFacts) -> list[tuple[str, object
     held = attributes(value, facts)
     if "threading.Thread" not in facts.lineage:
         return held
-    return [pair for pair in held if pair[0] not in _GIVEN_TO_THREADS]
+    return [pair for pair in held if pair[0] not in _OF_THE_SYSTEM]
 
 
 def knows(facts: ClassFacts) -> bool:
