@@ -79,8 +79,8 @@ class Slicer:
         facts = facts_at(operation.place)
         if UNSEEDED in facts.tags and (later := self._find_reseeding(operation)) is not None:
             begin = statement_start(self._moments.a, later)
-            read = self._from_reads(begun, later, begin, facts_at(later.place), handed_on=True)
-            return [goal for goal in read if goal.path != begun.path]
+            given = self._from_reads(begun, later, begin, facts_at(later.place), handed_on=True)
+            return [goal for goal in given if goal.path != begun.path]
         if is_draw and not is_one_sided:  # what it is asked for decides how far the stream moves
             return self._from_reads(begun, operation, start, facts)
         # What was made inside of the statement comes before what it read: it is nearer to the difference.
