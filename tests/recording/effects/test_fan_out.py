@@ -59,6 +59,23 @@ async def main():
 
 asyncio.run(main())
 """,
+    "an answer that nobody reads": TASKS + """
+import select
+
+async def main():
+    asyncio.get_running_loop().call_later(60, print)
+    reader, writer = await asyncio.open_connection("127.0.0.1", PORT)
+    writer.write(b"GET /later5/0 HTTP/1.0\\r\\n\\r\\n")
+    answer = asyncio.ensure_future(reader.read())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    print(answer.done())
+    select.select([writer.get_extra_info("socket")], [], [], 60)
+    answer.cancel()
+    writer.transport.abort()
+
+asyncio.run(main())
+""",
     "semaphore": TASKS + """
 async def main():
     few = asyncio.Semaphore(2)

@@ -215,10 +215,10 @@ class Connection:
             sender = "" if self._outgoing.is_marked else self._sender
             rounds: int | None = None
             timers = 0
-            if taken and op.number in INCOMING:
-                if self._is_in_turn:
-                    rounds, timers = self._turns.take_turn()
-                else:
+            if op.number in INCOMING:
+                if self._is_in_turn:  # what nobody read came as well after a deadline, or before it
+                    rounds, timers = self._turns.take_turn() if taken else self._turns.peek_turn()
+                elif taken:
                     timers = self._turns.take_thread_turn()
             mark = self._outgoing.mark()
             self._note(op, ((*mark[:ROUNDS], rounds, timers, sender), outcome))

@@ -130,6 +130,13 @@ class Turns:
         self._waiting.discard(thread)
         return ~rounds if waited else rounds, self._timers.pop(thread, 0)
 
+    def peek_turn(self) -> tuple[int, int]:
+        """Return the same of what came and nobody read, when its socket is closed; no turn is taken."""
+        thread = get_ident()
+        # A loop closes a socket a round after it was told to, and whoever told it may have looked whether it is readable.
+        rounds = max(0, self._rounds.get(thread, 0) - 1)
+        return ~rounds if thread in self._waiting else rounds, self._timers.get(thread, 0)
+
     def take_thread_turn(self) -> int:
         """Timed waits that ended since the last reply that a thread waited for; one is taken now."""
         ended, self._ended = self.waits.ended - self._ended, self.waits.ended
