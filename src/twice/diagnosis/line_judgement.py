@@ -91,9 +91,8 @@ def name_lines(
         library_read: whether libraries read other values from the world before the runs parted.
         substituted: names of the inputs that a branch was given in place of its own.
     """
-    if located is None or located.place.file.startswith(
-        _OWN
-    ):  # where a run begins, nothing of the user's ran
+    # Where a run begins, nothing of the user's ran.
+    if located is None or located.place.file.startswith(_OWN):
         return NamedLines("unlocalised")
     confidence, surer = _judge_line(located, library_read=library_read, substituted=substituted)
     first = _operation_of(located, fields, confidence, surer)

@@ -57,10 +57,10 @@ def settled(
             if attribute and each.zone != "tests":
                 known.held.setdefault(attribute.strip(" ,()"), []).append(each)
     notes = unreached or {}
-    return tuple(_unreached(_settled(each, known), notes) for each in found)
+    return tuple(_mark_unreached(_settled(each, known), notes) for each in found)
 
 
-def _unreached(each: Draw, notes: Mapping[str, str]) -> Draw:
+def _mark_unreached(each: Draw, notes: Mapping[str, str]) -> Draw:
     origin, note = each.origin, notes.get(each.where)
     if note is None or each.is_orphan or origin.owner not in {Owner.GENERATOR, Owner.PROCESS}:
         return each

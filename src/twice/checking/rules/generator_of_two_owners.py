@@ -144,14 +144,14 @@ def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:
             if method in accessors:
                 yield (
                     path,
-                    _found(at, f"{owner} hands out its generator, and this object keeps it too."),
+                    _report(at, f"{owner} hands out its generator, and this object keeps it too."),
                 )
     shared = {each for one in facts.values() for each in one["shared"]}
     for path, one in facts.items():
         for group in one["handed"]:
             if group["stream"] in shared:
                 continue
-            kept = [(each, owners.kept(path, each)) for each in group["to"]]
+            kept = [(each, owners.count_kept(path, each)) for each in group["to"]]
             sure = [(each, count) for each, count in kept if count > 0]
             named = [each for each, count in kept if count]
             if not sure and len(named) < 2:
@@ -168,10 +168,10 @@ def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:
                 message = f"{group['name']} is kept by another object too, which draws from it."
             else:
                 continue
-            yield path, _found(place["at"], message)
+            yield path, _report(place["at"], message)
 
 
-def _found(at: list[Any], message: str) -> Found:
+def _report(at: list[Any], message: str) -> Found:
     return replace(found_at(at), rule=NAME, message=message, why=_WHY, confidence=0.8)
 
 
@@ -186,7 +186,7 @@ class Owners:
         self._facts = facts
         self._names = ProjectNames(facts)
 
-    def kept(self, path: str, given: Facts) -> int:
+    def count_kept(self, path: str, given: Facts) -> int:
         """Give how many objects keep what a call hands over; -1 for one that only the argument's name speaks of."""
         if not given["to"]:
             return 1

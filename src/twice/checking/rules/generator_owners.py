@@ -42,9 +42,9 @@ def owners_in(module: Module, ways: Ways) -> dict[str, Any]:
     return {
         "keepers": dict(reader.keepers()),
         "handed": list(reader.groups()),
-        "shared": list(reader.shared()),
-        "accessors": list(reader.accessors()),
-        "taken": list(reader.taken()),
+        "shared": list(reader.list_shared()),
+        "accessors": list(reader.list_accessors()),
+        "taken": list(reader.list_taken()),
     }
 
 
@@ -83,7 +83,7 @@ class _Owners:
                 arguments = node.args
                 places = [each.arg for each in [*arguments.posonlyargs, *arguments.args]]
                 places = places[scope.parent is not None and scope.parent.is_class :]
-                kept = sorted(set(self._stored(scope)))
+                kept = sorted(set(self._list_stored(scope)))
                 passed = self._passed.get(scope, {})
                 if kept or passed:
                     yield (
@@ -98,7 +98,7 @@ class _Owners:
                     path = f"{self._module.in_function(scope)}.__init__"
                     yield path, {"places": places, "kept": held, "passed": {}}
 
-    def _stored(self, scope: Scope) -> Iterator[str]:
+    def _list_stored(self, scope: Scope) -> Iterator[str]:
         """The parameters of a method that become an attribute of ``self``, and are generators."""
         owner = scope.owner
         if owner is None or scope.parent is not owner:
@@ -124,13 +124,13 @@ class _Owners:
         kind = self._module.kinds.annotation(field.annotation, scope)
         return kind.is_generator if kind is not None else about(last_name(field.target), GENERATOR)
 
-    def shared(self) -> Iterator[str]:
+    def list_shared(self) -> Iterator[str]:
         """Give the streams of the run that are declared to be shared."""
         for call, _, _ in self._module.calls:
             if last_name(call) == "share" and isinstance(call.func, ast.Attribute):
                 yield from (str(each.value) for each in call.args if isinstance(each, ast.Constant))
 
-    def accessors(self) -> Iterator[str]:
+    def list_accessors(self) -> Iterator[str]:
         """Give the methods that hand out their object's generator."""
         for scope in self._module.survey.scopes:
             node = scope.node
@@ -141,7 +141,7 @@ class _Owners:
                 if given is not None and is_own and self._is_one(given, scope):
                     yield scope.name
 
-    def taken(self) -> Iterator[list[Any]]:
+    def list_taken(self) -> Iterator[list[Any]]:
         """Give what objects keep of another one's method: the method, its call, and the place."""
         for node, scope in self._module.survey.nodes.get(ast.Assign, ()):
             call = getattr(node, "value", None)

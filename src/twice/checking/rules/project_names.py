@@ -63,13 +63,12 @@ class ProjectNames:
         if len(name) > _NAME_MAX:
             return None  # A package that lends from itself.
         if key not in self._found:
-            self._found[key] = (
-                None  # While it is looked for: packages may lend from each other in a circle.
-            )
-            self._found[key] = self._imported(path, name.split("."))
+            # While it is looked for: packages may lend from each other in a circle.
+            self._found[key] = None
+            self._found[key] = self._follow_import(path, name.split("."))
         return self._found[key]
 
-    def _imported(self, path: str, bits: list[str]) -> tuple[str, str] | None:
+    def _follow_import(self, path: str, bits: list[str]) -> tuple[str, str] | None:
         for at in range(len(bits) - 1, 0, -1):
             module = self._module(path, ".".join(bits[:at]))
             if module is not None:

@@ -52,9 +52,7 @@ from twice.worker.concurrency import run_concurrently
 _CANDIDATES_MAX = 24
 _STEPS_MAX = 24
 _BREADTH_MAX = 8
-_SWITCH_MAX = (
-    5  # steps from what is switched to the variable: an argument, an attribute, a property between
-)
+_SWITCH_MAX = 5  # steps from what is switched to the variable
 _INSIST = 3  # two executions of one side may agree by chance
 
 TraceCall = Callable[[str, int, Plan], Trace]
@@ -239,9 +237,8 @@ class _Locator:
             line = find_line_that_fills(place.file, place.line)
         elif UNSEEDED in located.facts.tags:
             line = find_reseeding_line(place.file, place.line)
-        elif (
-            located.side != "both"
-        ):  # an assert that ``python -O`` leaves out, with all that it calls
+        elif located.side != "both":
+            # An assert that ``python -O`` leaves out, with all that it calls.
             flow = self._moments.a if ran.side == "a" else self._moments.b
             for depth in range(ran.depth):
                 at = flow.position(ran.lane, next(flow.back_from(ran.lane, ran.index, depth)))

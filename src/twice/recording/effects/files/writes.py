@@ -209,9 +209,10 @@ class Writes:
         policy, _ = find_policy(name.removeprefix("{program}/"), self._files.file_policies)
         if policy == "ignore":
             return
-        digest, size = self._written(descriptor, place, writing.start)
-        value = (writing.start, digest, size) if policy == "content" else (writing.start, "", 0)
-        self._claim(ops.FILE_WRITTEN, name, value)
+        digest, size = "", 0
+        if policy == "content":
+            digest, size = self._written(descriptor, place, writing.start)
+        self._claim(ops.FILE_WRITTEN, name, (writing.start, digest, size))
 
     def _written(self, descriptor: int, place: str, start: int) -> tuple[str, int]:
         try:
