@@ -94,3 +94,10 @@ def test_runs_of_two_seeds_part_by_their_seeds():
 def test_no_line_of_twice_itself_is_named():
     begins = located(place=Place(window.__file__, 1, "f", "self._tracer.start()"))
     assert name_lines(begins, (), library_read=False).result == "unlocalised"
+
+
+def test_the_call_that_a_branch_replaced_is_named_where_a_tool_session_takes_it():
+    taken = located(
+        name="inputs['call']", place=Place(window.__file__, 1, "f", "run.input('call')")
+    )
+    assert name_lines(taken, (), library_read=False, substituted=("call",)).result == "localised"

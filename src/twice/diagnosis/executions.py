@@ -54,6 +54,7 @@ class KeptProcesses(Closing):
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._places: dict[object, _Place] = {}
+        self._is_closed = False
 
     def get(
         self, environ: Mapping[str, str], *, folder: str | None, python: str, number: int
@@ -65,11 +66,14 @@ class KeptProcesses(Closing):
         with place.lock:
             if place.process is None:
                 place.process = ForkServer(CHILD, environ, cwd=folder, python=python)
+            if self._is_closed:  # while it started
+                place.process.close()
             return place.process
 
     def close(self) -> None:
         """End them and what they forked."""
         with self._lock:
+            self._is_closed = True
             places = list(self._places.values())
             self._places.clear()
         for place in places:
@@ -144,6 +148,7 @@ class Side:
         self._held: dict[tuple[int, int], tuple[object, HeldWindow]] = {}
         self._may_be_held = may_be_held(record)
         self._running: list[FreshWorker] = []
+        self._is_closed = False
         self._lock = threading.Lock()
         self._holding = threading.Lock()  # another: who closes does not wait for a window to open
 
@@ -218,8 +223,9 @@ class Side:
             self.limit.check()
 
     def close(self) -> None:
-        """End the processes that were kept, and those that an interrupt left running."""
+        """End the processes that were kept, and those that an interrupt left running or starting."""
         with self._lock:
+            self._is_closed = True
             for child in self._running:
                 child.kill()
             for _, held in list(self._held.values()):
@@ -233,6 +239,8 @@ class Side:
         with FreshWorker(CHILD, environ, cwd=folder, python=python) as child:
             with self._lock:
                 self._running.append(child)
+                if self._is_closed:  # while it started
+                    child.kill()
             try:
                 return child.ask(job)
             finally:

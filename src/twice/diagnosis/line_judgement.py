@@ -91,10 +91,14 @@ def name_lines(
         library_read: whether libraries read other values from the world before the runs parted.
         substituted: names of the inputs that a branch was given in place of its own.
     """
-    # Where a run begins, nothing of the user's ran.
-    if located is None or located.place.file.startswith(_OWN):
+    if located is None:
         return NamedLines("unlocalised")
-    confidence, surer = _judge_line(located, library_read=library_read, substituted=substituted)
+    is_replaced = any(located.name == f"inputs[{name!r}]" for name in substituted)
+    if located.place.file.startswith(_OWN) and not is_replaced:
+        return NamedLines("unlocalised")  # where a run begins, nothing of the user's ran
+    confidence, surer = (
+        (0.95, "") if is_replaced else _judge_line(located, library_read=library_read)
+    )
     first = _operation_of(located, fields, confidence, surer)
     if confidence >= _SURE:
         return NamedLines("localised", first)
@@ -128,17 +132,13 @@ def _operation_of(
     )
 
 
-def _judge_line(
-    located: Located, *, library_read: bool, substituted: Collection[str]
-) -> tuple[float, str]:
+def _judge_line(located: Located, *, library_read: bool) -> tuple[float, str]:
     """How sure the line is, 0 to 1, and what would tell more; empty where the line explains itself.
 
     A line that reads the world, hashes, draws or walks a set explains by itself why its result differs. One
     that calls code which nobody looked into may have passed on what came from elsewhere; one that only computes
     has read something that was not seen.
     """
-    if any(located.name == f"inputs[{name!r}]" for name in substituted):
-        return (0.95, "")
     if located.before_window and located.entered is not None:
         return (0.8, "")  # of state that a snapshot leaves out: the line lets it in
     if located.before_window:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Final, TypeVar
 
 _Result = TypeVar("_Result")
+_LOOK_EVERY_S: Final = 0.5
 
 
 def run_concurrently(calls: Sequence[Callable[[], _Result]]) -> list[_Result]:
@@ -28,6 +29,9 @@ def run_concurrently(calls: Sequence[Callable[[], _Result]]) -> list[_Result]:
     pool, interrupted = ThreadPoolExecutor(workers, thread_name_prefix="executing"), False
     try:
         waiting = [pool.submit(call) for call in calls]
+        # A wait without an end is not told of an interrupt that the system gave to another thread.
+        while wait(waiting, _LOOK_EVERY_S).not_done:
+            pass
         return [each.result() for each in waiting]
     except KeyboardInterrupt:
         interrupted = True  # whoever owns the processes that are waited for ends them

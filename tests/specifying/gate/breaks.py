@@ -212,6 +212,7 @@ BREAKS = (
             (_IMPORTS, f"{_IMPORTS}\nimport random\n\nRNG = random.Random(4)\n"),
             (_UNUSED, f"def jitter():\n    return RNG.random()\n\n\n{_UNUSED}"),
         ),
+        also=frozenset({3}),  # and its seed is a literal
     ),
     Break(4, "a stream without a slot", sheets=without("03", "slots", 1)),
     Break(4, "a stream with two owners", sheets=row("03", "slots", 1, owner="herd")),
