@@ -1,0 +1,346 @@
+"""The plan of a scaffold, what would become of each file, and the writing of it.
+
+A file is written if it is absent, or if it is what the lock says was generated; any other is listed and
+left, unless it is to be archived and replaced.
+
+Invariant: a plan changes only files that were generated and not touched since, and copies what it replaces.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from twice.errors import OutputUnwritable, ScaffoldUnfinished, SpecForeign, UsageError
+from twice.foundation.channels import Channel
+from twice.specifying.scaffold.lock import (
+    NAME,
+    Layer,
+    LockEntry,
+    ScaffoldLock,
+    digest_content,
+    read_lock,
+)
+from twice.specifying.scaffold.readiness import SHEETS_OF, check_layers
+from twice.specifying.scaffold.source import GeneratedFile, choose_package, find_places
+from twice.specifying.scaffold.suite_sources import SOURCES
+from twice.specifying.workspace import FOLDER, open_workspace
+
+_STAGE: Final = f"{FOLDER}/.scaffold"
+_GONE: Final = "the sheets do not ask for it any more"
+
+
+class ReviewBlocker(NamedTuple):
+    """A finding in the code that keeps its channel's layer, or if it is critical everything, from being generated."""
+
+    channel: Channel
+    critical: bool
+    place: str
+    says: str
+
+
+class Action(StrEnum):
+    """What becomes of a file."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    REPLACE = "replace"
+    REMOVE = "remove"
+    SAME = "same"
+    KEEP = "keep"
+    EJECTED = "ejected"
+    EDITED = "edited"
+    CONFLICT = "conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """What becomes of one file.
+
+    Args:
+        path: the file.
+        layer: what it belongs to.
+        action: what becomes of it.
+        why: the reason, if it is not plain.
+        paste: lines that the user's own file in its place needs.
+        before: what it holds now; None for no file.
+        after: what it holds afterwards, if it changes.
+        archives: whether what it holds now is copied into the archive first.
+    """
+
+    path: str
+    layer: Layer
+    action: Action
+    why: str = ""
+    paste: str = ""
+    before: bytes | None = None
+    after: bytes | None = None
+    archives: bool = False
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the user has to settle something first."""
+        return self.action in {Action.EDITED, Action.CONFLICT}
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the file changes."""
+        return self.action in {Action.CREATE, Action.UPDATE, Action.REPLACE, Action.REMOVE}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would be done in a project, the lock afterwards, and which layers are left out or blocked, and why."""
+
+    project: Path
+    changes: tuple[PlannedFile, ...]
+    lock: ScaffoldLock
+    left_out: Mapping[Layer, str]
+    blockers: Mapping[Layer, Sequence[ReviewBlocker]]
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether nothing may be written."""
+        return Layer.BASE in self.blockers
+
+
+def make_plan(
+    project: Path,
+    component: str,
+    layers: Sequence[Layer] = (),
+    *,
+    replaces: bool = False,
+    package: str = "",
+    commands: str = "",
+    review: Callable[[Path, Sequence[str]], Iterable[ReviewBlocker]] | None = None,
+) -> Plan:
+    """Say what generating code from a specification would change.
+
+    Args:
+        project: the folder that holds the workspace.
+        component: the system that the specification is of.
+        layers: which layers; () for all that the specification has.
+        replaces: whether files in the way are archived and replaced.
+        package: the folder of the generated package; "" for the one that it has, or a fitting one.
+        commands: the folder of command files; "" for none, or the one that it has.
+        review: reads the sources first, and returns findings of high weight and above; None for no review.
+
+    Raises:
+        SpecForeign: E-SPEC-006: the workspace or the lock is of another component.
+        SpecIncomplete: E-SPEC-005: a layer's sheets do not say what it is made of.
+        UsageError: E-USE-001: a folder outside of the project. SheetRefused: E-SPEC-001.
+        WorkspaceRefused: E-SPEC-002.
+    """
+    workspace = open_workspace(project)
+    lock = read_lock(project)
+    for whose, said in (
+        ("the specification is", workspace.component()),
+        ("files were laid down", lock.component),
+    ):
+        if said and said != component:
+            raise SpecForeign(
+                f"{component!r} was asked for, and {whose} of {said!r}.",
+                f"Expected the component of {FOLDER}/00-scope-and-goals.md.",
+                f"Name that one: twice scaffold {said}",
+                component=said,
+            )
+    sources = workspace.need("00", "it says where the code is").listed("sources")
+    blockers: dict[Layer, list[ReviewBlocker]] = {}
+    for found in review(project, sources) if review else ():
+        layer = Layer.BASE if found.critical else _find_layer(found.channel.artifact)
+        blockers.setdefault(layer, []).append(found)
+    unasked = {Layer.BASE, *blockers}
+    if not commands and (layers or not lock.commands):
+        unasked.add(Layer.COMMANDS)
+    asked = [each for each in layers or Layer if each not in unasked]
+    ready, left_out = check_layers(workspace, asked)
+    ready = ready if len(ready) > 1 else ()  # The base alone connects nothing.
+    places = find_places(
+        project,
+        package or lock.package or choose_package(project, sources),
+        commands or lock.commands,
+    )
+    made = [each.generate(workspace, places) for each in SOURCES if each.layer in ready]
+    wanted = {each.path: each for each in made if each}
+    entries = dict(lock.files)
+    old = [path for path, each in entries.items() if each.layer in {*ready, *left_out}]
+    changes = []
+    for path in sorted({*wanted, *old}):
+        change = _plan_file(project, path, wanted.get(path), lock, replaces=replaces)
+        changes.append(change)
+        if change.is_left or change.action is Action.EJECTED:
+            continue
+        if path in wanted:
+            entries[path] = wanted[path].entry
+        else:
+            del entries[path]
+    after = ScaffoldLock(component, places.package, places.commands, entries, lock.ejected)
+    return Plan(project, tuple(changes), after, left_out, blockers)
+
+
+def _find_layer(sheet: str) -> Layer:
+    """Find the layer that a channel's sheet is generated as."""
+    besides = {"07": Layer.PROPERTIES, "11": Layer.SNAPSHOT}
+    return next((each for each, own in SHEETS_OF.items() if sheet in own), None) or besides[sheet]
+
+
+def _plan_file(
+    project: Path, path: str, new: GeneratedFile | None, lock: ScaffoldLock, *, replaces: bool
+) -> PlannedFile:
+    old = lock.files.get(path)
+    entry = new.entry if new else old
+    assert entry is not None, "a file is wanted, or in the lock"
+    if path in lock.ejected:
+        return PlannedFile(path, entry.layer, Action.EJECTED)
+    obstacle = _find_obstacle(project, path)
+    if obstacle:
+        return PlannedFile(path, entry.layer, Action.CONFLICT, obstacle)
+    data = _read(project / path)
+    found = "" if data is None else digest_content(data)
+    action, why = _decide(entry if new else None, old, found, replaces=replaces)
+    # Whatever is overwritten and is not as it was generated, a person wrote.
+    archives = bool(found) and (old is None or found != old.digest)
+    change = PlannedFile(path, entry.layer, action, why, before=data, archives=archives)
+    if new is None:
+        return change
+    if action is Action.KEEP and old is None and not path.endswith(".md"):
+        last = new.body.splitlines()[-1].strip()
+        if last.encode() not in (data or b""):
+            why = f"{why}, without: {last}"
+            return replace(change, why=why, paste=new.body)
+    return replace(change, after=new.text.encode())
+
+
+def _decide(
+    new: LockEntry | None, old: LockEntry | None, found: str, *, replaces: bool
+) -> tuple[Action, str]:
+    """Decide what becomes of a file: what is wanted, what was generated, what is there ("" for no file)."""
+    is_ours = old is not None and found == old.digest
+    if new is None:
+        if not found or (old is not None and old.once):
+            return Action.KEEP, f"{_GONE}; it is yours"
+        if is_ours or replaces:
+            return Action.REMOVE, _GONE
+        return Action.EDITED, f"it was changed, and {_GONE}"
+    if new.once and (found or old):
+        return Action.KEEP, "it is yours" if old else "it was there already"
+    if not found:
+        return Action.CREATE, ""
+    if found == new.digest:
+        return Action.SAME, ""
+    if old is None:
+        why = "a file that was not laid down stands there"
+        return (Action.REPLACE, "") if replaces else (Action.CONFLICT, why)
+    moved = [key for key in sorted({*old.facts, *new.facts}) if old.facts.get(key) != new.facts.get(key)]  # fmt: skip
+    cause = ", ".join(moved) or "its template"
+    if is_ours:
+        return Action.UPDATE, cause
+    if replaces:
+        return Action.REPLACE, ""
+    return Action.EDITED, "it was changed" + f", and so was {cause}" * (old.digest != new.digest)
+
+
+def _find_obstacle(project: Path, path: str) -> str:
+    """Say why nothing can be written at a path; "" if it can."""
+    place = project / path
+    for each in [place, *place.parents][: len(Path(path).parts)]:
+        name = each.relative_to(project).as_posix()
+        if each.is_symlink():  # What it points to is not this project's to write.
+            return f"{name} is a link"
+        if each != place and each.exists() and not each.is_dir():
+            return f"{name} is no folder"
+    return "a folder stands there" if place.is_dir() else ""
+
+
+def _read(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def apply_plan(plan: Plan) -> bool:
+    """Write what was planned: staged first, then renamed, the lock last.
+
+    A process that is killed in between leaves whole files and the old lock; the next run finds that they
+    are as it would write them, and goes on.
+
+    Returns:
+        Whether any byte changed.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002. ScaffoldUnfinished: E-SCAFFOLD-001: a file changed meanwhile.
+    """
+    assert not plan.is_blocked, "what blocks everything is settled before anything is written"
+    written = [each for each in plan.changes if each.is_written]
+    archive = plan.project / FOLDER / "archive"
+    numbers = [int(each.name) for each in archive.glob("*") if each.name.isdecimal()]
+    copy_to = f"{FOLDER}/archive/{max(numbers, default=0) + 1:04}"
+    files = {f"{copy_to}/{each.path}": each.before for each in written if each.archives}
+    files |= {each.path: each.after for each in written}
+    return _write(plan.project, files, {each.path: each.before for each in written}, plan.lock)
+
+
+def eject(project: Path, path: str) -> None:
+    """Make a generated file the user's own: it is never looked at again.
+
+    Raises:
+        UsageError: E-USE-001: nothing was generated there.
+    """
+    lock = read_lock(project)
+    if path not in lock.files:
+        raise UsageError(
+            f"Nothing was laid down in {path!r}.",
+            f"Expected one of: {', '.join(lock.files) or 'nothing'}.",
+            "Name it as the plan does: twice scaffold COMPONENT --plan",
+        )
+    files = {key: each for key, each in lock.files.items() if key != path}
+    _write(project, {}, {}, replace(lock, files=files, ejected=(*lock.ejected, path)))
+
+
+def _write(
+    project: Path,
+    files: Mapping[str, bytes | None],
+    seen: Mapping[str, bytes | None],
+    lock: ScaffoldLock,
+) -> bool:
+    stage, lock_path = project / _STAGE, f"{FOLDER}/{NAME}"
+    files = {**files, lock_path: lock.to_bytes()}
+    if files == {lock_path: _read(project / lock_path)}:
+        return False
+    try:
+        if stage.exists():
+            shutil.rmtree(stage)  # A killed process left it.
+        stage.mkdir()
+        staged = {}
+        for number, (path, data) in enumerate(files.items()):
+            if data is not None:
+                staged[path] = stage / str(number)
+                staged[path].write_bytes(data)
+                if (project / path).exists():
+                    shutil.copymode(project / path, staged[path])
+        for path, data in seen.items():
+            if _read(project / path) != data:
+                raise ScaffoldUnfinished(
+                    f"{path} was changed while the plan was made.",
+                    "Expected it to stay as it was read.",
+                    "Begin again; nothing was changed.",
+                    path=path,
+                )
+        for path in files:
+            target = project / path
+            if path in staged:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                staged[path].replace(target)
+            else:
+                target.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputUnwritable(
+            f"{error.filename or project} cannot be written: {error.strerror or error}.",
+            "Expected folders that can be written, with room in them.",
+            "Mend that and begin again: it goes on from there.",
+        ) from error
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+    return True
