@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.specifying.scaffold.source import assign, to_literal, to_quotable
+from twice.specifying.scaffold.values import to_literal, to_quotable
 
 PLAIN = st.one_of(st.integers(), st.text(), st.booleans(), st.none())
 VALUES = st.recursive(
@@ -37,7 +37,7 @@ def test_a_formatter_has_nothing_to_change() -> None:
         {f"key {at}": [word] * at for at in range(7)}, [(1, word, (word,) * at) for at in range(6)],
         word * 2, "it's", 'say "it"',
     ]  # fmt: skip
-    source = "\n".join(assign(f"NAME_{at}", each) for at, each in enumerate(values)) + "\n"
+    source = "".join(f"NAME = {to_literal(each, before=7)}\n" for each in values)
     for width in ("80", "88", "100", "120"):
         formatted = subprocess.run(
             [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", width, "-"],

@@ -19,7 +19,8 @@ from twice.errors import (
 )
 from twice.foundation.channels import Channel
 from twice.specifying.scaffold.lock import Layer, measure_drift
-from twice.specifying.scaffold.plan import Action, Plan, ReviewBlocker, apply_plan, eject, make_plan
+from twice.specifying.scaffold.plan import Action, Plan, apply_plan, eject, make_plan
+from twice.specifying.scaffold.readiness import find_layer
 from twice.specifying.workspace import open_workspace
 
 SEEDS = "swarm/determinism/seeds.py"
@@ -330,25 +331,15 @@ class TestEjecting:
             eject(project, "swarm/flock.py")
 
 
-class TestAReview:
-    def test_with_a_critical_finding_stops_everything(self, project: Path) -> None:
-        def review(place: Path, sources: object) -> list[ReviewBlocker]:
-            assert (place, sources) == (project, ["swarm"])
-            return [ReviewBlocker(Channel.SEEDS, critical=True, place="a.py:1", says="unseeded")]
-
-        assert make_plan(project, "swarm", review=review).is_blocked
-
+class TestBlockedLayers:
     @pytest.mark.parametrize("channel", Channel)
-    def test_with_a_high_finding_stops_its_layer(self, project: Path, channel: Channel) -> None:
-        found = ReviewBlocker(channel, critical=False, place="a.py:1", says="shared")
+    def test_are_not_touched(self, project: Path, channel: Channel) -> None:
+        layer = find_layer(channel.artifact)
 
-        plan = make_plan(project, "swarm", review=lambda *_: [found])
+        plan = make_plan(project, "swarm", blocked=[layer])
 
-        (layer,) = plan.blockers
-        assert not plan.is_blocked
         layers = {each.layer for each in plan.changes}
-        assert layer not in layers
-        assert len(layers) == len(Layer) - 2  # commands were not asked for
+        assert layers == set(Layer) - {layer, Layer.COMMANDS}
 
 
 class TestWriting:
@@ -422,6 +413,14 @@ class TestWhatIsRefused:
 
         with pytest.raises(SheetVersion, match="scaffold-lock/3"):
             make_plan(project, "swarm")
+
+    @pytest.mark.parametrize("folder", ["..", "/tmp/x"])
+    def test_a_folder_of_examples_outside_of_the_project(self, project: Path, folder: str) -> None:
+        say_anew(project, "12", database=folder)
+
+        assert actions(project)[f"{folder}/README.md"] == Action.CONFLICT
+        scaffold(project)
+        assert not (project / folder / "README.md").exists()
 
     @pytest.mark.parametrize("folder", ["../outside", "/tmp", "swarm/not-a-name"])
     def test_a_folder_that_cannot_be(self, project: Path, folder: str) -> None:

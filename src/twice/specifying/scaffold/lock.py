@@ -41,14 +41,7 @@ class Layer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LockEntry:
-    """A generated file, as the lock knows it.
-
-    Args:
-        layer: what it belongs to.
-        once: whether it belongs to the user as soon as it is there.
-        facts: the facts it was made of, ``02.names`` to a digest; "" for what no sheet says.
-        digest: of its content.
-    """
+    """A generated file: ``once`` if it is the user's as soon as it is there; the facts it was made of, with digests."""
 
     layer: Layer
     once: bool
@@ -85,18 +78,13 @@ def read_lock(project: Path) -> ScaffoldLock:
         SheetRefused: E-SPEC-001: it is no lock. SheetVersion: E-SPEC-003: another version wrote it.
     """
     path = project / FOLDER / NAME
-    lock = read_document(
-        path,
-        FORMAT,
-        _from_document,
-        lambda why: SheetRefused(
-            f"{path} is no lock of a scaffold: {why}.",
-            f"Expected the JSON document that twice wrote, format {FORMAT!r}.",
-            "Take it from version control.",
-            path=str(path),
-        ),
-    )
-    return ScaffoldLock() if lock is None else lock
+
+    def refuse(why: str) -> SheetRefused:
+        expected = f"Expected the JSON document that twice wrote, format {FORMAT!r}."
+        what = f"{path} is no lock of a scaffold: {why}."
+        return SheetRefused(what, expected, "Take it from version control.", path=str(path))
+
+    return read_document(path, FORMAT, _from_document, refuse) or ScaffoldLock()
 
 
 def _from_document(document: Mapping[str, Any]) -> ScaffoldLock:
@@ -121,7 +109,7 @@ class DriftStatus:
     Args:
         path: the file.
         state: ``as-laid``, ``edited`` or ``gone``.
-        moved: facts that it was made of and that changed since, ``02.names``.
+        moved: facts that changed since, ``02.names``.
         holds: whether it is what the sheets say; a file that belongs to the user always is.
     """
 

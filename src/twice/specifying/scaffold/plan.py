@@ -9,14 +9,13 @@ Invariant: a plan changes only files that were generated and not touched since, 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from twice.errors import OutputUnwritable, ScaffoldUnfinished, SpecForeign, UsageError
-from twice.foundation.channels import Channel
 from twice.specifying.scaffold.lock import (
     NAME,
     Layer,
@@ -25,22 +24,11 @@ from twice.specifying.scaffold.lock import (
     digest_content,
     read_lock,
 )
-from twice.specifying.scaffold.readiness import SHEETS_OF, check_layers
-from twice.specifying.scaffold.source import GeneratedFile, choose_package, find_places
-from twice.specifying.scaffold.suite_sources import SOURCES
+from twice.specifying.scaffold.readiness import check_layers
+from twice.specifying.scaffold.source import SOURCES, GeneratedFile, choose_package, find_places
 from twice.specifying.workspace import FOLDER, open_workspace
 
-_STAGE: Final = f"{FOLDER}/.scaffold"
 _GONE: Final = "the sheets do not ask for it any more"
-
-
-class ReviewBlocker(NamedTuple):
-    """A finding in the code that keeps its channel's layer, or if it is critical everything, from being generated."""
-
-    channel: Channel
-    critical: bool
-    place: str
-    says: str
 
 
 class Action(StrEnum):
@@ -59,17 +47,9 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    """What becomes of one file.
+    """What becomes of one file. ``paste`` holds lines that the user's own file in its place needs.
 
-    Args:
-        path: the file.
-        layer: what it belongs to.
-        action: what becomes of it.
-        why: the reason, if it is not plain.
-        paste: lines that the user's own file in its place needs.
-        before: what it holds now; None for no file.
-        after: what it holds afterwards, if it changes.
-        archives: whether what it holds now is copied into the archive first.
+    ``before`` is its content now, ``after`` what it would be, None for no file; ``archives`` whether the first is kept.
     """
 
     path: str
@@ -92,20 +72,13 @@ class PlannedFile:
         return self.action in {Action.CREATE, Action.UPDATE, Action.REPLACE, Action.REMOVE}
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What would be done in a project, the lock afterwards, and which layers are left out or blocked, and why."""
+class Plan(NamedTuple):
+    """What would be done in a project, the lock afterwards, and layers that it does not need, with the reason."""
 
     project: Path
-    changes: tuple[PlannedFile, ...]
+    changes: Sequence[PlannedFile]
     lock: ScaffoldLock
     left_out: Mapping[Layer, str]
-    blockers: Mapping[Layer, Sequence[ReviewBlocker]]
-
-    @property
-    def is_blocked(self) -> bool:
-        """Whether nothing may be written."""
-        return Layer.BASE in self.blockers
 
 
 def make_plan(
@@ -116,7 +89,7 @@ def make_plan(
     replaces: bool = False,
     package: str = "",
     commands: str = "",
-    review: Callable[[Path, Sequence[str]], Iterable[ReviewBlocker]] | None = None,
+    blocked: Collection[Layer] = (),
 ) -> Plan:
     """Say what generating code from a specification would change.
 
@@ -127,43 +100,32 @@ def make_plan(
         replaces: whether files in the way are archived and replaced.
         package: the folder of the generated package; "" for the one that it has, or a fitting one.
         commands: the folder of command files; "" for none, or the one that it has.
-        review: reads the sources first, and returns findings of high weight and above; None for no review.
+        blocked: layers that are not to be touched.
 
     Raises:
         SpecForeign: E-SPEC-006: the workspace or the lock is of another component.
         SpecIncomplete: E-SPEC-005: a layer's sheets do not say what it is made of.
-        UsageError: E-USE-001: a folder outside of the project. SheetRefused: E-SPEC-001.
-        WorkspaceRefused: E-SPEC-002.
     """
     workspace = open_workspace(project)
     lock = read_lock(project)
-    for whose, said in (
-        ("the specification is", workspace.component()),
-        ("files were laid down", lock.component),
-    ):
-        if said and said != component:
+    owners = {"the specification is": workspace.component(), "files were laid down": lock.component}
+    for whose, said in owners.items():
+        if said not in {"", component}:
             raise SpecForeign(
                 f"{component!r} was asked for, and {whose} of {said!r}.",
                 f"Expected the component of {FOLDER}/00-scope-and-goals.md.",
                 f"Name that one: twice scaffold {said}",
                 component=said,
             )
-    sources = workspace.need("00", "it says where the code is").listed("sources")
-    blockers: dict[Layer, list[ReviewBlocker]] = {}
-    for found in review(project, sources) if review else ():
-        layer = Layer.BASE if found.critical else _find_layer(found.channel.artifact)
-        blockers.setdefault(layer, []).append(found)
-    unasked = {Layer.BASE, *blockers}
-    if not commands and (layers or not lock.commands):
-        unasked.add(Layer.COMMANDS)
-    asked = [each for each in layers or Layer if each not in unasked]
-    ready, left_out = check_layers(workspace, asked)
+    asked = set(layers or Layer) - {Layer.COMMANDS}
+    if commands or (lock.commands and not layers):
+        asked.add(Layer.COMMANDS)
+    asked -= {Layer.BASE, *blocked}
+    ready, left_out = check_layers(workspace, [each for each in Layer if each in asked])
     ready = ready if len(ready) > 1 else ()  # The base alone connects nothing.
-    places = find_places(
-        project,
-        package or lock.package or choose_package(project, sources),
-        commands or lock.commands,
-    )
+    sources = workspace.need("00", "it says where the code is").listed("sources")
+    package = package or lock.package or choose_package(project, sources)
+    places = find_places(project, package, commands or lock.commands)
     made = [each.generate(workspace, places) for each in SOURCES if each.layer in ready]
     wanted = {each.path: each for each in made if each}
     entries = dict(lock.files)
@@ -174,18 +136,11 @@ def make_plan(
         changes.append(change)
         if change.is_left or change.action is Action.EJECTED:
             continue
+        entries.pop(path, None)
         if path in wanted:
             entries[path] = wanted[path].entry
-        else:
-            del entries[path]
     after = ScaffoldLock(component, places.package, places.commands, entries, lock.ejected)
-    return Plan(project, tuple(changes), after, left_out, blockers)
-
-
-def _find_layer(sheet: str) -> Layer:
-    """Find the layer that a channel's sheet is generated as."""
-    besides = {"07": Layer.PROPERTIES, "11": Layer.SNAPSHOT}
-    return next((each for each, own in SHEETS_OF.items() if sheet in own), None) or besides[sheet]
+    return Plan(project, changes, after, left_out)
 
 
 def _plan_file(
@@ -201,18 +156,16 @@ def _plan_file(
         return PlannedFile(path, entry.layer, Action.CONFLICT, obstacle)
     data = _read(project / path)
     found = "" if data is None else digest_content(data)
-    action, why = _decide(entry if new else None, old, found, replaces=replaces)
+    action, why = _decide(new.entry if new else None, old, found, replaces=replaces)
+    paste = ""
+    if new and data is not None and action is Action.KEEP and not (old or path.endswith(".md")):
+        last = new.text.splitlines()[-1].strip()
+        if last.encode() not in data:
+            why, paste = f"{why}, without: {last}", new.text.partition("\n")[2]
     # Whatever is overwritten and is not as it was generated, a person wrote.
     archives = bool(found) and (old is None or found != old.digest)
-    change = PlannedFile(path, entry.layer, action, why, before=data, archives=archives)
-    if new is None:
-        return change
-    if action is Action.KEEP and old is None and not path.endswith(".md"):
-        last = new.body.splitlines()[-1].strip()
-        if last.encode() not in (data or b""):
-            why = f"{why}, without: {last}"
-            return replace(change, why=why, paste=new.body)
-    return replace(change, after=new.text.encode())
+    after = new.text.encode() if new else None
+    return PlannedFile(path, entry.layer, action, why, paste, data, after, archives)
 
 
 def _decide(
@@ -246,6 +199,8 @@ def _decide(
 
 def _find_obstacle(project: Path, path: str) -> str:
     """Say why nothing can be written at a path; "" if it can."""
+    if Path(path).is_absolute() or ".." in Path(path).parts:
+        return "it lies outside of the project"
     place = project / path
     for each in [place, *place.parents][: len(Path(path).parts)]:
         name = each.relative_to(project).as_posix()
@@ -261,25 +216,22 @@ def _read(path: Path) -> bytes | None:
 
 
 def apply_plan(plan: Plan) -> bool:
-    """Write what was planned: staged first, then renamed, the lock last.
+    """Write what was planned: staged first, then renamed, the lock last; whether any byte changed.
 
     A process that is killed in between leaves whole files and the old lock; the next run finds that they
     are as it would write them, and goes on.
 
-    Returns:
-        Whether any byte changed.
-
     Raises:
         OutputUnwritable: E-OUTPUT-002. ScaffoldUnfinished: E-SCAFFOLD-001: a file changed meanwhile.
     """
-    assert not plan.is_blocked, "what blocks everything is settled before anything is written"
-    written = [each for each in plan.changes if each.is_written]
+    written = {each.path: each for each in plan.changes if each.is_written}
     archive = plan.project / FOLDER / "archive"
     numbers = [int(each.name) for each in archive.glob("*") if each.name.isdecimal()]
     copy_to = f"{FOLDER}/archive/{max(numbers, default=0) + 1:04}"
-    files = {f"{copy_to}/{each.path}": each.before for each in written if each.archives}
-    files |= {each.path: each.after for each in written}
-    return _write(plan.project, files, {each.path: each.before for each in written}, plan.lock)
+    copies = {f"{copy_to}/{path}": each.before for path, each in written.items() if each.archives}
+    files = {**copies, **{path: each.after for path, each in written.items()}}
+    seen = {path: each.before for path, each in written.items()}
+    return _write(plan.project, files, seen, plan.lock)
 
 
 def eject(project: Path, path: str) -> None:
@@ -305,7 +257,7 @@ def _write(
     seen: Mapping[str, bytes | None],
     lock: ScaffoldLock,
 ) -> bool:
-    stage, lock_path = project / _STAGE, f"{FOLDER}/{NAME}"
+    stage, lock_path = project / FOLDER / ".scaffold", f"{FOLDER}/{NAME}"
     files = {**files, lock_path: lock.to_bytes()}
     if files == {lock_path: _read(project / lock_path)}:
         return False

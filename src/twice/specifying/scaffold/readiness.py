@@ -34,6 +34,12 @@ SHEETS_OF: Final[Mapping[Layer, tuple[str, ...]]] = {
 """The sheets of which each layer is made, besides those of the base."""
 
 
+def find_layer(sheet: str) -> Layer:
+    """Find the layer that the sheet of a channel is generated as."""
+    besides = {"07": Layer.PROPERTIES, "11": Layer.SNAPSHOT}
+    return next((each for each, own in SHEETS_OF.items() if sheet in own), None) or besides[sheet]
+
+
 def check_layers(
     workspace: Workspace, layers: Iterable[Layer]
 ) -> tuple[tuple[Layer, ...], Mapping[Layer, str]]:

@@ -5,29 +5,26 @@ Invariant: the facts of a generated file are those that its source read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from importlib.resources import files
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
-from string import Template
-from typing import Final
+from typing import Final, NamedTuple
 
 from twice.errors import UsageError
 from twice.specifying.scaffold.lock import Layer, LockEntry, digest_content
 from twice.specifying.scaffold.reader import SheetReader
+from twice.specifying.scaffold.values import fill
 from twice.specifying.workspace import Workspace
 
 PACKAGE: Final = "determinism"
-TESTS: Final = "tests"
-_WIDTH: Final = 79  # the narrowest usual setting of a formatter
-_INDENT: Final = "    "
+_HEADING: Final = "\0"
+_YOURS: Final = "yours from here on."
+_OWNED: Final = "owned by it: change the sheet, or eject the file."
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Where generated files go.
 
-    Args:
+    Attributes:
         package: the folder of the generated package, relative to the project, with slashes.
         module: the name by which it is imported, ``swarm.determinism``.
         root: the folder on the import path, relative to the project; "" for the project itself.
@@ -46,26 +43,25 @@ def find_places(project: Path, package: str, commands: str) -> Places:
     Raises:
         UsageError: E-USE-001: a folder outside of the project, or one that Python cannot import.
     """
+    parts = PurePosixPath(package).parts
     for option, said in (("--package", package), ("--agent-commands", commands)):
         path = PurePosixPath(said)
-        if path.is_absolute() or ".." in path.parts or "\\" in said:
+        is_inside = not (path.is_absolute() or ".." in path.parts or "\\" in said)
+        if not is_inside or not parts or not parts[-1].isidentifier():
             raise UsageError(
-                f"{option} {said} lies outside of the project.",
-                "Expected a folder relative to the project.",
-                f"For example: {option} {PACKAGE}",
+                f"{option} {said} lies outside of the project, or Python cannot import it.",
+                "Expected a folder relative to the project, of letters, digits and underscores.",
+                f"For example: {option} src/{PACKAGE}",
             )
-    parts = PurePosixPath(package).parts
-    if not parts or not parts[-1].isidentifier():
-        raise UsageError(
-            f"{package!r} is no folder that Python can import.",
-            "Expected a name of letters, digits and underscores, relative to the project.",
-            "For example: --package src/swarm/determinism",
-        )
     at = len(parts) - 1
     while at and (project / PurePosixPath(*parts[:at]) / "__init__.py").is_file():
         at -= 1
-    commands = PurePosixPath(commands).as_posix() if commands else ""
-    return Places("/".join(parts), ".".join(parts[at:]), "/".join(parts[:at]), commands)
+    return Places(
+        "/".join(parts),
+        ".".join(parts[at:]),
+        "/".join(parts[:at]),
+        commands and PurePosixPath(commands).as_posix(),
+    )
 
 
 def choose_package(project: Path, sources: Iterable[str]) -> str:
@@ -75,125 +71,90 @@ def choose_package(project: Path, sources: Iterable[str]) -> str:
         folder = folder.parent
     if not (project / folder / "__init__.py").is_file():
         inner = sorted(each.parent.name for each in (project / folder).glob("*/__init__.py"))
-        inner = [each for each in inner if each not in {PACKAGE, TESTS} and each.isidentifier()]
-        if len(inner) == 1:
-            folder /= inner[0]
+        inner = [each for each in inner if each not in {PACKAGE, "tests"} and each.isidentifier()]
+        folder = folder / inner[0] if len(inner) == 1 else folder
     return (folder / PACKAGE).as_posix()
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratedFile:
-    """A file as the sheets want it: ``body`` is its text without the line that says where it came from."""
+class GeneratedFile(NamedTuple):
+    """A file as the sheets want it."""
 
     path: str
     entry: LockEntry
     text: str
-    body: str
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """What one file is generated from.
 
-    Args:
+    Attributes:
         layer: what it belongs to.
         path: the file; ``{package}``, ``{commands}`` and ``{examples}`` are folders, the last as 12 names it.
         template: the template's file without its suffix.
-        read: reads the values that go into it; None from it leaves the file out.
+        asks: facts that the file is made of and has no placeholder for.
         once: whether the file belongs to the user as soon as it is there.
     """
 
     layer: Layer
     path: str
     template: str
-    read: Callable[[SheetReader, Places], Mapping[str, str] | None]
+    asks: tuple[str, ...] = ()
     once: bool = False
 
     def generate(self, workspace: Workspace, places: Places) -> GeneratedFile | None:
-        """Generate the file from what a specification says."""
+        """Generate the file from what a specification says; None if the sheets have nothing for it."""
         reader = SheetReader(workspace)
-        values = self.read(reader, places)
-        if values is None:
+        for fact in self.asks:
+            reader.value(fact[:2], fact[3:])
+        below = f' / "{places.root}"' if places.root else ""
+        values = {"package": places.module, "below": below, "heading": _HEADING}
+        text = fill(self.template, values, reader)
+        if text is None:
             return None
         examples = reader.text("12", "database") if "{examples}" in self.path else ""
         path = self.path.format(package=places.package, commands=places.commands, examples=examples)
+        # The heading names the sheets, and they are known when the text is.
         facts = reader.facts()
-        sheets = sorted({each.partition(".")[0] for each in facts})
+        sheets = sorted({each[:2] for each in facts})
         told = f"sheet{'s' * (len(sheets) > 1)} {join_words(sheets)}"
-        whose = (
-            "yours from here on"
-            if self.once
-            else "owned by it: change the sheet, or eject the file"
-        )
-        heading = f"Laid down by twice scaffold from {told}; {whose}."
-        run = fill("run_of_tests.py", {}).rstrip("\n")
-        text = fill(
-            self.template, {"package": places.module, "run": run, "heading": heading, **values}
-        )
+        whose = _YOURS if self.once else _OWNED
+        text = text.replace(_HEADING, f"Laid down by twice scaffold from {told}; {whose}", 1)
         entry = LockEntry(self.layer, self.once, facts, digest_content(text.encode()))
-        body = "".join(each for each in text.splitlines(keepends=True) if heading not in each)
-        return GeneratedFile(path, entry, text, body)
-
-
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return a template's text with values in it, ended by one newline."""
-    source = files(__package__).joinpath("templates", f"{template}.tmpl")
-    text = Template(source.read_text(encoding="utf-8")).substitute(values)
-    return text.rstrip("\n") + "\n"
-
-
-def to_literal(value: object, *, before: int = 0, depth: int = 0) -> str:
-    """Write a value as Python does: flat if it fits, else one item a line with a comma after the last.
-
-    Formatters leave such lines alone; otherwise a user's formatter would make every file an edited one.
-
-    Args:
-        value: a text, number, truth, None, or a tuple, list or map of them.
-        before: columns before it in its first line.
-        depth: steps of four by which the line is indented.
-    """
-    flat = _to_flat(value)
-    fits = before + len(flat) < _WIDTH
-    if fits or not value or not isinstance(value, Mapping | tuple | list):
-        return flat
-    inner = _INDENT * (depth + 1)
-    heads = [
-        f"{inner}{_to_flat(each)}: " if isinstance(value, Mapping) else inner for each in value
-    ]
-    items = list(value.values()) if isinstance(value, Mapping) else value
-    lines = [
-        f"{head}{to_literal(each, before=len(head) + 1, depth=depth + 1)},"
-        for head, each in zip(heads, items, strict=True)
-    ]
-    return "\n".join([flat[0], *lines, _INDENT * depth + flat[-1]])
-
-
-def _to_flat(value: object) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_to_flat(k)}: {_to_flat(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_to_flat, value)) + "]"
-    if isinstance(value, tuple):
-        comma = "," * (len(value) == 1)
-        return "(" + ", ".join(map(_to_flat, value)) + comma + ")"
-    text = repr(value)
-    # Double quotes if that takes no more escapes, as formatters write.
-    plain = isinstance(value, str) and text[0] == "'" and '"' not in value
-    return f'"{text[1:-1]}"' if plain else text
-
-
-def assign(name: str, value: object, kind: str = "Final") -> str:
-    """Write an assignment to a constant."""
-    head = f"{name}: {kind} = "
-    return head + to_literal(value, before=len(head))
-
-
-def to_quotable(text: str) -> str:
-    """Return a text that can stand within double quotes, in Python and in YAML."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
+        return GeneratedFile(path, entry, text)
 
 
 def join_words(words: Iterable[str]) -> str:
     """Join words as prose does: "a, b and c"."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
+
+
+_T: Final = "tests/test_determinism"
+SOURCES: Final = (
+    Source(Layer.BASE, "{package}/__init__.py", "package.py"),
+    Source(Layer.BASE, "{package}/specified.py", "specified.py"),
+    Source(Layer.BASE, "tests/conftest.py", "conftest.py", ("00.sources",), once=True),
+    Source(Layer.SEEDS, "{package}/seeds.py", "seeds.py", ("02.names",)),
+    Source(Layer.SEEDS, f"{_T}_seeds.py", "test_seeds.py"),
+    Source(Layer.EFFECTS, "{package}/effects.py", "effects.py"),
+    Source(Layer.EFFECTS, f"{_T}_effects.py", "test_effects.py", ("10.inventory",)),
+    Source(Layer.SNAPSHOT, "{package}/components.py", "components.py"),
+    Source(Layer.SNAPSHOT, f"{_T}_snapshots.py", "test_snapshots.py"),
+    Source(Layer.COMPARE, "{package}/compare.py", "compare.py"),
+    Source(Layer.COMPARE, f"{_T}_compare.py", "test_compare.py", ("05.granularity",)),
+    Source(Layer.REPLAY, "scripts/determinism.py", "replay.py"),
+    Source(Layer.REPLAY, f"{_T}_replay.py", "test_replay.py"),
+    Source(Layer.REPLAY, f"{_T}_vector.py", "test_vector.py"),
+    Source(Layer.POLICIES, "{package}/policies.py", "policies.py"),
+    Source(Layer.POLICIES, f"{_T}_policies.py", "test_policies.py", ("08.pins", "09.knobs")),
+    Source(Layer.PROPERTIES, f"{_T}.py", "test_properties.py"),
+    Source(Layer.PROPERTIES, "{examples}/README.md", "examples.md", once=True),
+    Source(Layer.CI, ".github/workflows/determinism.yml", "workflow.yml"),
+    Source(Layer.CI, ".pre-commit-config.yaml", "pre_commit.yaml", once=True),
+    Source(Layer.CI, ".gitattributes", "gitattributes", ("01.vector",), once=True),
+    *(
+        Source(Layer.COMMANDS, f"{{commands}}/twice-{each}.md", f"command_{each}.md")
+        for each in ("check", "review", "scaffold", "verify", "diagnose")
+    ),
+)
+"""Everything that can be generated; no two with one path."""

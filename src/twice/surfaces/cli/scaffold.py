@@ -20,17 +20,19 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from twice.errors import WorkspaceRefused
 from twice.specifying.scaffold.lock import Layer
-from twice.specifying.scaffold.plan import Plan, ReviewBlocker, apply_plan, eject, make_plan
-from twice.specifying.workspace import FOLDER, find_workspace
+from twice.specifying.scaffold.plan import Plan, apply_plan, eject, make_plan
+from twice.specifying.scaffold.readiness import find_layer
+from twice.specifying.workspace import FOLDER, find_workspace, open_workspace
 from twice.surfaces.cli.showing import add_json, aligned, print_json
 
 FORMAT = "twice.scaffold/2"
 _COMMANDS = "commands"
+Blockers = dict[Layer, list[dict[str, object]]]
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -74,17 +76,18 @@ def run(options: argparse.Namespace) -> int:
             "Expected the specification that code is laid down from.",
             "Begin one: twice spec init",
         )
-    name, as_json = options.component, options.json
+    name = options.component
+    for path in options.eject:
+        eject(project, path)
     if options.eject:
-        for path in options.eject:
-            eject(project, path)
-        if as_json:
-            print_json({"format": FORMAT, "component": name, "ejected": options.eject})
+        lines = [f"{path} is yours: it is not looked at again" for path in options.eject]
+        document = {"format": FORMAT, "component": name, "ejected": options.eject}
+        if options.json:
+            print_json(document)
         else:
-            print(
-                "\n".join(f"{path} is yours: it is not looked at again" for path in options.eject)
-            )
+            print("\n".join(lines))
         return 0
+    blockers = _review(project) if options.review else {}
     plan = make_plan(
         project,
         name,
@@ -92,64 +95,64 @@ def run(options: argparse.Namespace) -> int:
         replaces=options.replace,
         package=options.package,
         commands=options.agent_commands,
-        review=_review if options.review else None,
+        blocked=blockers,
     )
-    applied = not (plan.is_blocked or options.plan)
+    applied = not (options.plan or Layer.BASE in blockers)
     changed = applied and apply_plan(plan)
-    left = [each for each in plan.changes if each.is_left]
-    if as_json:
-        rows = [
-            {"path": each.path, "layer": each.layer, "action": each.action, "why": each.why, "paste": each.paste}
-            for each in plan.changes
-        ]  # fmt: skip
-        blockers = {layer: [each._asdict() for each in found] for layer, found in plan.blockers.items()}  # fmt: skip
-        print_json({
-            "format": FORMAT, "component": name, "applied": applied, "changed": changed,
-            "files": rows, "left_out": plan.left_out, "review": blockers,
-        })  # fmt: skip
+    if options.json:
+        keys = ("path", "layer", "action", "why", "paste")
+        files = [{key: getattr(each, key) for key in keys} for each in plan.changes]
+        document = {"applied": applied, "changed": changed, "files": files}
+        document |= {"left_out": plan.left_out, "review": blockers}
+        print_json({"format": FORMAT, "component": name, **document})
     else:
-        print("\n".join(_to_lines(plan, shlex.quote(name), planned=options.plan, changed=changed)))
-    return 1 if left or plan.blockers else 0
+        every, quoted = options.plan, shlex.quote(name)
+        print("\n".join(_to_lines(plan, blockers, quoted, every=every, changed=changed)))
+    return 1 if blockers or any(each.is_left for each in plan.changes) else 0
 
 
-def _review(project: Path, sources: Sequence[str]) -> Iterator[ReviewBlocker]:
-    """Review the sources, and return what is high or critical."""
+def _review(project: Path) -> Blockers:
+    """Review the sources; what is high or critical, by the layer that it blocks."""
     from twice.checking.reviewing.review import review
     from twice.foundation.channels import Channel
     from twice.foundation.severity import Severity
     from twice.surfaces.cli.auditing import gathered
 
-    here = Path.cwd()
-    paths = [project / each for each in sources]
+    scope, here = open_workspace(project).need("00", "it says where the code is"), Path.cwd()
+    paths = [project / each for each in scope.listed("sources")]
     paths = [each.relative_to(here) if each.is_relative_to(here) else each for each in paths]
     options = argparse.Namespace(
         paths=paths, kind=None, scope=None, tier=None, exclude=[], config=None
     )
     read = gathered(options, findings=True)
     assert read.report is not None, "asked for"
-    for each in review(
+    found = review(
         read.report, read.project, read.catalogue, read.workspace, declared=read.declared
-    ).findings:
-        finding = each.finding
-        if finding.severity >= Severity.HIGH:
-            critical = finding.severity is Severity.CRITICAL
-            place = f"{finding.path}:{finding.found.place.line}"
-            yield ReviewBlocker(Channel(finding.channel), critical, place, finding.found.message)
+    )
+    blockers: Blockers = {}
+    for each in (one.finding for one in found.findings if one.finding.severity >= Severity.HIGH):
+        critical, channel = each.severity is Severity.CRITICAL, Channel(each.channel)
+        layer = Layer.BASE if critical else find_layer(channel.artifact)
+        place, says = f"{each.path}:{each.found.place.line}", each.found.message
+        row = {"channel": channel, "critical": critical, "place": place, "says": says}
+        blockers.setdefault(layer, []).append(row)
+    return blockers
 
 
-def _to_lines(plan: Plan, name: str, *, planned: bool, changed: bool) -> Iterator[str]:
+def _to_lines(
+    plan: Plan, blockers: Blockers, name: str, *, every: bool, changed: bool
+) -> Iterator[str]:
     rows = [
         (each.action.value, each.layer.value, each.path, each.why)
         for each in plan.changes
-        if planned or each.is_written or each.is_left
+        if every or each.is_written or each.is_left
     ]
     yield from aligned(rows, indent="")
-    for layer, why in plan.left_out.items():
-        yield f"left out: {layer}: {why}"
-    for layer, blockers in plan.blockers.items():
+    yield from (f"left out: {layer}: {why}" for layer, why in plan.left_out.items())
+    for layer, found in blockers.items():
         whole = "everything" if layer is Layer.BASE else layer.value
         yield f"review: nothing of {whole} is laid down:"
-        yield from (f"  {each.place}: {each.channel}: {each.says}" for each in blockers)
+        yield from (f"  {each['place']}: {each['channel']}: {each['says']}" for each in found)
     for each in plan.changes:
         if each.paste:
             yield f"paste into {each.path}:"
@@ -159,12 +162,12 @@ def _to_lines(plan: Plan, name: str, *, planned: bool, changed: bool) -> Iterato
         yield f"keep a file as yours: twice scaffold {name} --eject PATH"
         yield f"take the new one, the old one archived: twice scaffold {name} --replace"
     counts = Counter(each.action.value for each in plan.changes if each.is_written)
-    if plan.is_blocked:
+    if Layer.BASE in blockers:
         yield "nothing was laid down"
-    elif planned and counts:
-        yield f"lay it down: twice scaffold {name}"
     elif changed:
         said = ", ".join(f"{number} {action}" for action, number in sorted(counts.items()))
         yield f"laid down: {said or 'the lock'}; next: python -m pytest"
+    elif counts:
+        yield f"lay it down: twice scaffold {name}"
     else:
         yield "nothing to do: everything is laid down as the sheets say"
