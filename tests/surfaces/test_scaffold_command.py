@@ -117,6 +117,18 @@ def test_a_review_stops_the_layer_of_a_high_finding(project: Path, scaffold: Sca
     assert not (project / "tests/test_determinism.py").exists()
 
 
+def test_a_critical_finding_stops_everything(project: Path, scaffold: Scaffold) -> None:
+    code = "import random\nimport time\n\n\ndef begin():\n    random.seed(time.time())\n"
+    (project / "swarm/begin.py").write_text(code, encoding="utf-8")
+    before = tree(project)
+
+    said = scaffold("--review", code=1)
+
+    assert "review: nothing of everything is laid down:\n  swarm/begin.py:6: seeds: " in said
+    assert said.endswith("nothing was laid down\n")
+    assert tree(project) == before
+
+
 def test_a_review_that_finds_nothing_high_stops_nothing(project: Path, scaffold: Scaffold) -> None:
     assert "laid down: 21 create" in scaffold("--review")
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import re
+import runpy
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+import twice
 from small_system import build, lay_sheets, python, sheets, tree
 from twice.specifying.frontmatter import Value
 from twice.specifying.scaffold.lock import Layer
@@ -114,8 +117,9 @@ def test_other_facts_give_clean_code_too(tmp_path: Path) -> None:
     assert all(f"def {door}(" in seeds for door in ("python", "torch", "jax", "adopt"))
 
 
-@pytest.mark.integration
-def test_switches_of_a_gpu_are_set_and_read_back(tmp_path: Path) -> None:
+def test_switches_of_a_gpu_are_set_and_read_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project = build(tmp_path / "project")
     knobs: list[dict[str, object]] = [
         {"name": "CUBLAS_WORKSPACE_CONFIG", "value": ":4096:8"},
@@ -127,21 +131,28 @@ def test_switches_of_a_gpu_are_set_and_read_back(tmp_path: Path) -> None:
         "knobs": knobs, "driver": "550", "sku": "one", "atomics": "none", "multi_gpu": "one",
     }  # fmt: skip
     lay_sheets(project, {**sheets(), "09": said})
-
     apply_plan(make_plan(project, "swarm", [Layer.POLICIES]))
+    laid = runpy.run_path(str(project / "swarm/determinism/policies.py"))
+    cudnn = SimpleNamespace(benchmark=True)
+    torch = SimpleNamespace(backends=SimpleNamespace(cudnn=cudnn), algorithms=False)
+    torch.use_deterministic_algorithms = lambda value: setattr(torch, "algorithms", value)
+    torch.are_deterministic_algorithms_enabled = lambda: torch.algorithms
 
-    text = (project / "swarm/determinism/policies.py").read_text(encoding="utf-8")
-    assert "    torch.use_deterministic_algorithms(True)\n" in text
-    assert "    torch.backends.cudnn.benchmark = False\n" in text
-    assert "    now = str(torch.backends.cudnn.benchmark)\n" in text
-    assert '    found.append(("cudnn.benchmark", now, "False"))\n' in text
-    assert '    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",\n' in text
-    assert 'NOT_HELD: Final[tuple[str, ...]] = ("persistence mode",)\n' in text
+    with twice.recording(tmp_path / "a.twice", seed=0) as run, monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "torch", torch)  # type: ignore[arg-type]
+        before = [each for each in laid["drift"](run) if each.split()[0] in laid["SWITCHES"]]
+        with pytest.raises(RuntimeError, match="CUBLAS_WORKSPACE_CONFIG is None, not :4096:8"):
+            laid["hold"](run)
+        after = [each for each in laid["drift"](run) if each.split()[0] in laid["SWITCHES"]]
+
+    algorithms = "use_deterministic_algorithms"
+    assert laid["SWITCHES"] == {algorithms: True, "cudnn.benchmark": False}
+    assert before == [f"{algorithms} is False, not True", "cudnn.benchmark is True, not False"]
+    assert after == []
+    assert (torch.algorithms, cudnn.benchmark) == (True, False)
+    assert laid["NOT_HELD"] == ("persistence mode",)
     recorded = (project / "swarm/determinism/specified.py").read_text(encoding="utf-8")
     assert '    "CUBLAS_WORKSPACE_CONFIG=:4096:8",\n' in recorded
-    for command in (("check",), ("format", "--diff")):
-        done = python(project, "-m", "ruff", *command, "--isolated", "--no-cache", ".")
-        assert done.returncode == 0, done.stdout
 
 
 def test_a_component_with_any_name_gives_python(tmp_path: Path) -> None:

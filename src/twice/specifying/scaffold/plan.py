@@ -224,14 +224,50 @@ def apply_plan(plan: Plan) -> bool:
     Raises:
         OutputUnwritable: E-OUTPUT-002. ScaffoldUnfinished: E-SCAFFOLD-001: a file changed meanwhile.
     """
-    written = {each.path: each for each in plan.changes if each.is_written}
-    archive = plan.project / FOLDER / "archive"
-    numbers = [int(each.name) for each in archive.glob("*") if each.name.isdecimal()]
-    copy_to = f"{FOLDER}/archive/{max(numbers, default=0) + 1:04}"
-    copies = {f"{copy_to}/{path}": each.before for path, each in written.items() if each.archives}
-    files = {**copies, **{path: each.after for path, each in written.items()}}
-    seen = {path: each.before for path, each in written.items()}
-    return _write(plan.project, files, seen, plan.lock)
+    project, folder = plan.project, plan.project / FOLDER
+    written = [each for each in plan.changes if each.is_written]
+    numbers = [int(each.name) for each in folder.glob("archive/*") if each.name.isdecimal()]
+    archive = f"{FOLDER}/archive/{max(numbers, default=0) + 1:04}"
+    files = {f"{archive}/{each.path}": each.before for each in written if each.archives}
+    files |= {each.path: each.after for each in written}
+    files[f"{FOLDER}/{NAME}"] = plan.lock.to_bytes()
+    if not written and _read(folder / NAME) == plan.lock.to_bytes():
+        return False
+    stage = folder / ".scaffold"
+    staged = {
+        path: stage / str(at) for at, (path, data) in enumerate(files.items()) if data is not None
+    }
+    try:
+        if stage.exists():
+            shutil.rmtree(stage)  # A killed process left it.
+        stage.mkdir()
+        for path, aside in staged.items():
+            aside.write_bytes(files[path] or b"")
+            if (project / path).exists():
+                shutil.copymode(project / path, aside)
+        for each in written:
+            if _read(project / each.path) != each.before:
+                raise ScaffoldUnfinished(
+                    f"{each.path} was changed while the plan was made.",
+                    "Expected it to stay as it was read.",
+                    "Begin again; nothing was changed.",
+                    path=each.path,
+                )
+        for path in files:
+            if path in staged:
+                (project / path).parent.mkdir(parents=True, exist_ok=True)
+                staged[path].replace(project / path)
+            else:
+                (project / path).unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputUnwritable(
+            f"{error.filename or project} cannot be written: {error.strerror or error}.",
+            "Expected folders that can be written, with room in them.",
+            "Mend that and begin again: it goes on from there.",
+        ) from error
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+    return True
 
 
 def eject(project: Path, path: str) -> None:
@@ -247,52 +283,6 @@ def eject(project: Path, path: str) -> None:
             f"Expected one of: {', '.join(lock.files) or 'nothing'}.",
             "Name it as the plan does: twice scaffold COMPONENT --plan",
         )
-    files = {key: each for key, each in lock.files.items() if key != path}
-    _write(project, {}, {}, replace(lock, files=files, ejected=(*lock.ejected, path)))
-
-
-def _write(
-    project: Path,
-    files: Mapping[str, bytes | None],
-    seen: Mapping[str, bytes | None],
-    lock: ScaffoldLock,
-) -> bool:
-    stage, lock_path = project / FOLDER / ".scaffold", f"{FOLDER}/{NAME}"
-    files = {**files, lock_path: lock.to_bytes()}
-    if files == {lock_path: _read(project / lock_path)}:
-        return False
-    try:
-        if stage.exists():
-            shutil.rmtree(stage)  # A killed process left it.
-        stage.mkdir()
-        staged = {}
-        for number, (path, data) in enumerate(files.items()):
-            if data is not None:
-                staged[path] = stage / str(number)
-                staged[path].write_bytes(data)
-                if (project / path).exists():
-                    shutil.copymode(project / path, staged[path])
-        for path, data in seen.items():
-            if _read(project / path) != data:
-                raise ScaffoldUnfinished(
-                    f"{path} was changed while the plan was made.",
-                    "Expected it to stay as it was read.",
-                    "Begin again; nothing was changed.",
-                    path=path,
-                )
-        for path in files:
-            target = project / path
-            if path in staged:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                staged[path].replace(target)
-            else:
-                target.unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputUnwritable(
-            f"{error.filename or project} cannot be written: {error.strerror or error}.",
-            "Expected folders that can be written, with room in them.",
-            "Mend that and begin again: it goes on from there.",
-        ) from error
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-    return True
+    left = {key: each for key, each in lock.files.items() if key != path}
+    after = replace(lock, files=left, ejected=(*lock.ejected, path))
+    apply_plan(Plan(project, (), after, {}))

@@ -56,8 +56,7 @@ def check_layers(
     for layer in (Layer.BASE, *layers):
         sheets = SHEETS_OF[layer]
         own = [each for each in sheets if each in needed or workspace.get(each)]
-        found = [(each, workspace.get(each)) for each in own]
-        memos = [number for number, sheet in found if sheet is not None and sheet.is_memo]
+        memos = [each for each in own if (sheet := workspace.get(each)) and sheet.is_memo]
         missing = [] if memos else list(_find_gaps(workspace, layer, own))
         if sheets and not own:
             traits = f"tier {situation.tier} and the system's traits"
@@ -68,19 +67,15 @@ def check_layers(
             lacking[layer] = missing
         else:
             ready.append(layer)
-    if lacking:
-        raise _to_refusal(ready, lacking)
-    return tuple(ready), left_out
-
-
-def _to_refusal(ready: list[Layer], lacking: Mapping[Layer, list[str]]) -> SpecIncomplete:
+    if not lacking:
+        return tuple(ready), left_out
     names = {each: "every layer" if each is Layer.BASE else each.value for each in lacking}
     lines = [f"  {names[layer]}: {each}" for layer, found in lacking.items() for each in found]
-    one = next((each for each in ready if each is not Layer.BASE), None)
-    may_be = one is not None and Layer.BASE not in lacking
-    alone = f", or lay down one layer alone: --layer {one}" if may_be else ""
+    alone = ""
+    if len(ready) > 1 and ready[0] is Layer.BASE:
+        alone = f", or lay down one layer alone: --layer {ready[1]}"
     what = join_words(names.values())
-    return SpecIncomplete(
+    raise SpecIncomplete(
         "\n".join([f"The specification does not say what {what} is made of:", *lines]),
         "Expected every sheet of a layer, without gaps; nothing was laid down.",
         f"See what is next: twice spec status{alone}",

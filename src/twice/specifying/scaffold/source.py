@@ -56,12 +56,8 @@ def find_places(project: Path, package: str, commands: str) -> Places:
     at = len(parts) - 1
     while at and (project / PurePosixPath(*parts[:at]) / "__init__.py").is_file():
         at -= 1
-    return Places(
-        "/".join(parts),
-        ".".join(parts[at:]),
-        "/".join(parts[:at]),
-        commands and PurePosixPath(commands).as_posix(),
-    )
+    commands = commands and PurePosixPath(commands).as_posix()
+    return Places("/".join(parts), ".".join(parts[at:]), "/".join(parts[:at]), commands)
 
 
 def choose_package(project: Path, sources: Iterable[str]) -> str:

@@ -38,32 +38,27 @@ def to_literal(value: object, *, before: int = 0, depth: int = 0) -> str:
         before: columns before it in its first line.
         depth: steps of four by which the line is indented.
     """
-    flat = _to_flat(value)
-    fits = before + len(flat) < _WIDTH
-    if fits or not value or not isinstance(value, Mapping | tuple | list):
+    if isinstance(value, Mapping):
+        opening, closing = "{}"
+        items = [(f"{to_literal(key)}: ", each) for key, each in value.items()]
+    elif isinstance(value, tuple | list):
+        opening, closing = "()" if isinstance(value, tuple) else "[]"
+        items = [("", each) for each in value]
+    else:
+        text = repr(value)
+        # Double quotes if that takes no more escapes, as formatters write.
+        plain = isinstance(value, str) and text[0] == "'" and '"' not in value
+        return f'"{text[1:-1]}"' if plain else text
+    flat = ", ".join(head + to_literal(each) for head, each in items)
+    flat = f"{opening}{flat}{',' * (opening == '(' and len(items) == 1)}{closing}"
+    if not items or ("\n" not in flat and before + len(flat) < _WIDTH):
         return flat
     inner = _INDENT * (depth + 1)
-    if isinstance(value, Mapping):
-        items = [(f"{inner}{_to_flat(key)}: ", each) for key, each in value.items()]
-    else:
-        items = [(inner, each) for each in value]
     lines = [
-        f"{head}{to_literal(each, before=len(head) + 1, depth=depth + 1)}," for head, each in items
+        f"{inner}{head}{to_literal(each, before=len(inner + head) + 1, depth=depth + 1)},"
+        for head, each in items
     ]
-    return "\n".join([flat[0], *lines, _INDENT * depth + flat[-1]])
-
-
-def _to_flat(value: object) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_to_flat(k)}: {_to_flat(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_to_flat, value)) + "]"
-    if isinstance(value, tuple):
-        return "(" + ", ".join(map(_to_flat, value)) + "," * (len(value) == 1) + ")"
-    text = repr(value)
-    # Double quotes if that takes no more escapes, as formatters write.
-    plain = isinstance(value, str) and text[0] == "'" and '"' not in value
-    return f'"{text[1:-1]}"' if plain else text
+    return "\n".join([opening, *lines, _INDENT * depth + closing])
 
 
 def to_quotable(text: str) -> str:
@@ -157,41 +152,22 @@ def _effect_doors(of: SheetReader) -> str:
 
 
 _TRUTHS: Final = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
-_BACKENDS: Final = ("cudnn.deterministic", "cudnn.benchmark", "cudnn.allow_tf32", "cuda.matmul.allow_tf32")  # fmt: skip
+_SWITCHES: Final = {
+    "torch.use_deterministic_algorithms", "torch.backends.cudnn.deterministic", "torch.backends.cudnn.benchmark",
+    "torch.backends.cudnn.allow_tf32", "torch.backends.cuda.matmul.allow_tf32",
+}  # fmt: skip
+"""Switches that the policies can set and read back; 09 may leave out what they all begin with."""
 
 
-def _held_switches(of: SheetReader) -> dict[str, tuple[str, str, str, bool]]:
-    """Return switches of torch by the names in 09: short name, how it is set and read back, its value."""
-    held = {}
+def _switches(of: SheetReader, *, held: bool) -> dict[str, str]:
+    """Return the knobs of 09 that are no variables: those that can be held by their short names, or the others."""
+    found = {}
     for name, said in library_switches(of).items():
         short = name.removeprefix("torch.backends.").removeprefix("torch.")
-        value = _TRUTHS.get(said.lower())
-        if value is not None and short == "use_deterministic_algorithms":
-            read = "torch.are_deterministic_algorithms_enabled()"
-            held[name] = (short, f"torch.{short}({value})", read, value)
-        elif value is not None and short in _BACKENDS:
-            place = f"torch.backends.{short}"
-            held[name] = (short, f"{place} = {value}", place, value)
-    return held
-
-
-def _to_block(lines: list[str]) -> str:
-    """Write lines of a function that uses torch; "" for no lines."""
-    used = ["import torch", "", *lines] if lines else []
-    return "".join(f"    {each}".rstrip() + "\n" for each in used)
-
-
-def _switches_read(of: SheetReader) -> str:
-    return _to_block([
-        line
-        for short, _, read, value in _held_switches(of).values()
-        for line in (f"now = str({read})", f'found.append(("{short}", now, "{value}"))')
-    ])  # fmt: skip
-
-
-def _switches_set(of: SheetReader) -> str:
-    lines = [each for _, each, _, _ in _held_switches(of).values()]
-    return _to_block([*lines, ""] if lines else [])
+        is_known = {f"torch.{short}", f"torch.backends.{short}"} & _SWITCHES
+        if bool(is_known and said.lower() in _TRUTHS) == held:
+            found[short if held else name] = said.lower()
+    return found
 
 
 def _offered(of: SheetReader) -> dict[str, str]:
@@ -253,20 +229,12 @@ def _to_arguments(fields: Mapping[str, str]) -> list[str]:
     for key, said in sorted(fields.items()):
         outer, _, inner = key.partition(".")
         groups.setdefault(outer, {})[inner] = said
-    written = []
-    for name, inner_fields in groups.items():
-        inner = (
-            f"strategies.config({', '.join(_to_arguments(inner_fields))})"
-            if "" not in inner_fields
-            else inner_fields[""]
-        )
-        written.append(f"{name}={inner}")
-    return written
-
-
-def _hook_entry(of: SheetReader) -> str:
-    command = f"python -m twice check {shlex.join(of.texts('00', 'sources'))}"
-    return json.dumps(command, ensure_ascii=False)
+    return [
+        f"{name}={each['']}"
+        if "" in each
+        else f"{name}=strategies.config({', '.join(_to_arguments(each))})"
+        for name, each in groups.items()
+    ]
 
 
 def _is_restored(of: SheetReader) -> bool:
@@ -287,13 +255,14 @@ CONSTANTS: Final[Mapping[str, tuple[str, Callable[[SheetReader], object]]]] = {
     "ENVIRONMENT": (_MAP, pinned_variables),
     "GRANULARITY": ("Final", lambda of: of.text("05", "granularity")),
     "INVENTORY": ("Final[tuple[tuple[str, str, str], ...]]", _inventory),
-    "NOT_HELD": (_TEXTS, lambda of: tuple(each for each in library_switches(of) if each not in _held_switches(of))),
+    "NOT_HELD": (_TEXTS, lambda of: tuple(_switches(of, held=False))),
     "OFFERED": (_TEXTS, lambda of: tuple(_offered(of))),
     "OWNERS": (_MAP, lambda of: of.pairs("03", "slots", "stream", "owner")),
     "PROJECTION": ("Final", lambda of: of.texts("05", "projection")),
     "RECORD": ("Final", record_arguments),
     "SEEDS": (_TRIPLES, _known_seeds),
     "STREAMS": (_MAP, lambda of: of.pairs("03", "slots", "stream", "kind")),
+    "SWITCHES": ("Final[dict[str, bool]]", lambda of: {name: _TRUTHS[said] for name, said in _switches(of, held=True).items()}),
     "THREADS": ("Final[int]", lambda of: of.number("08", "threads") or 0),
     "VECTOR": ("Final", lambda of: of.text("01", "vector")),
     "VECTOR_DIGEST": ("Final", lambda of: of.text("01", "vector_digest")),
@@ -305,7 +274,7 @@ PIECES: Final[Mapping[str, Callable[[SheetReader], str | None]]] = {
     "component_word": lambda of: shlex.quote(of.text("00", "component")),
     "sources": lambda of: shlex.join(of.texts("00", "sources")),
     "vector": lambda of: shlex.quote(of.text("01", "vector")),
-    "hook_entry": _hook_entry,
+    "hook_entry": lambda of: json.dumps("python -m twice check " + shlex.join(of.texts("00", "sources")), ensure_ascii=False),
     "uses": lambda of: "\n".join(f"python scripts/determinism.py {each}" for each in _offered(of).values()),
     "stream_imports": _stream_imports,
     "stream_functions": lambda of: "".join(_read(f"seeds_{each}.py") for each in _used_kinds(of)),
@@ -316,8 +285,6 @@ PIECES: Final[Mapping[str, Callable[[SheetReader], str | None]]] = {
     "effect_variable": lambda of: '\nT = TypeVar("T")\n' * _has_calls(of),
     "effect_doors": _effect_doors,
     "effect_call": lambda of: _read("effects_call.py").rstrip("\n") * _has_calls(of),
-    "switches_read": _switches_read,
-    "switches_set": _switches_set,
     "snapshot_imports": lambda of: "import json\n" * _is_restored(of) + "import subprocess",
     "test_of_restores": lambda of: _read("test_restores.py") * _is_restored(of),
     "tests_of_replay": lambda of: "".join(_read(f"test_replay_{each}.py") for each in _offered(of)) or None,

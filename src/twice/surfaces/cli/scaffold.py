@@ -23,7 +23,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from twice.errors import WorkspaceRefused
 from twice.specifying.scaffold.lock import Layer
 from twice.specifying.scaffold.plan import Plan, apply_plan, eject, make_plan
 from twice.specifying.scaffold.readiness import find_layer
@@ -69,23 +68,16 @@ def arrange(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Plan, do it, and say what was done."""
-    project = find_workspace(Path.cwd())
-    if project is None:
-        raise WorkspaceRefused(
-            f"There is no folder {FOLDER} here or above.",
-            "Expected the specification that code is laid down from.",
-            "Begin one: twice spec init",
-        )
-    name = options.component
-    for path in options.eject:
-        eject(project, path)
+    name, project = options.component, find_workspace(Path.cwd()) or Path.cwd()
     if options.eject:
-        lines = [f"{path} is yours: it is not looked at again" for path in options.eject]
-        document = {"format": FORMAT, "component": name, "ejected": options.eject}
+        for path in options.eject:
+            eject(project, path)
         if options.json:
-            print_json(document)
+            print_json({"format": FORMAT, "component": name, "ejected": options.eject})
         else:
-            print("\n".join(lines))
+            print(
+                *(f"{path} is yours: it is not looked at again" for path in options.eject), sep="\n"
+            )
         return 0
     blockers = _review(project) if options.review else {}
     plan = make_plan(
