@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,17 +10,13 @@ from small_system import build, lay_sheets, sheets, tree
 from twice.errors import (
     OutputUnwritable,
     ScaffoldUnfinished,
-    SheetRefused,
-    SheetVersion,
-    SpecForeign,
     SpecIncomplete,
     UsageError,
 )
 from twice.foundation.channels import Channel
-from twice.specifying.scaffold.lock import Layer, measure_drift
+from twice.specifying.scaffold.lock import Layer
 from twice.specifying.scaffold.plan import Action, Plan, apply_plan, eject, make_plan
 from twice.specifying.scaffold.readiness import find_layer
-from twice.specifying.workspace import open_workspace
 
 SEEDS = "swarm/determinism/seeds.py"
 COMPARE = "swarm/determinism/compare.py"
@@ -384,36 +379,7 @@ class TestWriting:
         assert (project / COMPARE).stat().st_mode & 0o777 == 0o640
 
 
-class TestWhatIsRefused:
-    def test_a_component_that_the_sheets_are_not_of(self, project: Path) -> None:
-        with pytest.raises(SpecForeign, match=r"specification is of 'swarm'"):
-            make_plan(project, "flock")
-
-    def test_a_lock_of_another_component(self, project: Path) -> None:
-        scaffold(project)
-        edit(project, LOCK, '"component": "swarm"', '"component": "flock"')
-
-        with pytest.raises(SpecForeign, match=r"files were laid down of 'flock'"):
-            make_plan(project, "swarm")
-
-    @pytest.mark.parametrize(
-        ("before", "after"),
-        [("{", "["), ('"files"', '"parts"'), (SEEDS, f"../{SEEDS}"), ("blake3:", "md5:")],
-    )
-    def test_a_lock_that_is_broken(self, project: Path, before: str, after: str) -> None:
-        scaffold(project)
-        edit(project, LOCK, before, after)
-
-        with pytest.raises(SheetRefused, match="is no lock of a scaffold"):
-            make_plan(project, "swarm")
-
-    def test_a_lock_of_another_version(self, project: Path) -> None:
-        scaffold(project)
-        edit(project, LOCK, "twice.scaffold-lock/2", "twice.scaffold-lock/3")
-
-        with pytest.raises(SheetVersion, match="scaffold-lock/3"):
-            make_plan(project, "swarm")
-
+class TestPlaces:
     @pytest.mark.parametrize("folder", ["..", "/tmp/x"])
     def test_a_folder_of_examples_outside_of_the_project(self, project: Path, folder: str) -> None:
         say_anew(project, "12", database=folder)
@@ -426,30 +392,3 @@ class TestWhatIsRefused:
     def test_a_folder_that_cannot_be(self, project: Path, folder: str) -> None:
         with pytest.raises(UsageError):
             make_plan(project, "swarm", package=folder)
-
-
-def test_the_lock_names_the_facts_of_each_file_and_nothing_of_the_moment(project: Path) -> None:
-    scaffold(project)
-    lock = json.loads((project / LOCK).read_bytes())
-
-    assert sorted(lock["files"][SEEDS]["facts"]) == ["02.names", "03.slots"]
-    assert (project / LOCK).read_text("utf-8") == (
-        json.dumps(lock, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    )
-    assert all(each.holds for each in measure_drift(open_workspace(project)))
-
-
-def test_drift_is_told_file_by_file(project: Path) -> None:
-    scaffold(project)
-    edit(project, SEEDS, "Each stream and the kind", "Mine: each stream and the kind")
-    write(project, CONFTEST, "# mine\n")
-    (project / COMPARE).unlink()
-    say_anew(project, "10", audit=["swarm", "scripts"])
-
-    drift = {each.path: each for each in measure_drift(open_workspace(project))}
-
-    assert (drift[SEEDS].state, drift[SEEDS].holds) == ("edited", False)
-    assert (drift[CONFTEST].state, drift[CONFTEST].holds) == ("edited", True)
-    assert drift[COMPARE].state == "gone"
-    audit = drift["tests/test_determinism_effects.py"]
-    assert (audit.state, audit.moved, audit.holds) == ("as-laid", ("10.audit",), False)

@@ -99,18 +99,14 @@ def _from_document(document: Mapping[str, Any]) -> ScaffoldLock:
         facts = {str(key): str(value) for key, value in each["facts"].items()}
         digest = str(Digest.parse(each["digest"]))
         files[path] = LockEntry(Layer(each["layer"]), bool(each["once"]), facts, digest)
-    return ScaffoldLock(document["component"], *folders, files, tuple(document["ejected"]))
+    return ScaffoldLock(str(document["component"]), *folders, files, tuple(document["ejected"]))
 
 
 @dataclass(frozen=True, slots=True)
 class DriftStatus:
-    """How far one generated file is from the lock and the sheets.
+    """How one generated file stands: ``as-laid``, ``edited`` or ``gone``; the facts that moved since; whether both are fine.
 
-    Args:
-        path: the file.
-        state: ``as-laid``, ``edited`` or ``gone``.
-        moved: facts that changed since, ``02.names``.
-        holds: whether it is what the sheets say; a file that belongs to the user always is.
+    A file that belongs to the user always holds.
     """
 
     path: str

@@ -22,14 +22,7 @@ _OWNED: Final = "owned by it: change the sheet, or eject the file."
 
 
 class Places(NamedTuple):
-    """Where generated files go.
-
-    Attributes:
-        package: the folder of the generated package, relative to the project, with slashes.
-        module: the name by which it is imported, ``swarm.determinism``.
-        root: the folder on the import path, relative to the project; "" for the project itself.
-        commands: the folder of command files; "" if none were asked for.
-    """
+    """Folders relative to the project, and the name by which the package is imported; ``root`` is on the import path."""
 
     package: str
     module: str
@@ -84,9 +77,7 @@ class Source(NamedTuple):
     """What one file is generated from.
 
     Attributes:
-        layer: what it belongs to.
         path: the file; ``{package}``, ``{commands}`` and ``{examples}`` are folders, the last as 12 names it.
-        template: the template's file without its suffix.
         asks: facts that the file is made of and has no placeholder for.
         once: whether the file belongs to the user as soon as it is there.
     """

@@ -32,11 +32,7 @@ def to_literal(value: object, *, before: int = 0, depth: int = 0) -> str:
     """Write a value as Python does: flat if it fits, else one item a line with a comma after the last.
 
     Formatters leave such lines alone; otherwise a user's formatter would make every file an edited one.
-
-    Args:
-        value: a text, number, truth, None, or a tuple, list or map of them.
-        before: columns before it in its first line.
-        depth: steps of four by which the line is indented.
+    ``before`` counts the columns before it in its first line.
     """
     if isinstance(value, Mapping):
         opening, closing = "{}"
