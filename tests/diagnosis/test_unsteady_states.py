@@ -8,8 +8,9 @@ import textwrap
 import pytest
 
 import twice
+from twice.diagnosis.attribution import describe_unsteady
 from twice.diagnosis.diagnose import diagnose
-from twice.diagnosis.unsteady_states import describe_unsteady, find_unsteady
+from twice.diagnosis.unsteady_states import find_unsteady
 from twice.recording.cadence import parse_cadence
 from twice.recording.components import component_of
 from twice.replayer.branch_session import branch

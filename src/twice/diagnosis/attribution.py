@@ -344,3 +344,14 @@ def _resumed(seen: Observations, ballot: _Ballot) -> None:
 
 def _has(factors: Iterable[DifferingFactor], name: str) -> bool:
     return any(factor.name == name and factor.flips is not False for factor in factors)
+
+
+def describe_unsteady(name: str, entry: Mapping[str, Any]) -> str:
+    """One of them as a sentence."""
+    where = f" ({entry['where']})" if entry["where"] else ""
+    said = []
+    if entry["paths"]:
+        said.append(f"changes {', '.join(entry['paths'])}")
+    if entry["again"]:
+        said.append("gives another value each time")
+    return f"reading the state of {name}{where} {' and '.join(said)}"

@@ -24,7 +24,6 @@ from twice.diagnosis.executions import FIRST, Side, Window
 from twice.diagnosis.log_comparison import PointRef
 from twice.diagnosis.minimal_causes import Group, find_minimal_causes
 from twice.diagnosis.read_comparison import BY_LIBRARY, reads_that_differ
-from twice.diagnosis.vary.factors import with_variables
 from twice.foundation.channels import Channel
 from twice.recording.effects.ops import OPS
 from twice.recording.surroundings import THREAD_CAPS, Surroundings, swap
@@ -203,7 +202,7 @@ def hold_still_one_by_one(side: Side, window: Window, columns: Sequence[str]) ->
             sentence = f"{most} of {_PLAIN} executions agree anyway: too many to tell anything"
             found.append(Confirmation(still.cause, still.channel, "open", sentence))
             continue
-        held = with_variables(now, still.variables)
+        held = now.with_variables(still.variables)
         seen_held = outcomes(2, held, still.fork_of)
         # Two that differ tell already; only two that agree are worth the rest.
         if len(set(seen_held)) == 1:

@@ -19,15 +19,16 @@ import os
 import re
 import signal
 import stat
+import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from twice.diagnosis.held_window import HELD
 from twice.recording.kernel.libc import end_with_parent
 from twice.worker.channel import Channel
 
-HELD: Final = "held"
 HANDED_OVER: Final = 3  # the line to the parent, standard output, standard error
 _OMP_PAUSE_HARD: Final = 2
 _GNU_OPENMP = re.compile(r"/\S*libgomp[^/\s]*\.so\S*")
@@ -50,6 +51,7 @@ _waitpid, _waitid, _exit, _open, _read, _pipe, _getpid = (
     os.getpid,
 )
 _READ_BYTES: Final = 1 << 16
+_BYTES_HEADER: Final = sys.getsizeof(b"")
 _DEAF: Final = (signal.SIG_DFL, signal.SIG_IGN)
 
 
@@ -129,6 +131,21 @@ class Holder:
             _close(each)
         self._channel.replace(line)
         return self._channel.receive() or _exit(0)
+
+
+def shift_heap() -> list[bytes]:
+    """Take memory, so that objects made from now on lie elsewhere than in another fork; return what has to be kept.
+
+    Small objects stand in pools of one size each, steps of 16 bytes up to 512, larger ones between other blocks of
+    ``malloc``. The place of an object in a small table follows from the low bits of its address: odd numbers of objects
+    change these, as another history of a process does and another base address does not.
+    """
+    small = [
+        bytes(size - _BYTES_HEADER)
+        for size in range(48, 513, 16)
+        for _ in range(1 + size // 16 * 7 % 11 * 2)
+    ]
+    return [*small, *(bytes(size) for size in range(528, 4096, 48))]
 
 
 def find_trouble(before: Possessions, *, own: Collection[int] = ()) -> str:
