@@ -51,6 +51,8 @@ _waitpid, _waitid, _exit, _open, _read, _pipe, _getpid = (
     os.getpid,
 )
 _READ_BYTES: Final = 1 << 16
+_FREES_MEMORY: Final = "jemalloc_bg_thd"
+"""A thread of the allocator of pyarrow, and so of pandas: it gives memory back, and a fork does without it."""
 _BYTES_HEADER: Final = sys.getsizeof(b"")
 _DEAF: Final = (signal.SIG_DFL, signal.SIG_IGN)
 
@@ -181,12 +183,12 @@ def _list_descriptors() -> list[int]:
 
 
 def _list_shared_memory() -> list[str]:
-    rows = [line.split() for line in _read_maps().splitlines()]
+    rows = [line.split() for line in _read_file("/proc/self/maps").splitlines()]
     return [row[0] for row in rows if row[1] == "rw-s"]
 
 
-def _read_maps() -> str:
-    descriptor, pieces = _open("/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC), []
+def _read_file(path: str) -> str:
+    descriptor, pieces = _open(path, os.O_RDONLY | os.O_CLOEXEC), []
     while piece := _read(descriptor, _READ_BYTES):
         pieces.append(piece)
     _close(descriptor)
@@ -223,7 +225,11 @@ def _put_back(files: Mapping[int, tuple[int, int, int]], before: Possessions) ->
 
 
 def _count_threads() -> int:
-    return len(_listdir("/proc/self/task"))
+    """Threads that a fork would have to have, besides the one that forks."""
+    return sum(
+        _read_file(f"/proc/self/task/{each}/comm").strip() != _FREES_MEMORY
+        for each in _listdir("/proc/self/task")
+    )
 
 
 def _has_children() -> bool:
@@ -241,7 +247,7 @@ def _end_library_threads() -> None:
     """
     if _count_threads() == 1:
         return
-    for path in sorted(set(_GNU_OPENMP.findall(_read_maps()))):
+    for path in sorted(set(_GNU_OPENMP.findall(_read_file("/proc/self/maps")))):
         with suppress(OSError, AttributeError):
             ctypes.CDLL(path).omp_pause_resource_all(_OMP_PAUSE_HARD)
     child = _find_fork()()

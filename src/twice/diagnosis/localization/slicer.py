@@ -173,8 +173,10 @@ class Slicer:
         if begun.other is not None and _restores(begun.other):
             begun = replace(begun, operation=begun.other, other=None)
         guard, ran = begun.guard, begun.operation
-        is_count = facts_at(ran.place).kind == "AugAssign"
-        if guard is None or self._is_draw(begun) or is_count:
+        if guard is None or self._is_draw(begun):
+            return begun
+        # A count in a function that was called under the condition is that call's doing.
+        if facts_at(ran.place).kind == "AugAssign" and ran.depth <= guard.depth:
             return begun
         flow = self._moments.a if ran.side == "a" else self._moments.b
 
