@@ -96,6 +96,6 @@ def test_no_source_is_no_facts():
     assert line_facts("toy.py", 99, "x = 1\n") is UNKNOWN
 
 
-@pytest.mark.parametrize("iterated", ["range(n)", "sorted(names)"])
-def test_what_has_an_order_of_its_own_is_not_what_a_line_iterates_in_any_order(iterated):
-    assert line_facts("toy.py", 1, f"for n in {iterated}: pass\n").iterates == ()
+def test_what_has_an_order_of_its_own_is_not_what_a_line_iterates():
+    assert line_facts("toy.py", 1, "for n in range(m): pass\n").iterates == ()
+    assert line_facts("toy.py", 1, "for n in sorted(names): pass\n").iterates == ("names",)
