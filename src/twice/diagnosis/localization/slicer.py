@@ -75,6 +75,8 @@ class Slicer:
         operation = begun.guard or begun.operation
         if begun.before_window or operation.depth < 0 or operation.side != "a":
             return []
+        if holders := self._feeding.find_holders(begun.moment, begun.path):
+            return holders
         start = statement_start(self._moments.a, operation)
         facts = facts_at(operation.place)
         if UNSEEDED in facts.tags and (later := self._find_reseeding(operation)) is not None:
