@@ -384,13 +384,8 @@ _READERS: dict[str, Callable[[Any, ClassFacts], State]] = {
     "numpy.random.mtrand.RandomState": _random_state,
 }
 _ADDRESSES = frozenset(
-    {
-        "_ctypes._Pointer",
-        "_ctypes.CFuncPtr",
-        "ctypes.c_void_p",
-        "ctypes.c_char_p",
-        "ctypes.c_wchar_p",
-    }
+    {"_ctypes._Pointer", "_ctypes.CFuncPtr"}
+    | {f"ctypes.c_{name}_p" for name in ("void", "char", "wchar")}
 )
 _STREAMS = frozenset(
     {
