@@ -1,4 +1,4 @@
-# twice:begin properties; from sheets 00, 01, 07 and 12; shared: what you change in here is merged
+# Laid down by twice scaffold from sheets 00, 01, 07 and 12; owned by it: change the sheet, or eject the file.
 """The laws that twice has to keep, tried on many configurations."""
 
 from pathlib import Path
@@ -25,4 +25,3 @@ TestDeterminism = properties.suite(
     ),
     examples_in=str(ROOT / "determinism-and-replay/examples"),
 )
-# twice:end properties

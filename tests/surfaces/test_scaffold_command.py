@@ -3,77 +3,98 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from programs import cli
 from small_system import build, tree
-
-pytestmark = pytest.mark.integration
+from twice.errors import SpecIncomplete, WorkspaceRefused
+from twice.surfaces.cli import dispatch
 
 SEEDS = "swarm/determinism/seeds.py"
+Scaffold = Callable[..., str]
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return build(tmp_path / "project")
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = build(tmp_path / "project")
+    monkeypatch.chdir(folder)
+    return folder
 
 
-def scaffold(project: Path, *options: str, code: int = 0) -> str:
+@pytest.fixture
+def scaffold(capsys: pytest.CaptureFixture[str]) -> Scaffold:
     """Run it; what it printed."""
-    done = cli("scaffold", "swarm", *options, cwd=project)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout if code != 2 else done.stderr
+
+    def run(*options: str, code: int = 0) -> str:
+        assert dispatch(["scaffold", "swarm", *options]) == code
+        return capsys.readouterr().out
+
+    return run
 
 
-def test_a_plan_changes_nothing(project: Path) -> None:
+def test_a_plan_changes_nothing(project: Path, scaffold: Scaffold) -> None:
     before = tree(project)
 
-    said = scaffold(project, "--plan")
+    said = scaffold("--plan")
 
     assert f"create  seeds       {SEEDS}\n" in said
     assert said.endswith("lay it down: twice scaffold swarm\n")
     assert tree(project) == before
 
 
-def test_once_and_again_from_a_folder_below(project: Path) -> None:
-    assert "laid down: 21 create; next: python -m pytest\n" in scaffold(project)
+def test_once_and_again_from_a_folder_below(
+    project: Path, scaffold: Scaffold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "laid down: 21 create; next: python -m pytest\n" in scaffold()
     before = tree(project)
 
-    said = scaffold(project / "swarm")
+    monkeypatch.chdir(project / "swarm")
+    said = scaffold()
 
     assert said == "nothing to do: everything is laid down as the sheets say\n"
     assert tree(project) == before
 
 
-def test_its_document(project: Path) -> None:
-    document = json.loads(scaffold(project, "--layer", "seeds", "--json"))
+@pytest.mark.usefixtures("project")
+def test_its_document(scaffold: Scaffold) -> None:
+    document = json.loads(scaffold("--layer", "seeds", "--json"))
 
-    assert document["format"] == "twice.scaffold/1"
+    assert document["format"] == "twice.scaffold/2"
     assert (document["applied"], document["changed"]) == (True, True)
-    assert {each["layer"] for each in document["regions"]} == {"base", "seeds"}
-    again = json.loads(scaffold(project, "--layer", "seeds", "--json", "--plan"))
+    assert {each["layer"] for each in document["files"]} == {"base", "seeds"}
+    again = json.loads(scaffold("--layer", "seeds", "--json", "--plan"))
     assert (again["applied"], again["changed"]) == (False, False)
-    assert {each["action"] for each in again["regions"]} == {"same", "keep"}
+    assert {each["action"] for each in again["files"]} == {"same", "keep"}
 
 
-def test_an_edited_file_is_listed_with_what_can_be_done(project: Path) -> None:
-    scaffold(project)
+def test_an_edited_file_is_listed_with_what_can_be_done(project: Path, scaffold: Scaffold) -> None:
+    scaffold()
     with (project / SEEDS).open("a", encoding="utf-8") as file:
         file.write("MINE = 1\n")
 
-    said = scaffold(project, code=1)
+    said = scaffold(code=1)
 
-    assert f"edited  seeds  {SEEDS}  it was changed; the sheets were not\n" in said
+    assert f"edited  seeds  {SEEDS}  it was changed\n" in said
     assert "twice scaffold swarm --eject PATH" in said
-    assert f"{SEEDS} is yours" in scaffold(project, "--eject", SEEDS)
-    assert "nothing to do" in scaffold(project)
+    assert f"{SEEDS} is yours" in scaffold("--eject", SEEDS)
+    assert "nothing to do" in scaffold()
     assert (project / SEEDS).read_text(encoding="utf-8").endswith("MINE = 1\n")
 
 
-def test_command_files_for_agents_are_laid_down_where_they_are_wanted(project: Path) -> None:
-    scaffold(project, "--agent-commands", ".agent/commands")
+def test_lines_that_belong_into_a_file_of_the_users_are_printed(
+    project: Path, scaffold: Scaffold
+) -> None:
+    (project / ".gitattributes").write_text("*.png binary\n", encoding="utf-8")
+
+    assert "paste into .gitattributes:\n  *.twice binary\nlaid down: " in scaffold()
+
+
+def test_command_files_for_agents_are_laid_down_where_they_are_wanted(
+    project: Path, scaffold: Scaffold
+) -> None:
+    scaffold("--agent-commands", ".agent/commands")
 
     names = {each.name for each in (project / ".agent/commands").iterdir()}
     assert names == {
@@ -81,14 +102,14 @@ def test_command_files_for_agents_are_laid_down_where_they_are_wanted(project: P
     }
     text = (project / ".agent/commands/twice-verify.md").read_text(encoding="utf-8")
     assert "twice verify $ARGUMENTS --diagnose --json" in text
-    assert "nothing to do" in scaffold(project)
+    assert "nothing to do" in scaffold()
 
 
-def test_a_review_stops_the_layer_of_a_high_finding(project: Path) -> None:
+def test_a_review_stops_the_layer_of_a_high_finding(project: Path, scaffold: Scaffold) -> None:
     code = "import os\n\n\ndef order(path):\n    return {'names': os.listdir(path)}\n"
     (project / "swarm/listing.py").write_text(code, encoding="utf-8")
 
-    said = scaffold(project, "--review", code=1)
+    said = scaffold("--review", code=1)
 
     named = "review: nothing of properties is laid down:\n  swarm/listing.py:5: concurrency: "
     assert named in said
@@ -96,24 +117,29 @@ def test_a_review_stops_the_layer_of_a_high_finding(project: Path) -> None:
     assert not (project / "tests/test_determinism.py").exists()
 
 
-def test_a_review_that_finds_nothing_high_stops_nothing(project: Path) -> None:
-    assert "laid down: 21 create" in scaffold(project, "--review")
+def test_a_review_that_finds_nothing_high_stops_nothing(project: Path, scaffold: Scaffold) -> None:
+    assert "laid down: 21 create" in scaffold("--review")
 
 
-def test_an_incomplete_specification_is_refused_layer_by_layer(project: Path) -> None:
+def test_an_incomplete_specification_is_refused_layer_by_layer(
+    project: Path, scaffold: Scaffold
+) -> None:
     next((project / "determinism-and-replay").glob("05-*.md")).unlink()
     before = tree(project)
 
-    said = scaffold(project, code=2)
+    with pytest.raises(SpecIncomplete, match="--layer seeds") as refused:
+        scaffold()
 
-    assert said.startswith("E-SPEC-005")
-    assert "compare: determinism-and-replay/05-divergence-protocol.md is not there" in said
-    assert "--layer seeds" in said
+    assert "compare: determinism-and-replay/05-divergence-protocol.md is not there" in str(
+        refused.value
+    )
     assert tree(project) == before
 
 
-def test_without_a_specification_it_says_how_to_begin(tmp_path: Path) -> None:
-    done = cli("scaffold", "swarm", cwd=tmp_path)
+def test_without_a_specification_it_says_how_to_begin(
+    tmp_path: Path, scaffold: Scaffold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
 
-    assert done.returncode == 2
-    assert "twice spec init" in done.stderr
+    with pytest.raises(WorkspaceRefused, match="twice spec init"):
+        scaffold()

@@ -20,6 +20,7 @@ from twice.specifying.gate.machine import Gpu, Varied
 from twice.specifying.gate.outcome import Outcome
 from twice.specifying.gate.plan import plan_of
 from twice.specifying.lock import Lock
+from twice.specifying.scaffold.lock import DriftStatus
 from twice.specifying.workspace import open_workspace
 
 BY_NUMBER = {each.id: each for each in CHECKS}
@@ -142,13 +143,13 @@ SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = 
     (
         9,
         "M",
-        lambda _: {"laid": (seen.Region("a/seeds.py", "seeds", "edited", (), holds=False),)},
-        "a/seeds.py: what the scaffold laid down in seeds is edited: twice scaffold NAME",
+        lambda _: {"laid": (DriftStatus("a/seeds.py", "edited", (), holds=False),)},
+        "a/seeds.py: what the scaffold laid down is edited: twice scaffold NAME --replace",
     ),
     (
         9,
         "M",
-        lambda _: {"laid": (seen.Region("a/s.py", "s", "as-laid", ("02.names",), holds=False),)},
+        lambda _: {"laid": (DriftStatus("a/s.py", "as-laid", ("02.names",), holds=False),)},
         "was made of 02.names, which changed since",
     ),
     (10, "M", changed("vector", result="FAIL", first="tick of tick 2: herd"), "tick 2"),

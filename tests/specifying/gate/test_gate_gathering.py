@@ -28,8 +28,7 @@ from twice.specifying.gate.gathering.trial import uses_numpy
 from twice.specifying.gate.outcome import Outcome
 from twice.specifying.gate.plan import Plan, algorithm_in, plan_of
 from twice.specifying.gate.promise import predicate_of
-from twice.specifying.scaffolding.facts import Facts
-from twice.specifying.scaffolding.recording import recording
+from twice.specifying.scaffold.reader import SheetReader, record_arguments
 from twice.specifying.sheets import SHEETS
 from twice.specifying.workspace import open_workspace
 from twice.surfaces.cli.record import arrange
@@ -134,7 +133,7 @@ def test_the_tolerance_of_sheet_01_is_the_one_that_its_runs_are_recorded_with(
     heads["01"].update({"class": "logical", "measure": measure, "epsilon": epsilon})
     laid(tmp_path, heads)
     workspace = open_workspace(tmp_path)
-    stated = recording(Facts(workspace))
+    stated = record_arguments(SheetReader(workspace))
     parser = ArgumentParser()
     arrange(parser)
 

@@ -368,25 +368,6 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
-    """One region of a file that a scaffold laid down.
-
-    Args:
-        path: the file.
-        name: the region in it.
-        state: ``as-laid``, ``edited``, ``gone`` or ``conflicting``.
-        moved: facts of the sheets that it was made of and that are others now.
-        holds: whether it is what the sheets and its owner say.
-    """
-
-    path: str
-    name: str
-    state: str
-    moved: tuple[str, ...]
-    holds: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Handoff:
     """What sheet 04 refers to.
 

@@ -15,6 +15,7 @@ from twice.specifying.artifact import Artifact
 from twice.specifying.gate import evidence as seen
 from twice.specifying.gate.machine import Varied
 from twice.specifying.lock import Lock
+from twice.specifying.scaffold.lock import DriftStatus
 from twice.specifying.tiers import Situation, Tier
 from twice.specifying.workspace import Workspace
 
@@ -64,7 +65,7 @@ class Facts:
     suite: seen.Suite | Unavailable = NOT_GATHERED
     costs: seen.Costs | Unavailable = NOT_GATHERED
     handoff: seen.Handoff | Unavailable = NOT_GATHERED
-    laid: tuple[seen.Region, ...] | Unavailable = NOT_GATHERED
+    laid: tuple[DriftStatus, ...] | Unavailable = NOT_GATHERED
     situation: Situation = field(init=False)
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ from twice.specifying.gate.plan import Plan
 from twice.specifying.gate.settings import settling
 from twice.specifying.lock import NAME as LOCK
 from twice.specifying.lock import Lock
-from twice.specifying.scaffolding.standing import standings
+from twice.specifying.scaffold.lock import measure_drift
 from twice.specifying.workspace import FOLDER, Workspace
 
 _WHOLE: Final = "99"
@@ -66,13 +66,13 @@ def seen_in(trial: Trial | Unavailable, suite: Suite | Unavailable) -> tuple[str
 
 
 def _laid(workspace: Workspace) -> dict[str, str]:
-    """Say of each file that a scaffold laid down how its regions stand: the rest of it is its owner's."""
-    states: dict[str, list[str]] = {}
-    for each in standings(workspace):
-        moved = "".join(f", {fact} moved" for fact in each.moved)
-        told = f"{each.name} {'holds' if each.holds else each.state + moved}"
-        states.setdefault(f"{each.path} (as laid down)", []).append(told)
-    return {key: "; ".join(told) for key, told in states.items()}
+    """Say of each file that a scaffold laid down how it stands; one that belongs to the user always holds."""
+    return {
+        f"{each.path} (as laid down)": "holds"
+        if each.holds
+        else ", ".join([each.state, *(f"{fact} moved" for fact in each.moved)])
+        for each in measure_drift(workspace)
+    }
 
 
 def _of_sheet(sheet: Artifact) -> str:

@@ -8,10 +8,10 @@
   twice scaffold swarm --eject tests/test_determinism_seeds.py
 
 From the facts of determinism-and-replay alone: a module for each layer, tests, the script that records
-the test vector, a workflow. What you change is kept or merged; what cannot be merged is listed, and then
-nothing is laid down. All of it is written or nothing. A second run changes nothing.
+the test vector, a workflow. A file that you changed is listed and left as it is. Lines that belong into a
+file of yours are printed. A second run changes nothing.
 
-Exit code 0 it is laid down (or, with --plan, could be), 1 something has to be settled first, 2 the
+Exit code 0 it is laid down (or, with --plan, could be), 1 something is left for you to settle, 2 the
 specification does not say enough, or wrong use.
 """
 
@@ -20,29 +20,19 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from twice.errors import WorkspaceRefused
-from twice.specifying.scaffolding.readiness import ASKED_FOR
-from twice.specifying.scaffolding.regions import Layer
-from twice.specifying.scaffolding.scaffold import (
-    Objection,
-    Order,
-    Prepared,
-    carry_out,
-    eject,
-    prepared,
-)
-from twice.specifying.workspace import FOLDER, find_workspace
+from twice.specifying.scaffold.lock import Layer
+from twice.specifying.scaffold.plan import Plan, apply_plan, eject, make_plan
+from twice.specifying.scaffold.readiness import find_layer
+from twice.specifying.workspace import FOLDER, find_workspace, open_workspace
 from twice.surfaces.cli.showing import add_json, aligned, print_json
 
-if TYPE_CHECKING:
-    from twice.checking.reviewing.review import Review
-
-FORMAT = "twice.scaffold/1"
+FORMAT = "twice.scaffold/2"
 _COMMANDS = "commands"
+Blockers = dict[Layer, list[dict[str, object]]]
 
 
 def arrange(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +40,7 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("component", metavar="COMPONENT", help="as the specification names it")
     parser.add_argument(
         "--layer", action="append", default=[], metavar="LAYER", dest="layers",
-        choices=[each.value for each in ASKED_FOR if each is not Layer.COMMANDS],
+        choices=[each.value for each in Layer if each not in {Layer.BASE, Layer.COMMANDS}],
         help="lay down this layer alone: %(choices)s; repeatable",
     )  # fmt: skip
     how = parser.add_mutually_exclusive_group()
@@ -61,9 +51,6 @@ def arrange(parser: argparse.ArgumentParser) -> None:
         "--replace", action="store_true",
         help=f"archive what is in the way in {FOLDER}/archive, and replace it",
     )  # fmt: skip
-    how.add_argument(
-        "--conflicts", action="store_true", help="write conflicts into the files, between markers"
-    )
     parser.add_argument("--plan", action="store_true", help="say what would be done, do nothing")
     parser.add_argument(
         "--review", action="store_true",
@@ -81,7 +68,7 @@ def arrange(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Plan, say it, and do it."""
+    """Plan, do it, and say what was done."""
     project = find_workspace(Path.cwd())
     if project is None:
         raise WorkspaceRefused(
@@ -89,132 +76,98 @@ def run(options: argparse.Namespace) -> int:
             "Expected the specification that code is laid down from.",
             "Begin one: twice spec init",
         )
+    name = options.component
+    for path in options.eject:
+        eject(project, path)
     if options.eject:
-        return _eject(project, options)
-    order = Order(
-        options.component,
-        tuple(Layer(each) for each in options.layers),
+        lines = [f"{path} is yours: it is not looked at again" for path in options.eject]
+        document = {"format": FORMAT, "component": name, "ejected": options.eject}
+        if options.json:
+            print_json(document)
+        else:
+            print("\n".join(lines))
+        return 0
+    blockers = _review(project) if options.review else {}
+    plan = make_plan(
+        project,
+        name,
+        [Layer(each) for each in options.layers],
         replaces=options.replace,
-        marks=options.conflicts,
         package=options.package,
         commands=options.agent_commands,
+        blocked=blockers,
     )
-    what = prepared(project, order, _objections if options.review else None)
-    may_be = what.may_be_applied
-    changed = may_be and not options.plan and carry_out(project, what)
+    applied = not (options.plan or Layer.BASE in blockers)
+    changed = applied and apply_plan(plan)
     if options.json:
-        print_json(_document(what, order, applied=may_be and not options.plan, changed=changed))
+        keys = ("path", "layer", "action", "why", "paste")
+        files = [{key: getattr(each, key) for key in keys} for each in plan.changes]
+        document = {"applied": applied, "changed": changed, "files": files}
+        document |= {"left_out": plan.left_out, "review": blockers}
+        print_json({"format": FORMAT, "component": name, **document})
     else:
-        print("\n".join(_lines(what, order, planned=options.plan, changed=changed)))
-    return 0 if may_be and not what.objections else 1
+        every, quoted = options.plan, shlex.quote(name)
+        print("\n".join(_to_lines(plan, blockers, quoted, every=every, changed=changed)))
+    return 1 if blockers or any(each.is_left for each in plan.changes) else 0
 
 
-def _eject(project: Path, options: argparse.Namespace) -> int:
-    """Give regions away."""
-    names = {path: list(eject(project, path)) for path in options.eject}
-    if options.json:
-        print_json({"format": FORMAT, "component": options.component, "ejected": names})
-    else:
-        print("\n".join(f"{path} is yours: it is not looked at again" for path in names))
-    return 0
-
-
-def _objections(project: Path, sources: Sequence[str]) -> Iterator[Objection]:
-    """Review the sources, and give what is high or critical."""
+def _review(project: Path) -> Blockers:
+    """Review the sources; what is high or critical, by the layer that it blocks."""
+    from twice.checking.reviewing.review import review
     from twice.foundation.channels import Channel
     from twice.foundation.severity import Severity
-
-    for each in _reviewed(project, sources).findings:
-        if each.finding.severity >= Severity.HIGH:
-            yield Objection(
-                Channel(each.finding.channel),
-                each.finding.severity is Severity.CRITICAL,
-                f"{each.finding.path}:{each.finding.found.place.line}",
-                each.finding.found.message,
-            )
-
-
-def _reviewed(project: Path, sources: Sequence[str]) -> Review:
-    from twice.checking.reviewing.review import review
     from twice.surfaces.cli.auditing import gathered
 
-    paths = [_from_here(project / each) for each in sources]
+    scope, here = open_workspace(project).need("00", "it says where the code is"), Path.cwd()
+    paths = [project / each for each in scope.listed("sources")]
+    paths = [each.relative_to(here) if each.is_relative_to(here) else each for each in paths]
     options = argparse.Namespace(
         paths=paths, kind=None, scope=None, tier=None, exclude=[], config=None
     )
     read = gathered(options, findings=True)
     assert read.report is not None, "asked for"
-    return review(read.report, read.project, read.catalogue, read.workspace, declared=read.declared)
+    found = review(
+        read.report, read.project, read.catalogue, read.workspace, declared=read.declared
+    )
+    blockers: Blockers = {}
+    for each in (one.finding for one in found.findings if one.finding.severity >= Severity.HIGH):
+        critical, channel = each.severity is Severity.CRITICAL, Channel(each.channel)
+        layer = Layer.BASE if critical else find_layer(channel.artifact)
+        place, says = f"{each.path}:{each.found.place.line}", each.found.message
+        row = {"channel": channel, "critical": critical, "place": place, "says": says}
+        blockers.setdefault(layer, []).append(row)
+    return blockers
 
 
-def _from_here(path: Path) -> Path:
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-def _lines(what: Prepared, order: Order, *, planned: bool, changed: bool) -> Iterator[str]:
-    changes, name = what.plan.changes, shlex.quote(order.component)
+def _to_lines(
+    plan: Plan, blockers: Blockers, name: str, *, every: bool, changed: bool
+) -> Iterator[str]:
     rows = [
         (each.action.value, each.layer.value, each.path, each.why)
-        for each in changes
-        if planned or each.writes or each.stops
+        for each in plan.changes
+        if every or each.is_written or each.is_left
     ]
     yield from aligned(rows, indent="")
-    for layer, why in what.left_out.items():
-        yield f"left out: {layer}: {why}"
-    for layer, objections in what.objections.items():
+    yield from (f"left out: {layer}: {why}" for layer, why in plan.left_out.items())
+    for layer, found in blockers.items():
         whole = "everything" if layer is Layer.BASE else layer.value
         yield f"review: nothing of {whole} is laid down:"
-        yield from (f"  {each.place}: {each.channel}: {each.says}" for each in objections)
-    if what.plan.in_the_way:
-        yield "nothing was laid down: settle what is listed as edited or conflict"
+        yield from (f"  {each['place']}: {each['channel']}: {each['says']}" for each in found)
+    for each in plan.changes:
+        if each.paste:
+            yield f"paste into {each.path}:"
+            yield from (f"  {line}".rstrip() for line in each.paste.splitlines())
+    if any(each.is_left for each in plan.changes):
+        yield "edited and conflict: these files are left as they are"
         yield f"keep a file as yours: twice scaffold {name} --eject PATH"
         yield f"take the new one, the old one archived: twice scaffold {name} --replace"
-        yield f"see both sides in the file: twice scaffold {name} --conflicts"
-    elif not what.may_be_applied:
+    counts = Counter(each.action.value for each in plan.changes if each.is_written)
+    if Layer.BASE in blockers:
         yield "nothing was laid down"
-    elif planned and any(each.writes for each in what.plan.changes):
+    elif changed:
+        said = ", ".join(f"{number} {action}" for action, number in sorted(counts.items()))
+        yield f"laid down: {said or 'the lock'}; next: python -m pytest"
+    elif counts:
         yield f"lay it down: twice scaffold {name}"
     else:
-        yield _done(what, changed=changed)
-
-
-def _done(what: Prepared, *, changed: bool) -> str:
-    counts = Counter(each.action.value for each in what.plan.changes if each.writes)
-    said = ", ".join(f"{number} {action}" for action, number in sorted(counts.items()))
-    if not changed:
-        return "nothing to do: everything is laid down as the sheets say"
-    return f"laid down: {said or 'the lock'}; next: python -m pytest"
-
-
-def _document(what: Prepared, order: Order, *, applied: bool, changed: bool) -> Mapping[str, Any]:
-    return {
-        "format": FORMAT,
-        "component": order.component,
-        "applied": applied,
-        "changed": changed,
-        "regions": [
-            {
-                "path": each.path,
-                "region": each.name,
-                "layer": each.layer.value,
-                "mode": each.mode.value,
-                "action": each.action.value,
-                "why": each.why,
-            }
-            for each in what.plan.changes
-        ],
-        "left_out": {layer.value: why for layer, why in what.left_out.items()},
-        "review": {
-            layer.value: [
-                {
-                    "channel": each.channel.value,
-                    "critical": each.critical,
-                    "place": each.place,
-                    "says": each.says,
-                }
-                for each in objections
-            ]
-            for layer, objections in what.objections.items()
-        },
-    }
+        yield "nothing to do: everything is laid down as the sheets say"

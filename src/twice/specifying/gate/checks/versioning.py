@@ -82,12 +82,12 @@ def _shown(facts: Facts) -> Found:
         if each.moved and not each.holds:
             said = f"was made of {', '.join(each.moved)}, which changed since: twice scaffold NAME"
         else:
-            said = f"is {each.state}: twice scaffold NAME lays it anew, --eject {each.path} keeps yours"
+            said = f"is {each.state}: twice scaffold NAME --replace lays it anew, --eject {each.path} keeps yours"
         if not each.holds:
-            faults.append(f"{each.path}: what the scaffold laid down in {each.name} {said}")
+            faults.append(f"{each.path}: what the scaffold laid down {said}")
     if not regions:
         return Found()
-    seen = f"{len(regions)} regions of the scaffold, {len(faults)} not as the sheets say"
+    seen = f"{len(regions)} files of the scaffold, {len(faults)} not as the sheets say"
     return Found(tuple(faults), (seen,), firm=True)
 
 

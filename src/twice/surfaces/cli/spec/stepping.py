@@ -13,7 +13,7 @@ from twice.specifying.consolidating import CONSOLIDATION
 from twice.specifying.filling.filling import unknown
 from twice.specifying.gate.gate import EVIDENCE
 from twice.specifying.laying import waits
-from twice.specifying.scaffolding.lock import NAME as SCAFFOLDED
+from twice.specifying.scaffold.lock import NAME as SCAFFOLDED
 from twice.specifying.workspace import FOLDER, Workspace
 from twice.surfaces.cli.spec.proposing import proposed
 
