@@ -78,8 +78,9 @@ _CHUNK_MAX = 4096  # bytes of an array that are copied; a larger one is hashed w
 def state_attributes(value: object, facts: ClassFacts) -> list[tuple[str, object]]:
     """Return the attributes of a value that are state: of a thread, not what the system calls it."""
     held = attributes(value, facts)
-    for name in _OF_THE_SYSTEM.keys() & set(facts.lineage):
-        held = [pair for pair in held if pair[0] not in _OF_THE_SYSTEM[name]]
+    for name, left_out in _OF_THE_SYSTEM.items():
+        if name in facts.lineage:
+            held = [pair for pair in held if pair[0] not in left_out]
     return held
 
 
