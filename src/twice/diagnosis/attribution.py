@@ -93,6 +93,16 @@ class Observations:
     evidence: list[str] = field(default_factory=list)
     caveats: list[str] = field(default_factory=list)
 
+    def describe_unsteady(self) -> list[str]:
+        """What reading changes, or reads differently each time, a sentence for each component."""
+        told = []
+        for name, entry in self.unsteady.items():
+            where = f" ({entry['where']})" if entry["where"] else ""
+            said = [f"changes {', '.join(entry['paths'])}"] * bool(entry["paths"])
+            said += ["gives another value each time"] * bool(entry["again"])
+            told.append(f"reading the state of {name}{where} {' and '.join(said)}")
+        return told
+
 
 @dataclass
 class _Ballot:
@@ -344,14 +354,3 @@ def _resumed(seen: Observations, ballot: _Ballot) -> None:
 
 def _has(factors: Iterable[DifferingFactor], name: str) -> bool:
     return any(factor.name == name and factor.flips is not False for factor in factors)
-
-
-def describe_unsteady(name: str, entry: Mapping[str, Any]) -> str:
-    """One of them as a sentence."""
-    where = f" ({entry['where']})" if entry["where"] else ""
-    said = []
-    if entry["paths"]:
-        said.append(f"changes {', '.join(entry['paths'])}")
-    if entry["again"]:
-        said.append("gives another value each time")
-    return f"reading the state of {name}{where} {' and '.join(said)}"

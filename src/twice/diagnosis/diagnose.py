@@ -19,15 +19,15 @@ from contextlib import closing, suppress
 from functools import partial
 from typing import Any
 
-from twice.diagnosis.attribution import (
-    Observations,
-    attribute,
-    describe_unsteady,
-    list_differing_factors,
-)
-from twice.diagnosis.divergence import Divergence, ExtraRead, Result, next_commands
+from twice.diagnosis.attribution import Observations, attribute, list_differing_factors
+from twice.diagnosis.divergence import Divergence, ExtraRead, Result
 from twice.diagnosis.executions import BEFORE_ALL, KeptProcesses, Side, Window, reproduced
-from twice.diagnosis.experiments import hold_still_one_by_one, swap_one_by_one, try_causes
+from twice.diagnosis.experiments import (
+    hold_still_one_by_one,
+    next_commands,
+    swap_one_by_one,
+    try_causes,
+)
 from twice.diagnosis.line_judgement import (
     find_remedy,
     list_blind_spots,
@@ -294,7 +294,7 @@ class _Diagnosis:
         self._progress(f"reading the states of run {side.label} twice")
         with suppress(TwiceError):  # a run that does not come to the tick again has no more to say
             seen.unsteady = side.unsteady(max(self._where.at.tick, 0))
-        seen.evidence += [describe_unsteady(name, entry) for name, entry in seen.unsteady.items()]
+        seen.evidence += seen.describe_unsteady()
         if any(entry["again"] for name, entry in seen.unsteady.items() if name in columns):
             seen.located = None  # the line that is named only reads what is never the same
         if self._confirm and not seen.unsteady:
@@ -379,7 +379,7 @@ class _Diagnosis:
             environment=compare_environments(a, b),
             caveats=[*torn, *self._seen.caveats],
             repeats={side.label: side.repeats for side in (self.a, self.b) if side.repeats},
-            next=next_commands(result, a.path, b.path),
+            next=next_commands(result, a, b, self._seen.factors),
             **found,
         )
 
