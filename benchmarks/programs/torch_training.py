@@ -8,7 +8,7 @@ SAMPLES, TICKS = 48, 12
 
 
 def main(run):
-    torch.manual_seed(run.seed)
+    torch.manual_seed(int(run.rng("torch").integers(2**31)))
     inputs = torch.randn(SAMPLES, 8)
     targets = inputs.sum(1, keepdim=True)
     network = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))

@@ -41,6 +41,32 @@ def main(run):
             dispatcher.first = next(iter(dispatcher._roads.ways))
 """,
     ),
+    "tasks that wait in a loop, started in the order of a set": (
+        HASH,
+        """
+import asyncio
+
+async def cook(station, shelf):
+    for _ in range(1 + len(station) // 5):
+        await asyncio.sleep(0)
+    shelf.append(station)
+
+async def serve(stations, shelf):
+    tasks = [
+        asyncio.create_task(cook(station, shelf))
+        for station in stations  # here
+    ]
+    await asyncio.gather(*tasks)
+
+def main(run):
+    shelf = run.track("shelf", {"shelf": []})
+    loop = asyncio.new_event_loop()
+    for tick in run.ticks(3):
+        stations = ["grill"] if tick < 2 else frozenset(["fish", "sauce", "pastry", "larder", "grill"])
+        loop.run_until_complete(serve(stations, shelf["shelf"]))
+    loop.close()
+""",
+    ),
     "what a function made, and pickles or hands on at once": (
         HASH,
         """

@@ -8,8 +8,9 @@ import textwrap
 import pytest
 
 import twice
+from twice.diagnosis.attribution import Observations
 from twice.diagnosis.diagnose import diagnose
-from twice.diagnosis.unsteady_states import describe_unsteady, find_unsteady
+from twice.diagnosis.unsteady_states import find_unsteady
 from twice.recording.cadence import parse_cadence
 from twice.recording.components import component_of
 from twice.replayer.branch_session import branch
@@ -49,8 +50,9 @@ def test_only_what_reading_changes_is_named():
     assert sorted(found) == ["counted", "fickle"]
     assert (found["counted"]["paths"], found["counted"]["again"]) == (["counted.reads"], False)
     assert found["fickle"]["again"]
-    assert describe_unsteady("counted", found["counted"]).endswith("changes counted.reads")
-    assert "gives another value each time" in describe_unsteady("fickle", found["fickle"])
+    told = dict(zip(found, Observations(unsteady=found).describe_unsteady(), strict=True))
+    assert told["counted"].endswith("changes counted.reads")
+    assert "gives another value each time" in told["fickle"]
 
 
 @pytest.mark.heavy

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from twice.diagnosis.process_holder import shift_heap
 from twice.diagnosis.tracing.trace import plan_from_json
 from twice.diagnosis.unsteady_states import find_unsteady
 from twice.diagnosis.window import (
@@ -29,6 +30,7 @@ from twice.worker.channel import Channel
 
 def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute one window under one plan."""
+    shifted = shift_heap() if job["shifts"] else []
     plan = None if job["plan"] is None else plan_from_json(job["plan"])
     with open_job_record(job) as record:
         control = WindowControl(channel, job["first"], job["last"], plan, holds=job["holds"])
@@ -43,6 +45,7 @@ def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
             session, dict, begin=lambda: control.begin(session), leave=lambda _: control.missed()
         )
         control.missed()
+    del shifted  # the program's objects are gone
 
 
 def inspect_here(job: Mapping[str, Any], channel: Channel) -> None:

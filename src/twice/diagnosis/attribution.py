@@ -93,6 +93,16 @@ class Observations:
     evidence: list[str] = field(default_factory=list)
     caveats: list[str] = field(default_factory=list)
 
+    def describe_unsteady(self) -> list[str]:
+        """What reading changes, or reads differently each time, a sentence for each component."""
+        told = []
+        for name, entry in self.unsteady.items():
+            where = f" ({entry['where']})" if entry["where"] else ""
+            said = [f"changes {', '.join(entry['paths'])}"] * bool(entry["paths"])
+            said += ["gives another value each time"] * bool(entry["again"])
+            told.append(f"reading the state of {name}{where} {' and '.join(said)}")
+        return told
+
 
 @dataclass
 class _Ballot:

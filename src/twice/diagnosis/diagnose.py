@@ -20,9 +20,14 @@ from functools import partial
 from typing import Any
 
 from twice.diagnosis.attribution import Observations, attribute, list_differing_factors
-from twice.diagnosis.divergence import Divergence, ExtraRead, Result, next_commands
+from twice.diagnosis.divergence import Divergence, ExtraRead, Result
 from twice.diagnosis.executions import BEFORE_ALL, KeptProcesses, Side, Window, reproduced
-from twice.diagnosis.experiments import hold_still_one_by_one, swap_one_by_one, try_causes
+from twice.diagnosis.experiments import (
+    hold_still_one_by_one,
+    next_commands,
+    swap_one_by_one,
+    try_causes,
+)
 from twice.diagnosis.line_judgement import (
     find_remedy,
     list_blind_spots,
@@ -41,6 +46,7 @@ from twice.diagnosis.log_comparison import (
     list_components,
     point_ref,
     require_whole,
+    root_of_column,
     substituted_inputs,
 )
 from twice.diagnosis.read_comparison import (
@@ -53,8 +59,6 @@ from twice.diagnosis.runner import Runner, locate_operation
 from twice.diagnosis.sample_comparison import compare_samples
 from twice.diagnosis.state_comparison import compare_states
 from twice.diagnosis.time_limit import TimeLimit
-from twice.diagnosis.unsteady_states import describe_unsteady
-from twice.diagnosis.window import root_of_column
 from twice.errors import ProgramFailed, TimeLimitReached, TwiceError
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import swap
@@ -105,9 +109,8 @@ def diagnose(
                 record.reader.check()
             if lines:
                 require_executable(record)
-        doing = progress or (lambda _: None)
         with (
-            closing(_Diagnosis(record_a, record_b, doing, confirm, python_b)) as diagnosis,
+            closing(_Diagnosis(record_a, record_b, progress, confirm, python_b)) as diagnosis,
             TimeLimit(time_limit_s, diagnosis.close) as limit,
         ):
             diagnosis.a.limit = diagnosis.b.limit = limit
@@ -128,10 +131,9 @@ def diagnose_failure(
         failure: the first difference that a verification found.
         progress: called with what is being done.
     """
-    doing = progress or (lambda _: None)
     with (
         RunRecord.open(path) as record,
-        closing(_Diagnosis(record, record, doing)) as diagnosis,
+        closing(_Diagnosis(record, record, progress)) as diagnosis,
     ):
         require_executable(record)
         return diagnosis.run_alone(failure)
@@ -144,13 +146,13 @@ class _Diagnosis:
         self,
         a: RunRecord,
         b: RunRecord,
-        progress: Progress,
+        progress: Progress | None,
         confirm: bool = False,
         python_b: str = "",
     ) -> None:
         kept = KeptProcesses()
         self.a, self.b = Side("a", a, kept=kept), Side("b", b, python_b, kept)
-        self._progress = progress
+        self._progress = progress or (lambda _: None)
         self._confirm = confirm
         self._inputs = input_differences(a, b)
         self._components = list_components(a, b)
@@ -220,8 +222,6 @@ class _Diagnosis:
         if changed:
             return f"the code of run {' and '.join(changed)} is not here as it was recorded"
         return ""
-
-    # -- executions -----------------------------------------------------------------------------
 
     def _execute(self) -> None:
         """Reproduce both sides, choose the pair, and locate."""
@@ -294,14 +294,12 @@ class _Diagnosis:
         self._progress(f"reading the states of run {side.label} twice")
         with suppress(TwiceError):  # a run that does not come to the tick again has no more to say
             seen.unsteady = side.unsteady(max(self._where.at.tick, 0))
-        seen.evidence += [describe_unsteady(name, entry) for name, entry in seen.unsteady.items()]
+        seen.evidence += seen.describe_unsteady()
         if any(entry["again"] for name, entry in seen.unsteady.items() if name in columns):
             seen.located = None  # the line that is named only reads what is never the same
         if self._confirm and not seen.unsteady:
             self._progress("holding one thing still at a time")
             seen.experiments = hold_still_one_by_one(side, window, columns)
-
-    # -- the verdict ----------------------------------------------------------------------------
 
     def _report_agreement(self) -> Divergence:
         """Of two logs that do not part."""
@@ -381,7 +379,7 @@ class _Diagnosis:
             environment=compare_environments(a, b),
             caveats=[*torn, *self._seen.caveats],
             repeats={side.label: side.repeats for side in (self.a, self.b) if side.repeats},
-            next=next_commands(result, a.path, b.path),
+            next=next_commands(result, a, b, self._seen.factors),
             **found,
         )
 

@@ -351,15 +351,6 @@ class Divergence:
         return f"{self.result}: they part{where}"
 
 
-def next_commands(result: Result, a: object, b: object) -> list[str]:
-    """What to run next, for two records by path."""
-    if result == "not-same-input":
-        return [f"twice diagnose {a} {b} --anyway"]
-    if result in {"same", "within-tolerance", "extra-read"}:
-        return [f"twice show {a}"]
-    return [f"twice report {a} {b} -o report.html"]
-
-
 def _at(point: PointRef) -> str:
     return f"{point.index} ({point.name} of tick {point.tick})"
 

@@ -35,8 +35,11 @@ CHILD: Final = "twice.diagnosis"
 BEFORE_ALL: Final = -1
 FIRST: Final = 0
 SECOND: Final = 1
-"""Numbers of kept processes. Two forks of one process have its addresses: what differs between forks of the first and of
-the second follows from addresses, as it would between fresh ones."""
+SHIFTED: Final = 2
+"""What an execution is forked from: the first or the second of two kept processes, or the first one with the program's
+objects at other addresses. Two forks of one process have its addresses: what differs between forks of the first and of
+the second follows from addresses, as it would between fresh ones. Where code and objects of libraries lie is the same in
+a shifted fork, so it stands for a second process only if both sides are forks of one."""
 
 
 @dataclass
@@ -181,8 +184,8 @@ class Side:
             window: which part of the run.
             plan: what to trace, or None for digests only.
             surroundings: instead of the side's own.
-            fork_of: number of the kept process that it is forked from: faster, and at the same addresses
-                every time. By default in a process of its own.
+            fork_of: the kept process that it is forked from, ``FIRST``, ``SECOND`` or ``SHIFTED``: faster, and at
+                the same addresses every time. By default in a process of its own.
             lent: path of another record, and numbers of the operations that are answered from it.
 
         Raises:
@@ -201,6 +204,7 @@ class Side:
             plan=None if plan is None else plan_to_json(plan),
             lent=None if lent is None else [lent[0], list(lent[1])],
             holds=False,
+            shifts=fork_of == SHIFTED,
         )
         try:
             self._check_time()
@@ -234,9 +238,8 @@ class Side:
         self._kept.close()
 
     def _fresh(self, job: Mapping[str, object], pinned: Surroundings) -> dict[str, Any]:
-        environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
-        folder, python = folder_of(self.record), self.python
-        with FreshWorker(CHILD, environ, cwd=folder, python=python) as child:
+        environ, folder = self._find_place(pinned)
+        with FreshWorker(CHILD, environ, cwd=folder, python=self.python) as child:
             with self._lock:
                 self._running.append(child)
                 if self._is_closed:  # while it started
@@ -251,9 +254,9 @@ class Side:
         self, job: Mapping[str, Any], pinned: Surroundings, number: int
     ) -> dict[str, Any] | None:
         """What a fork answers, or None where a fresh process has to."""
-        environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
-        folder = folder_of(self.record)
-        kept = self._kept.get(environ, folder=folder, python=self.python, number=number)
+        environ, folder = self._find_place(pinned)
+        process = SECOND if number == SECOND else FIRST
+        kept = self._kept.get(environ, folder=folder, python=self.python, number=process)
         if not kept.fit:
             return None
         if self._may_be_held and job["lent"] is None:
@@ -261,6 +264,16 @@ class Side:
             if message is not None:
                 return message
         return kept.ask(job)
+
+    def _find_place(self, pinned: Surroundings) -> tuple[Mapping[str, str], str | None]:
+        """Environment and working folder of an execution."""
+        environ = environ_for_child(os.environ, pinned, stand_ins=stand_ins_of(self.record))
+        return environ, folder_of(self.record)
+
+    def shares_process(self, other: Side) -> bool:
+        """Whether executions of both sides, each in its own surroundings, are forks of one process."""
+        places = [(*side._find_place(side.surroundings), side.python) for side in (self, other)]
+        return self._kept is other._kept and places[0] == places[1]
 
     def _hold(self, kept: ForkServer, job: Mapping[str, Any], number: int) -> HeldWindow:
         """The process that is held where this window opens; one that was held elsewhere ends."""

@@ -11,7 +11,9 @@ Invariant: a cause is confirmed or refuted by executions that differ in nothing 
 
 from __future__ import annotations
 
+import json
 import math
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,20 +21,33 @@ from functools import partial
 from typing import Any, Final
 
 from twice.diagnosis.attribution import DifferingFactor, channel_of_factor
-from twice.diagnosis.divergence import Confirmation, Outcome
+from twice.diagnosis.divergence import Confirmation, Outcome, Result
 from twice.diagnosis.executions import FIRST, Side, Window
 from twice.diagnosis.log_comparison import PointRef
 from twice.diagnosis.minimal_causes import Group, find_minimal_causes
 from twice.diagnosis.read_comparison import BY_LIBRARY, reads_that_differ
-from twice.diagnosis.vary.factors import with_variables
 from twice.foundation.channels import Channel
 from twice.recording.effects.ops import OPS
+from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import THREAD_CAPS, Surroundings, swap
 from twice.recording.surroundings.handed import CHILD_CPUS, CHILD_GC, CHILD_SWITCH
 from twice.worker.concurrency import run_concurrently
 
 # Executions with nothing held still, executions that may be asked for, and how likely luck may be.
 _PLAIN: Final = 4
+VARIED: Final = frozenset(
+    (
+        "hash seed",
+        "threads",
+        "time zone",
+        "locale",
+        "user and home",
+        "memory layout",
+        "umask",
+        "processors",
+    )
+)
+"""Differing surroundings that ``twice vary`` tries by the same name."""
 _HELD_MAX: Final = 12
 _LUCK_MAX: Final = 0.05
 
@@ -203,7 +218,7 @@ def hold_still_one_by_one(side: Side, window: Window, columns: Sequence[str]) ->
             sentence = f"{most} of {_PLAIN} executions agree anyway: too many to tell anything"
             found.append(Confirmation(still.cause, still.channel, "open", sentence))
             continue
-        held = with_variables(now, still.variables)
+        held = now.with_variables(still.variables)
         seen_held = outcomes(2, held, still.fork_of)
         # Two that differ tell already; only two that agree are worth the rest.
         if len(set(seen_held)) == 1:
@@ -220,3 +235,27 @@ def hold_still_one_by_one(side: Side, window: Window, columns: Sequence[str]) ->
 
 def _conclude(cause: str, channel: Channel, *, confirmed: bool, sentence: str) -> Confirmation:
     return Confirmation(cause, channel, "confirmed" if confirmed else "refuted", sentence)
+
+
+def next_commands(
+    result: Result, a: RunRecord, b: RunRecord, factors: Sequence[DifferingFactor]
+) -> list[str]:
+    """What to run next: first what tries whether the mended program still depends on what told the runs apart."""
+    if result == "not-same-input":
+        return [f"twice diagnose {a.path} {b.path} --anyway"]
+    if result in {"same", "within-tolerance", "extra-read"}:
+        return [f"twice show {a.path}"]
+    report = f"twice report {a.path} {b.path} -o report.html"
+    program, named = a.setup.program, [each.name for each in factors if each.name in VARIED]
+    if (
+        not named
+        or not program.rerunnable
+        or any(isinstance(each, Mapping) for each in a.config.values())
+    ):
+        return [report]
+    given = [
+        f"--set {shlex.quote(f'{name}={json.dumps(value)}')}" for name, value in a.config.items()
+    ]
+    arguments = [f"-- {shlex.join(program.arguments)}"] if program.arguments else []
+    seed, factor = f"--seed {a.setup.seed.value}", f'--factor "{named[0]}"'
+    return [" ".join(["twice vary", str(program), seed, *given, factor, *arguments]), report]

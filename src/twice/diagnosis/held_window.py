@@ -12,13 +12,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
-from twice.diagnosis.process_holder import HELD
 from twice.foundation.with_blocks import Closing
 from twice.recording.runrecord import RunRecord
 from twice.worker.process import ForkedWorker
 
+HELD: Final = "held"
+"""What a process answers that stops where its window opens."""
 _FURTHER_MAX = 8  # processes that one keeps held behind later events
 _WORTH_S = 0.05  # time up to an event for which a process is held there
 _MOST = 0.8  # part of that time that lies before the event

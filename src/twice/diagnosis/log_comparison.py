@@ -9,10 +9,11 @@ Invariant: nothing is executed here; ten million points are compared in millisec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from twice.diagnosis.tracing.paths import FLOW, STREAMS
 from twice.errors import RecordTorn
 from twice.foundation.comparison import Tolerance, tolerance_from_json
 from twice.foundation.determinism_class import Predicate
@@ -326,3 +327,12 @@ def require_whole(a: RunRecord, b: RunRecord) -> None:
             "Expected two records that were closed, to say that the runs are the same.",
             "Record again, or look at what there is: twice show RECORD",
         )
+
+
+def root_of_column(column: str, components: Collection[str]) -> str:
+    """The root that shows what a differing column is about."""
+    if column in {"(end)", "(order)"}:  # the points themselves are not the same
+        return FLOW
+    if column == "streams":
+        return STREAMS
+    return column if column in RESERVED or column in components else "compared"

@@ -19,15 +19,16 @@ import os
 import re
 import signal
 import stat
+import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from twice.diagnosis.held_window import HELD
 from twice.recording.kernel.libc import end_with_parent
 from twice.worker.channel import Channel
 
-HELD: Final = "held"
 HANDED_OVER: Final = 3  # the line to the parent, standard output, standard error
 _OMP_PAUSE_HARD: Final = 2
 _GNU_OPENMP = re.compile(r"/\S*libgomp[^/\s]*\.so\S*")
@@ -50,6 +51,9 @@ _waitpid, _waitid, _exit, _open, _read, _pipe, _getpid = (
     os.getpid,
 )
 _READ_BYTES: Final = 1 << 16
+_FREES_MEMORY: Final = "jemalloc_bg_thd"
+"""A thread of the allocator of pyarrow, and so of pandas: it gives memory back, and a fork does without it."""
+_BYTES_HEADER: Final = sys.getsizeof(b"")
 _DEAF: Final = (signal.SIG_DFL, signal.SIG_IGN)
 
 
@@ -131,6 +135,21 @@ class Holder:
         return self._channel.receive() or _exit(0)
 
 
+def shift_heap() -> list[bytes]:
+    """Take memory, so that objects made from now on lie elsewhere than in another fork; return what has to be kept.
+
+    Small objects stand in pools of one size each, steps of 16 bytes up to 512, larger ones between other blocks of
+    ``malloc``. The place of an object in a small table follows from the low bits of its address: odd numbers of objects
+    change these, as another history of a process does and another base address does not.
+    """
+    small = [
+        bytes(size - _BYTES_HEADER)
+        for size in range(48, 513, 16)
+        for _ in range(1 + size // 16 * 7 % 11 * 2)
+    ]
+    return [*small, *(bytes(size) for size in range(528, 4096, 48))]
+
+
 def find_trouble(before: Possessions, *, own: Collection[int] = ()) -> str:
     """Why forks of this process would disturb each other; empty where they would not.
 
@@ -164,12 +183,12 @@ def _list_descriptors() -> list[int]:
 
 
 def _list_shared_memory() -> list[str]:
-    rows = [line.split() for line in _read_maps().splitlines()]
+    rows = [line.split() for line in _read_file("/proc/self/maps").splitlines()]
     return [row[0] for row in rows if row[1] == "rw-s"]
 
 
-def _read_maps() -> str:
-    descriptor, pieces = _open("/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC), []
+def _read_file(path: str) -> str:
+    descriptor, pieces = _open(path, os.O_RDONLY | os.O_CLOEXEC), []
     while piece := _read(descriptor, _READ_BYTES):
         pieces.append(piece)
     _close(descriptor)
@@ -206,7 +225,11 @@ def _put_back(files: Mapping[int, tuple[int, int, int]], before: Possessions) ->
 
 
 def _count_threads() -> int:
-    return len(_listdir("/proc/self/task"))
+    """Threads that a fork would have to have, besides the one that forks."""
+    return sum(
+        _read_file(f"/proc/self/task/{each}/comm").strip() != _FREES_MEMORY
+        for each in _listdir("/proc/self/task")
+    )
 
 
 def _has_children() -> bool:
@@ -224,7 +247,7 @@ def _end_library_threads() -> None:
     """
     if _count_threads() == 1:
         return
-    for path in sorted(set(_GNU_OPENMP.findall(_read_maps()))):
+    for path in sorted(set(_GNU_OPENMP.findall(_read_file("/proc/self/maps")))):
         with suppress(OSError, AttributeError):
             ctypes.CDLL(path).omp_pause_resource_all(_OMP_PAUSE_HARD)
     child = _find_fork()()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from twice.diagnosis.executions import FIRST, SECOND, Side, Window
+from twice.diagnosis.executions import FIRST, SECOND, SHIFTED, Side, Window
 from twice.diagnosis.line_judgement import explains_itself
 from twice.diagnosis.localization.locate import TraceCall, locate
 from twice.diagnosis.localization.result import Located, Unlocated
@@ -50,15 +50,16 @@ class Runner:
     def trace(self, window: Window, label: str, repeat: int, plan: Plan) -> Trace:
         """Execute one side of a window under a plan."""
         is_b = label == "b"
-        # Noise is what differs from another process, not from another fork of one.
-        other_process = is_b if self.is_alone else bool(repeat)
         side = self.b if is_b and self.given is None else self.a
-        executed = side.execute(
-            window,
-            plan,
-            self.given if is_b else None,
-            fork_of=SECOND if other_process else FIRST,
-        )
+        fork_of = FIRST
+        if self.is_alone and is_b:
+            fork_of = SECOND
+        elif repeat:
+            # Noise is what differs from another process, not from another fork of one. Of two sides that are forks of
+            # one, nothing else can differ than the program's own objects; otherwise one side shows what else does.
+            is_one_process = self.given is None and self.a.shares_process(self.b)
+            fork_of = SHIFTED if is_b or is_one_process else SECOND
+        executed = side.execute(window, plan, self.given if is_b else None, fork_of=fork_of)
         assert executed.trace is not None, "an execution under a plan gives a trace"
         return executed.trace
 

@@ -44,17 +44,6 @@ def find_unsteady(components: Mapping[str, Component]) -> dict[str, Any]:
     return found
 
 
-def describe_unsteady(name: str, entry: Mapping[str, Any]) -> str:
-    """One of them as a sentence."""
-    where = f" ({entry['where']})" if entry["where"] else ""
-    said = []
-    if entry["paths"]:
-        said.append(f"changes {', '.join(entry['paths'])}")
-    if entry["again"]:
-        said.append("gives another value each time")
-    return f"reading the state of {name}{where} {' and '.join(said)}"
-
-
 def _bytes(state: object) -> bytes:
     try:
         return encode(state)

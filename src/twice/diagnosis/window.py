@@ -13,19 +13,19 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from twice.diagnosis.executions import BEFORE_ALL
 from twice.diagnosis.object_digest.leaves import leaves
 from twice.diagnosis.process_holder import Holder, list_possessions
-from twice.diagnosis.tracing.paths import FILES, FLOW, OBJECT, STREAMS
+from twice.diagnosis.tracing.paths import FILES, OBJECT
 from twice.diagnosis.tracing.trace import Plan, SamplePlan, Trace, plan_from_json
 from twice.diagnosis.tracing.tracer import Tracer
 from twice.errors import EncodingRefused, InputMismatch, SealBroken
 from twice.foundation.encoding import encode
 from twice.recording.comparepoints import Taken
-from twice.recording.components import RESERVED, Component
+from twice.recording.components import Component
 from twice.recording.effects.answers import Source
 from twice.recording.effects.files.filesystem import Files
 from twice.recording.effects.lending import LentSource
@@ -40,7 +40,6 @@ from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.rebuild import rebuilt_session
 from twice.worker.channel import Channel
 
-_NO_COLUMN = frozenset({"(end)", "(order)"})  # the points themselves are not the same
 _is_user = functools.cache(is_user_file)  # asked for every loaded module at every sampled event
 
 
@@ -137,6 +136,7 @@ class WindowControl:
     def _open(self) -> None:
         # A held process stops before anything is traced: each fork begins with a plan of its own.
         if self._holds:
+            user_module_names()  # what is known of a module by now, no fork asks again
             self._holder = Holder(self._channel, self._possessions)
             self._hold()
         if self._plan is not None:
@@ -314,15 +314,6 @@ def _read_questions(session: Session) -> tuple[object, ...]:
 def find_files(session: Session) -> Files | None:
     """The files that a session governs."""
     return next((part for part in session.wiring.layer.parts if isinstance(part, Files)), None)
-
-
-def root_of_column(column: str, components: Collection[str]) -> str:
-    """The root that shows what a differing column is about."""
-    if column in _NO_COLUMN:
-        return FLOW
-    if column == "streams":
-        return STREAMS
-    return column if column in RESERVED or column in components else "compared"
 
 
 def user_module_names() -> tuple[str, ...]:

@@ -18,10 +18,11 @@ from twice.recording.interrupts import ignore
 from twice.recording.kernel.confinement import current
 from twice.recording.kernel.keeper import supervise_from_here
 from twice.recording.kernel.tiers import SUPERVISOR, tiers_left_out
+from twice.recording.redaction.shapes import compile_stems
 from twice.recording.sealing.namespace import cut_off
 from twice.recording.session_job import SUPERVISED, WORLD
 from twice.recording.surroundings.handed import take_handed
-from twice.recording.surroundings.thread_counts import load_numpy, load_numpy_without_threads
+from twice.recording.surroundings.thread_counts import load_numpy, load_numpy_for_forks
 from twice.worker import fork_server
 from twice.worker.channel import Channel, inherited, tell_error
 from twice.worker.process import NESTED
@@ -32,11 +33,11 @@ _LOADED = (
     "twice.recording.effects.network.listening",
     "twice.recording.effects.network.resolving",
     "twice.recording.effects.network.sockets",
+    "twice.recording.streams.numpy_governed",
     "xxhash",
     "zstandard",
 )
 """What every session loads when it begins or writes."""
-_WITH_NUMPY = "twice.recording.streams.numpy_governed"
 
 
 def serve(handle: Handler) -> NoReturn:
@@ -68,7 +69,8 @@ def serve(handle: Handler) -> NoReturn:
 def _handle(handle: Handler, job: Mapping[str, Any], channel: Channel) -> NoReturn:
     """Handle one job in the program's process, and end it."""
     code = 0
-    load_numpy()
+    if job.get("action") != fork_server.ACTION:  # whose forks load it each with its own threads
+        load_numpy()
     try:
         handle(job, channel)
     except TwiceError as error:
@@ -109,21 +111,11 @@ def serve_forks(channel: Channel, handle: Handler) -> None:
 
 
 def load_for_sessions() -> None:
-    """Load what every session does, numpy's generators too unless that starts threads here."""
+    """Load what every session does, numpy's generators too; a library that starts threads makes this process unfit."""
     from twice.recording.effects.files.opening import look_through_modules
 
-    trial = os.fork()
-    if trial == 0:
-        code = 1
-        try:
-            load_numpy_without_threads()
-            code = int(fork_server.count_threads() != 1)
-        finally:
-            os._exit(code)
-    loaded = list(_LOADED)
-    if os.waitstatus_to_exitcode(os.waitpid(trial, 0)[1]) == 0:
-        load_numpy_without_threads()
-        loaded.append(_WITH_NUMPY)
-    for name in loaded:
+    load_numpy_for_forks()
+    for name in _LOADED:
         importlib.import_module(name)
+    compile_stems()
     look_through_modules()

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from twice.diagnosis.vary.factors import VaryContext, select_factors, with_variables
+from twice.diagnosis.vary.factors import VaryContext, select_factors
 from twice.foundation.with_blocks import Closing
 from twice.recording.record import discard_hidden
 from twice.recording.recorder import record_job, refuse_lack_of_copy
@@ -132,7 +132,7 @@ class Laboratory(Closing):
         for factor in select_factors(names):
             tried = factor.choose(VaryContext(self.base, self.folder))
             if not tried.skipped:
-                other = with_variables(other, tried.variables)
+                other = other.with_variables(tried.variables)
                 variables.update(tried.variables)
         return other, variables
 

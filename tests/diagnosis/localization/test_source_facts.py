@@ -94,3 +94,8 @@ def test_no_source_is_no_facts():
     assert line_facts("no/such/file.py", 3) is UNKNOWN
     assert line_facts("toy.py", 3, "not python ((") is UNKNOWN
     assert line_facts("toy.py", 99, "x = 1\n") is UNKNOWN
+
+
+def test_what_has_an_order_of_its_own_is_not_what_a_line_iterates():
+    assert line_facts("toy.py", 1, "for n in range(m): pass\n").iterates == ()
+    assert line_facts("toy.py", 1, "for n in sorted(names): pass\n").iterates == ("names",)

@@ -9,7 +9,8 @@ import enum
 import numpy as np
 import pytest
 
-from twice.diagnosis.tracing.value_preview import first_difference, short, show
+from twice.diagnosis.localization.description import find_first_cell
+from twice.diagnosis.tracing.value_preview import short, show
 
 
 class Thing:
@@ -104,7 +105,7 @@ def test_the_first_item_that_differs_is_found_and_can_be_shown():
     one, two = [list(range(20)) for _ in range(2)]
     two[17] = -1
     shown = [show(["r", "r@17"], {"r": each}) for each in (one, two)]
-    assert first_difference(shown[0]["r"], shown[1]["r"]) == (17, 1, 20)
+    assert find_first_cell(shown[0]["r"], shown[1]["r"]) == (17, 1, 20)
     assert (shown[0]["r@17"].text, shown[1]["r@17"].text) == ("17", "-1")
 
 

@@ -34,7 +34,6 @@ from twice.diagnosis.tracing.paths import (
     under,
 )
 from twice.diagnosis.tracing.trace import Shown
-from twice.diagnosis.tracing.value_preview import find_parts, first_difference
 
 _LONG = 8  # items from which only the first that differs is shown
 _LONG_TEXT = 60  # characters, likewise
@@ -185,7 +184,7 @@ def _values(leaf: Beginning, observer: Observer) -> _Values:
     shown = observer.show(points, tuple(wanted))
     one, two = (shown[side].get(path, Shown()) for side in points)
     text_a, text_b = one.text, two.text
-    apart = first_difference(one, two)
+    apart = find_first_cell(one, two)
     if apart is not None and (apart[2] > _LONG or max(len(text_a), len(text_b)) > _LONG_TEXT):
         # Of a long value only the item that differs first is shown; it is asked for by its index.
         items = f"{path}@{apart[0]}"
@@ -193,7 +192,7 @@ def _values(leaf: Beginning, observer: Observer) -> _Values:
         text_a, text_b = (
             _item_text(of_item[side].get(items), shown[side][path], apart) for side in points
         )
-    inside = find_parts(one, two) if text_a == text_b else []
+    inside = _find_parts(one, two) if text_a == text_b else []
     if inside:
         _, text_a, text_b = inside[0]
     return _Values(
@@ -322,3 +321,32 @@ def _list_untracked(
             continue  # its state() shows the difference as well
         found[path] = None
     return tuple(found)
+
+
+def find_first_cell(one: Shown, two: Shown) -> tuple[int, int, int] | None:
+    """Index of the first item that differs, how many do, and of how many; None without items."""
+    size = one.cell
+    if not size or size != two.cell or len(one.cells) != len(two.cells):
+        return None
+    total = len(one.cells) // size
+    apart = [
+        index
+        for index in range(total)
+        if one.cells[index * size : (index + 1) * size]
+        != two.cells[index * size : (index + 1) * size]
+    ]
+    return (apart[0], len(apart), total) if apart else None
+
+
+def _find_parts(one: Shown, two: Shown) -> list[tuple[str, str, str]]:
+    """Where two objects differ inside, the outer parts first, with both texts there."""
+    held = {where: (digest, text) for where, digest, text in two.parts}
+    known = {where for where, _, _ in one.parts}
+    apart = []
+    for where, digest, text in one.parts:
+        other = held.get(where)
+        if other is None:
+            apart.append((where, text, "nothing"))
+        elif other[0] != digest and other[1] != text:
+            apart.append((where, text, other[1]))
+    return apart + [(where, "nothing", text) for where, _, text in two.parts if where not in known]

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from twice.diagnosis.localization.source_facts import parse_file, read_dotted
 
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 _STATES = frozenset({"seed", "manual_seed", "setstate", "set_state"})
 
 
@@ -91,6 +92,19 @@ def find_line_that_fills(file: str, line: int) -> int:
             ]
             return using[0] if len(using) == 1 else 0
     return 0
+
+
+def find_iterated_line(file: str, line: int) -> int:
+    """Line of what the one comprehension of a statement iterates first; 0 where there are several, or none."""
+    module = parse_file(file)
+    lines = [
+        node.generators[0].iter.lineno
+        for statement in (ast.walk(module) if module is not None else ())
+        if isinstance(statement, _SIMPLE) and statement.lineno == line
+        for node in ast.walk(statement)
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
+    ]
+    return lines[0] if len(lines) == 1 else 0
 
 
 def find_reseeding_line(file: str, line: int) -> int:

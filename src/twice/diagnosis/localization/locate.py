@@ -37,8 +37,13 @@ from twice.diagnosis.localization.description import (
     list_candidates,
     same_statement,
 )
-from twice.diagnosis.localization.function_source import find_line_that_fills, find_reseeding_line
+from twice.diagnosis.localization.function_source import (
+    find_iterated_line,
+    find_line_that_fills,
+    find_reseeding_line,
+)
 from twice.diagnosis.localization.moments import Flow, Moments
+from twice.diagnosis.localization.names import ITERATED
 from twice.diagnosis.localization.observer import ANY, Held, Observer
 from twice.diagnosis.localization.result import Located, Place, Unlocated, place_at
 from twice.diagnosis.localization.saved_state import find_saving
@@ -189,8 +194,7 @@ class _Locator:
         noisy = self._observer.check_noise(number for number in around if number is not None)
         if noisy and self._observer.differs(leaf.moment, leaf.path) is not True:
             return None
-        before = self._moments.previous(leaf.moment)
-        if before is not None and self._observer.differing(before) is None:
+        if around[1] is not None and self._observer.differing(around[1]) is None:
             return self._gap(leaf)
         self._second_opinion(whole, leaf)
         return self._described(chain, found)
@@ -235,6 +239,8 @@ class _Locator:
         place, ran, line = located.place, leaf.operation, 0
         if located.facts.kind in {"With", "AsyncWith"} and located.name.startswith(FILES):
             line = find_line_that_fills(place.file, place.line)
+        elif plain(leaf.path) == ITERATED:
+            line = find_iterated_line(place.file, place.line)
         elif UNSEEDED in located.facts.tags:
             line = find_reseeding_line(place.file, place.line)
         elif located.side != "both":
@@ -244,9 +250,8 @@ class _Locator:
                 at = flow.position(ran.lane, next(flow.back_from(ran.lane, ran.index, depth)))
                 if facts_at(at).kind == "Assert":
                     return place_at(at)
-        if not line:
-            return None
-        return Place(place.file, line, place.function, line_facts(place.file, line).code)
+        code = line_facts(place.file, line).code if line else ""
+        return Place(place.file, line, place.function, code) if line else None
 
     def _way_back(self, first: Beginning) -> list[Beginning]:
         """From the tracked difference to the earliest operation that read nothing different."""

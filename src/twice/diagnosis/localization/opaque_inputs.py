@@ -1,4 +1,4 @@
-"""What went into an object that nobody can look into.
+"""What went into an object that nobody can look into, and what a frame waited in that is resumed.
 
 A database in memory, the trees of a booster and the bytes behind an address differ, and nothing shows it. The
 lines that gave such an object what it holds are found by its names; the first of them that read something
@@ -23,7 +23,7 @@ from twice.diagnosis.localization.moments import Moments, Operation
 from twice.diagnosis.localization.names import find_references, list_names_read, resolve
 from twice.diagnosis.localization.observer import Observer
 from twice.diagnosis.localization.source_facts import LineFacts, facts_at
-from twice.diagnosis.tracing.paths import frame_prefix, under
+from twice.diagnosis.tracing.paths import depth_of, frame_prefix, is_local, under
 from twice.diagnosis.tracing.trace import SAMPLES_MAX, Sample
 
 _ROUNDS = 3  # a cursor of a connection, a statement of a cursor
@@ -66,6 +66,30 @@ class Feeding:
             for word in _list_words(name, owner, prefix, sample)
         }
         return self._first_that_differs(operation.lane, start, words) if words else []
+
+    def find_holders(self, number: int, path: str) -> list[Goal]:
+        """What held a frame that is resumed at a moment with a local that differs, and differed itself.
+
+        The local did not change while the frame waited: on the two sides another frame is resumed. What held it, a
+        queue of tasks or an iterator, is another one as soon as it runs.
+        """
+        flow, moment, before = (
+            self._moments.a,
+            self._moments.all[number],
+            self._moments.previous(number),
+        )
+        depth = flow.depth(moment.lane, moment.a)
+        is_own = is_local(path) and depth_of(path) == depth
+        if before is None or not is_own or flow.position(moment.lane, moment.a).event != "resume":
+            return []
+        held = self._moments.all[before]
+        moved = self._observer.changed("a", (held.lane, held.a), (moment.lane, moment.a))
+        differing = self._observer.differing(before) or frozenset()
+        return [
+            Goal(each, before)
+            for each in sorted(differing & moved)
+            if not is_local(each) or depth_of(each) < depth
+        ]
 
     def _first_that_differs(self, lane: str, until: int, words: set[str]) -> list[Goal]:
         """What the first line read that names the object, read something different and gives it away."""

@@ -75,6 +75,8 @@ class Slicer:
         operation = begun.guard or begun.operation
         if begun.before_window or operation.depth < 0 or operation.side != "a":
             return []
+        if holders := self._feeding.find_holders(begun.moment, begun.path):
+            return holders
         start = statement_start(self._moments.a, operation)
         facts = facts_at(operation.place)
         if UNSEEDED in facts.tags and (later := self._find_reseeding(operation)) is not None:
@@ -173,8 +175,10 @@ class Slicer:
         if begun.other is not None and _restores(begun.other):
             begun = replace(begun, operation=begun.other, other=None)
         guard, ran = begun.guard, begun.operation
-        is_count = facts_at(ran.place).kind == "AugAssign"
-        if guard is None or self._is_draw(begun) or is_count:
+        if guard is None or self._is_draw(begun):
+            return begun
+        # A count in a function that was called under the condition is that call's doing.
+        if facts_at(ran.place).kind == "AugAssign" and ran.depth <= guard.depth:
             return begun
         flow = self._moments.a if ran.side == "a" else self._moments.b
 

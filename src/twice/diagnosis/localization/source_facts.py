@@ -62,7 +62,7 @@ class LineFacts:
         reads: dotted names that are read, in order, as written.
         assigns: dotted names that are bound or changed in place by assignment.
         calls: dotted names that are called, resolved through imports.
-        iterates: source of what is iterated, in loops and comprehensions.
+        iterates: source of what is iterated, in loops and comprehensions, unless it has an order of its own.
         tags: kinds of callables, sorted (``callables``).
         seeds: names bound here that reach a seeding call later in the function.
         only_call: dotted name of the call that is the whole value of the statement, as written; else empty.
@@ -119,6 +119,10 @@ def line_facts(file: str, line: int, source: str | None = None) -> LineFacts:
     return UNKNOWN if module is None else _read_line(module, text, line)
 
 
+def _is_ordered(iterated: ast.expr) -> bool:
+    return isinstance(iterated, ast.Call) and ast.unparse(iterated.func) in {"range", "sorted"}
+
+
 @functools.lru_cache(maxsize=1024)  # one line is asked for again and again on the way back
 def _read_line(module: ast.Module, text: str, line: int) -> LineFacts:
     chain = _chain(module, line)
@@ -143,7 +147,9 @@ def _read_line(module: ast.Module, text: str, line: int) -> LineFacts:
         reads=tuple(dict.fromkeys([*reads, *(name for name in changed if name)])),
         assigns=assigns,
         calls=calls,
-        iterates=tuple(dict.fromkeys(ast.unparse(each) for each in iterated)),
+        iterates=tuple(
+            dict.fromkeys(ast.unparse(each) for each in iterated if not _is_ordered(each))
+        ),
         tags=tuple(sorted({*tags, ITERATION})) if iterated else tags,
         seeds=tuple(
             name for name in assigns if _reaches_seeding(function, _span(here[0])[0], name, imports)

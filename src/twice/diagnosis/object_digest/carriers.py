@@ -11,6 +11,7 @@ Invariant: nothing is advanced, filled or flushed by reading it, and no code of 
 
 from __future__ import annotations
 
+import contextvars
 import gc
 import io
 import itertools
@@ -147,7 +148,8 @@ def _read_at_position(value: Any, kind: Any) -> State:
         return State(chunks=(b"closed",), attributes=True)
 
 
-def _read_text_file(value: Any, _: ClassFacts) -> State:
+def _read_held(value: Any, _: ClassFacts) -> State:
+    """A file of text, or a step of a task: it is what it holds."""
     return State(values=_read_referents(value))
 
 
@@ -182,6 +184,11 @@ def _read_reference(value: Any, facts: ClassFacts) -> State:
 
 def _read_context_variable(value: Any, _: ClassFacts) -> State:
     return State(chunks=in_bytes(value.name), values=(value.get(None),))
+
+
+def _read_context(value: Any, _: ClassFacts) -> State:
+    held = sorted(contextvars.Context.items(value), key=lambda pair: pair[0].name)
+    return State(pairs=[(variable.name, each) for variable, each in held])
 
 
 def _read_match(value: Any, _: ClassFacts) -> State:
@@ -222,7 +229,12 @@ READERS: dict[str, _Reader] = {
     "itertools.repeat": _read_repeat,
     "_io.BytesIO": _read_bytes_buffer,
     "_io.StringIO": _read_text_buffer,
-    "_io.TextIOWrapper": _read_text_file,
+    "_io.TextIOWrapper": _read_held,
+    **{
+        f"{module}.{name}": _read_held
+        for module in ("builtins", "_asyncio")
+        for name in ("FutureIter", "TaskStepMethWrapper")
+    },
     **dict.fromkeys(
         ("_io.BufferedReader", "_io.BufferedWriter", "_io.BufferedRandom", "_io.FileIO"),
         _read_binary_file,
@@ -232,8 +244,10 @@ READERS: dict[str, _Reader] = {
     "_hashlib.HASH": _read_hash,
     "_blake2.blake2b": _read_hash,
     "_blake2.blake2s": _read_hash,
+    "select.epoll": lambda *_: State(),
     "weakref.ReferenceType": _read_reference,
     "builtins.weakref": _read_reference,
+    "_contextvars.Context": _read_context,
     "builtins.ContextVar": _read_context_variable,
     "_contextvars.ContextVar": _read_context_variable,
     "re.Match": _read_match,

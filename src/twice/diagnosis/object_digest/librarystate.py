@@ -44,7 +44,11 @@ NAMED_TYPES = frozenset(
         "enum.EnumType",
     }
 )
-_OF_THE_SYSTEM = frozenset({"_ident", "_native_id", "_tstate_lock", "_handle", "_os_thread_handle"})
+_OF_THE_SYSTEM = {
+    "threading.Thread": {"_ident", "_native_id", "_tstate_lock", "_handle", "_os_thread_handle"},
+    "asyncio.base_events.BaseEventLoop": {"_thread_id"},
+}
+"""Attributes of a class by which the system calls something: each execution has others."""
 _CODE_MEMBERS = frozenset(
     {
         "builtins.function",
@@ -74,9 +78,10 @@ _CHUNK_MAX = 4096  # bytes of an array that are copied; a larger one is hashed w
 def state_attributes(value: object, facts: ClassFacts) -> list[tuple[str, object]]:
     """Return the attributes of a value that are state: of a thread, not what the system calls it."""
     held = attributes(value, facts)
-    if "threading.Thread" not in facts.lineage:
-        return held
-    return [pair for pair in held if pair[0] not in _OF_THE_SYSTEM]
+    for name, left_out in _OF_THE_SYSTEM.items():
+        if name in facts.lineage:
+            held = [pair for pair in held if pair[0] not in left_out]
+    return held
 
 
 def knows(facts: ClassFacts) -> bool:
@@ -380,13 +385,8 @@ _READERS: dict[str, Callable[[Any, ClassFacts], State]] = {
     "numpy.random.mtrand.RandomState": _random_state,
 }
 _ADDRESSES = frozenset(
-    {
-        "_ctypes._Pointer",
-        "_ctypes.CFuncPtr",
-        "ctypes.c_void_p",
-        "ctypes.c_char_p",
-        "ctypes.c_wchar_p",
-    }
+    {"_ctypes._Pointer", "_ctypes.CFuncPtr"}
+    | {f"ctypes.c_{name}_p" for name in ("void", "char", "wchar")}
 )
 _STREAMS = frozenset(
     {

@@ -21,7 +21,12 @@ from twice.diagnosis.line_judgement import list_blind_spots, move_to_first_use, 
 from twice.diagnosis.localization.locate import locate
 from twice.diagnosis.localization.result import Unlocated
 from twice.diagnosis.localization.source_facts import given_sources
-from twice.diagnosis.log_comparison import PointRef, compare_digests, input_differences
+from twice.diagnosis.log_comparison import (
+    PointRef,
+    compare_digests,
+    input_differences,
+    root_of_column,
+)
 from twice.diagnosis.state_comparison import compare_states
 from twice.diagnosis.trace_file.format import (
     TracedExecution,
@@ -30,7 +35,6 @@ from twice.diagnosis.trace_file.format import (
     refuse_file,
 )
 from twice.diagnosis.tracing.trace import FlowPlan, Plan, Trace
-from twice.diagnosis.window import root_of_column
 from twice.errors import TwiceError
 from twice.foundation.environment import diff_fingerprints
 

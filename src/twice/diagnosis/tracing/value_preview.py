@@ -71,35 +71,6 @@ def show(paths: Iterable[str], objects: Mapping[str, object]) -> dict[str, Shown
     return shown
 
 
-def first_difference(one: Shown, two: Shown) -> tuple[int, int, int] | None:
-    """Index of the first item that differs, how many do, and of how many; None without items."""
-    size = one.cell
-    if not size or size != two.cell or len(one.cells) != len(two.cells):
-        return None
-    total = len(one.cells) // size
-    apart = [
-        index
-        for index in range(total)
-        if one.cells[index * size : (index + 1) * size]
-        != two.cells[index * size : (index + 1) * size]
-    ]
-    return (apart[0], len(apart), total) if apart else None
-
-
-def find_parts(one: Shown, two: Shown) -> list[tuple[str, str, str]]:
-    """Where two objects differ inside, the outer parts first, with both texts there."""
-    held = {where: (digest, text) for where, digest, text in two.parts}
-    known = {where for where, _, _ in one.parts}
-    apart = []
-    for where, digest, text in one.parts:
-        other = held.get(where)
-        if other is None:
-            apart.append((where, text, "nothing"))
-        elif other[0] != digest and other[1] != text:
-            apart.append((where, text, other[1]))
-    return apart + [(where, "nothing", text) for where, _, text in two.parts if where not in known]
-
-
 def _list_leaves(value: object) -> tuple[tuple[str, bytes, str], ...]:
     """The leaves of an object, the outer ones first."""
     found: list[tuple[str, bytes, str]] = []

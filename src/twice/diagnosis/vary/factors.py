@@ -19,7 +19,7 @@ import shutil
 import site
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
@@ -27,7 +27,7 @@ from typing import Final
 from twice.errors import TwiceError, UsageError
 from twice.recording.measuring import measure_in
 from twice.recording.setup import Setup
-from twice.recording.surroundings import THREAD_CAPS, Surroundings, Variable
+from twice.recording.surroundings import THREAD_CAPS, Surroundings
 from twice.recording.surroundings.handed import (
     CHILD_CLOCK_OFFSET,
     CHILD_CPUS,
@@ -132,12 +132,6 @@ class Factor:
         if known:
             return f"it was set and had no effect: {', '.join(known)}"
         return f"nothing that it acts on was used (no {', no '.join(self.seen)} to read back)"
-
-
-def with_variables(base: Surroundings, variables: Mapping[str, str]) -> Surroundings:
-    """Return surroundings with some variables set, the others as they are."""
-    given = {name: Variable(value, "explicit") for name, value in variables.items()}
-    return replace(base, variables={**base.variables, **given})
 
 
 def _skip(why: str) -> FactorSetting:

@@ -28,7 +28,6 @@ from twice.diagnosis.vary.factors import (
     VaryContext,
     resolve_interpreter,
     select_factors,
-    with_variables,
 )
 from twice.diagnosis.vary.report import (
     BASELINE,
@@ -247,7 +246,7 @@ class _FactorSearch:
     def _record_one(self, group: Group, out: Path) -> TrialRun:
         able = tuple(name for name in group if name not in self._refused)
         given = self._combine(able)
-        surroundings = with_variables(self.base, given.variables)
+        surroundings = self.base.with_variables(given.variables)
         try:
             ended = record_program(self.setup, surroundings, out, python=given.python, in_copy=True)
         except SurroundingsRefused as error:

@@ -234,7 +234,7 @@ def find_shapes(data: bytes) -> Iterator[tuple[int, int, str]]:
     """Secrets known by their shape: first byte, byte after the last, kind; they may overlap."""
     if len(data) < BYTES_MIN:
         return
-    exact, folded = _every_stem()
+    exact, folded = compile_stems()
     for (stems, shapes), where in ((exact, data), (folded, data.lower())):
         covered = 0
         for stem in stems.finditer(where):
@@ -275,7 +275,7 @@ def _stems(shapes: Iterable[Shape]) -> _Stems:
 
 
 @cache
-def _every_stem() -> tuple[_Stems, _Stems]:
+def compile_stems() -> tuple[_Stems, _Stems]:
     """Stems as they are, and those of shapes that ignore case, in small letters; made when first asked for."""
     exact = _stems(shape for shape in SHAPES if not shape.ignores_case)
     return exact, _stems(shape for shape in SHAPES if shape.ignores_case)

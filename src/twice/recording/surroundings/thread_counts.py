@@ -15,15 +15,13 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 _CPUS = Path("/sys/devices/system/cpu")
 _NUMEXPR_MAX = 16
 _OPENBLAS = "OPENBLAS_NUM_THREADS"
-_openblas = SimpleNamespace(is_single=False, pools=[])
-"""Whether numpy was loaded in this process with one thread, which is not the number that the variable says; and the
-thread pools of the libraries that were loaded then."""
+_pools_before_fork: list[Any] = []
+"""Thread pools of the libraries that were loaded before this process was forked."""
 
 
 def usual_counts(cpus: Path = _CPUS) -> dict[str, str]:
@@ -47,25 +45,20 @@ def load_numpy() -> None:
     """
     with _signals_blocked():
         importlib.import_module("numpy.random")
-        if _openblas.is_single:
-            _openblas.is_single = False
-            _give_threads(_wanted_count() or 1)
     impose_counts()
 
 
-def load_numpy_without_threads() -> None:
-    """Load numpy in a process that will fork; ``load_numpy`` gives each fork its threads."""
-    variable = os.environ.get(_OPENBLAS)
-    os.environ[_OPENBLAS] = "1"
-    try:
-        importlib.import_module("numpy.random")
-    finally:
-        if variable is None:
-            del os.environ[_OPENBLAS]
-        else:
-            os.environ[_OPENBLAS] = variable
-    _openblas.is_single = True
-    _openblas.pools = find_thread_pools()
+def load_numpy_for_forks() -> None:
+    """Load numpy in a process that will fork, and end the threads of its OpenBLAS.
+
+    In a fork they begin when they are first needed: for some milliseconds each of them would wait busily.
+    """
+    importlib.import_module("numpy.random")
+    fork = os.fork()  # before which OpenBLAS ends them
+    if fork == 0:
+        os._exit(0)
+    os.waitpid(fork, 0)
+    _pools_before_fork[:] = find_thread_pools()
 
 
 def find_thread_pools() -> list[Any]:
@@ -78,7 +71,7 @@ def find_thread_pools() -> list[Any]:
 
     found = list(ThreadpoolController().lib_controllers)
     paths = {pool.filepath for pool in found}
-    return [*found, *(pool for pool in _openblas.pools if pool.filepath not in paths)]
+    return [*found, *(pool for pool in _pools_before_fork if pool.filepath not in paths)]
 
 
 def impose_counts() -> None:

@@ -92,6 +92,11 @@ class Surroundings:
         }
         return Surroundings(kept, self.cwd)
 
+    def with_variables(self, variables: Mapping[str, str]) -> Surroundings:
+        """The same with some variables set, as ``--env`` sets them."""
+        given = {name: Variable(value, "explicit") for name, value in variables.items()}
+        return Surroundings({**self.variables, **given}, self.cwd)
+
     def to_json(self) -> dict[str, Any]:
         """Plain data with ``"format": "twice.surroundings/1"``; no secret is in it."""
         return {

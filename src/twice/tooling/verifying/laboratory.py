@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from twice.diagnosis.vary.factors import VaryContext, with_variables
+from twice.diagnosis.vary.factors import VaryContext
 from twice.errors import ProgramFailed, SurroundingsRefused
 from twice.foundation.with_blocks import Closing
 from twice.recording.surroundings import environ_for_child, for_recording
@@ -176,7 +176,7 @@ class Laboratory(Closing):
     def _environ(self, around: tuple[str, ...]) -> dict[str, str]:
         base = self._base
         for name in around:
-            base = with_variables(base, self._tried[name].variables)
+            base = base.with_variables(self._tried[name].variables)
         return environ_for_child(os.environ, base)
 
     def _refuses(self, around: Sequence[str], variable: str) -> str | None:

@@ -120,6 +120,7 @@ def look_through_modules() -> None:
     """
     for name, module in _modules():
         _looked_through[name] = (module, tuple(_names_of(module, builtins.open)))
+        is_user_file(getattr(module, "__file__", None) or "<")  # it remembers the answer
 
 
 def _modules() -> list[tuple[str, ModuleType]]:
