@@ -38,7 +38,7 @@ def test_a_formatter_has_nothing_to_change() -> None:
         word * 2, "it's", 'say "it"',
     ]  # fmt: skip
     source = "".join(f"NAME = {to_literal(each, before=7)}\n" for each in values)
-    for width in ("80", "88", "100", "120"):
+    for width in ("80", "120"):
         formatted = subprocess.run(
             [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", width, "-"],
             input=source, capture_output=True, check=True, text=True,
