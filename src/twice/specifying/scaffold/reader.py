@@ -18,7 +18,7 @@ from twice.recording.surroundings import THREAD_CAPS
 from twice.specifying.artifact import Artifact
 from twice.specifying.workspace import Workspace
 
-_VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
+VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
 class SheetReader:
@@ -111,11 +111,5 @@ def pinned_variables(reader: SheetReader) -> dict[str, str]:
     threads = reader.number("08", "threads")
     pinned = {} if threads is None else dict.fromkeys(THREAD_CAPS, str(threads))
     knobs = reader.pairs("09", "knobs", "name", "value")
-    pinned |= {name: value for name, value in knobs.items() if _VARIABLE.fullmatch(name)}
+    pinned |= {name: value for name, value in knobs.items() if VARIABLE.fullmatch(name)}
     return dict(sorted(pinned.items()))
-
-
-def library_switches(reader: SheetReader) -> dict[str, str]:
-    """Return the knobs of 09 that are no environment variables, by name."""
-    knobs = reader.pairs("09", "knobs", "name", "value")
-    return {name: value for name, value in knobs.items() if not _VARIABLE.fullmatch(name)}

@@ -18,8 +18,8 @@ from string import Template
 from typing import Final
 
 from twice.specifying.scaffold.reader import (
+    VARIABLE,
     SheetReader,
-    library_switches,
     pinned_variables,
     record_arguments,
 )
@@ -148,20 +148,19 @@ def _effect_doors(of: SheetReader) -> str:
 
 
 _TRUTHS: Final = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
-_SWITCHES: Final = {
-    "torch.use_deterministic_algorithms", "torch.backends.cudnn.deterministic", "torch.backends.cudnn.benchmark",
-    "torch.backends.cudnn.allow_tf32", "torch.backends.cuda.matmul.allow_tf32",
-}  # fmt: skip
-"""Switches that the policies can set and read back; 09 may leave out what they all begin with."""
+_SWITCHES: Final = (
+    "use_deterministic_algorithms", "cudnn.deterministic", "cudnn.benchmark", "cudnn.allow_tf32", "cuda.matmul.allow_tf32",
+)  # fmt: skip
+"""Switches of torch that the policies can set and read back; 09 may write ``torch.backends.`` before them."""
 
 
 def _switches(of: SheetReader, *, held: bool) -> dict[str, str]:
     """Return the knobs of 09 that are no variables: those that can be held by their short names, or the others."""
     found = {}
-    for name, said in library_switches(of).items():
+    for name, said in of.pairs("09", "knobs", "name", "value").items():
         short = name.removeprefix("torch.backends.").removeprefix("torch.")
-        is_known = {f"torch.{short}", f"torch.backends.{short}"} & _SWITCHES
-        if bool(is_known and said.lower() in _TRUTHS) == held:
+        can_be = short in _SWITCHES and said.lower() in _TRUTHS
+        if can_be == held and not VARIABLE.fullmatch(name):
             found[short if held else name] = said.lower()
     return found
 
