@@ -200,10 +200,8 @@ class TestWhatAPersonWrote:
 
         found = actions(project, replaces=True)
 
-        workflow = ".github/workflows/determinism.yml"
-        assert [found[each] for each in ("scripts/determinism.py", SUITE, workflow)] == [
-            Action.CONFLICT
-        ] * 3
+        inside = ("scripts/determinism.py", SUITE, ".github/workflows/determinism.yml")
+        assert {found[each] for each in inside} == {Action.CONFLICT}
         scaffold(project, replaces=True)
         assert not list((tmp_path / "outside").iterdir())
 
@@ -225,7 +223,7 @@ class TestReplacing:
         assert archived.read_bytes() == mine
 
     def test_archives_bytes_that_are_no_text(self, project: Path) -> None:
-        write(project, "scripts/determinism.py", "")
+        (project / "scripts").mkdir()
         (project / "scripts/determinism.py").write_bytes(b"\xff\xfe")
 
         scaffold(project, replaces=True)
@@ -312,18 +310,26 @@ class TestEjecting:
         scaffold(project)
         edit(project, SEEDS, "Each stream and the kind", "Mine: each stream and the kind")
 
-        eject(project, SEEDS)
+        eject(project, "swarm", SEEDS)
 
         assert actions(project)[SEEDS] == Action.EJECTED
         before = tree(project)
         scaffold(project, replaces=True)
         assert tree(project) == before
 
+    def test_settles_a_file_that_was_in_the_way(self, project: Path) -> None:
+        write(project, SEEDS, "mine = 1\n")
+
+        eject(project, "swarm", SEEDS)
+
+        assert not any(each.is_left for each in scaffold(project).changes)
+        assert (project / SEEDS).read_text(encoding="utf-8") == "mine = 1\n"
+
     def test_of_nothing_is_refused(self, project: Path) -> None:
         scaffold(project)
 
         with pytest.raises(UsageError, match="Nothing was laid down"):
-            eject(project, "swarm/flock.py")
+            eject(project, "swarm", "swarm/flock.py")
 
 
 class TestBlockedLayers:

@@ -270,19 +270,23 @@ def apply_plan(plan: Plan) -> bool:
     return True
 
 
-def eject(project: Path, path: str) -> None:
-    """Make a generated file the user's own: it is never looked at again.
+def eject(project: Path, component: str, path: str) -> None:
+    """Make a generated file, or one that stands in the way of it, the user's own: it is never looked at again.
 
     Raises:
-        UsageError: E-USE-001: nothing was generated there.
+        UsageError: E-USE-001: nothing is generated there.
     """
     lock = read_lock(project)
-    if path not in lock.files:
+    planned = (
+        [] if path in lock.files else [each.path for each in make_plan(project, component).changes]
+    )
+    if path not in {*lock.files, *planned}:
         raise UsageError(
             f"Nothing was laid down in {path!r}.",
-            f"Expected one of: {', '.join(lock.files) or 'nothing'}.",
+            f"Expected one of: {', '.join(planned)}.",
             "Name it as the plan does: twice scaffold COMPONENT --plan",
         )
     left = {key: each for key, each in lock.files.items() if key != path}
-    after = replace(lock, files=left, ejected=(*lock.ejected, path))
+    ejected = tuple(sorted({*lock.ejected, path}))
+    after = replace(lock, component=lock.component or component, files=left, ejected=ejected)
     apply_plan(Plan(project, (), after, {}))

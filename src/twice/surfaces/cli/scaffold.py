@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     name, project = options.component, find_workspace(Path.cwd()) or Path.cwd()
     if options.eject:
         for path in options.eject:
-            eject(project, path)
+            eject(project, name, path)
         if options.json:
             print_json({"format": FORMAT, "component": name, "ejected": options.eject})
         else:
