@@ -95,6 +95,7 @@ class Interception:
                     lineage.pool_patches(layer, module)
                 ),
                 "asyncio.base_events": self._patch_loops,
+                "asyncio.selector_events": self._patch_selector_loops,
             }
         )
 
@@ -145,6 +146,12 @@ class Interception:
         self._put(futures.patches(self._layer, module))
         self._put(lineage.task_patches(self._layer, module))
         self._put(turns.loop_patches(self._network.connections.turns, module))
+
+    def _patch_selector_loops(self, module: ModuleType) -> None:
+        from twice.recording.effects.network import turns
+
+        assert self._network is not None, "asyncio imports socket"
+        self._put(turns.selector_patches(self._network.connections.turns, module))
 
     def _patch_ssl(self, module: ModuleType) -> None:
         from twice.recording.effects.network import tls

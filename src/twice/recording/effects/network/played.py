@@ -58,7 +58,10 @@ class PlayedConnection:
         self._stand_in: StandIn | None = None
         self._rest: bytes | None = None
 
-    # -- making it ------------------------------------------------------------------------------
+    @property
+    def descriptor(self) -> int:
+        """Of the program's socket; -1 without one."""
+        return -1 if self._stand_in is None else self._stand_in.descriptor
 
     def connect(self, asked: object, sock: socket.socket, connect: Callable[[], object]) -> None:
         """Connect as it was recorded.
@@ -98,8 +101,6 @@ class PlayedConnection:
         del error_number
         outcome, self._deferred = self._deferred, None
         return 0 if outcome is None or outcome[0] == RETURNED else int(outcome[1][2][0])
-
-    # -- what goes out ----------------------------------------------------------------------------
 
     def send(self, data: Any, send: Callable[[], int | None]) -> int:
         """Bytes go out on the socket; a veiled one's are nobody's."""
@@ -172,8 +173,6 @@ class PlayedConnection:
             if mark[0] == playback.outgoing.count:
                 self._take(ops.SEND_FAILED, event[1])
                 given(outcome)
-
-    # -- what comes in ------------------------------------------------------------------------------
 
     def receive(
         self, sock: socket.socket, size: int, receive: Callable[[], Any], *, peek: bool = False
@@ -315,8 +314,6 @@ class PlayedConnection:
         ready = self._greeted or self._rest is not None or self._ready(at) is not None
         if self._stand_in.show(readable=ready):
             self._more.notify_all()
-
-    # -- the rest -------------------------------------------------------------------------------------
 
     def about(
         self, what: object, live: Callable[[], Outcome], absent: Outcome | None = (RETURNED, None)

@@ -20,15 +20,18 @@ class StandIn:
     Args:
         sock: the program's socket, whose descriptor becomes one end of the pair.
         owned: descriptors that governed sources hold.
+
+    Attributes:
+        descriptor: of the program's socket.
     """
 
     def __init__(self, sock: socket.socket, owned: set[int]) -> None:
         near, self._far = _pair()
         with near:
             os.dup2(near.fileno(), sock.fileno(), inheritable=False)
-        self._near, self._owned = sock.fileno(), owned
+        self.descriptor, self._owned = sock.fileno(), owned
         self.is_readable = False
-        owned.update((self._near, self._far.fileno()))
+        owned.update((self.descriptor, self._far.fileno()))
 
     def show(self, *, readable: bool) -> bool:
         """Make the descriptor readable, or not; say whether it became so just now."""
@@ -36,10 +39,10 @@ class StandIn:
         if readable and not was:
             self._far.send(b"\0")
         elif was and not readable:
-            os.read(self._near, 1)
+            os.read(self.descriptor, 1)
         return readable and not was
 
     def close(self) -> None:
         """The connection is over."""
-        self._owned.difference_update((self._near, self._far.fileno()))
+        self._owned.difference_update((self.descriptor, self._far.fileno()))
         self._far.close()

@@ -51,6 +51,11 @@ class Waits(Protocol):
 
     thread: int
 
+    @property
+    def descriptor(self) -> int:
+        """Of its socket; -1 once that is closed, or before it is connected."""
+        ...
+
     def plays(self, key: str, number: int) -> bool:
         """Whether it gives an event of a recorded connection, now or after more went out."""
         ...
@@ -211,6 +216,25 @@ class Turns:
     def _playing(self, one: _Arrival) -> Waits | None:
         return next((each for each in self._open if each.plays(one.key, one.number)), None)
 
+    def sort_ready(self, ready: list[Any]) -> None:
+        """Put what a loop found readable at once into the order of the record; a poll has an order of its own.
+
+        A descriptor that was read in the round before stands first there, whatever arrived before it since.
+
+        Args:
+            ready: pairs of a selector, of which the first has the descriptor as ``fd``; changed in place.
+        """
+        with self.lock:
+            due = [self._playing(one) for one in self._due()]
+        ranks: dict[int, int] = {}
+        for connection in due:
+            if connection is not None:
+                ranks.setdefault(connection.descriptor, len(ranks))
+        places = [at for at, (key, _) in enumerate(ready) if key.fd in ranks]
+        ordered = sorted((ready[at] for at in places), key=lambda pair: ranks[pair[0].fd])
+        for at, pair in zip(places, ordered, strict=True):
+            ready[at] = pair
+
     def join(self, connection: Waits) -> None:
         """A connection is made."""
         if self._arrivals:
@@ -318,6 +342,18 @@ def loop_patches(turns: Turns, module: Any) -> list[Patch]:
         run(self)
 
     return [Patch(module.BaseEventLoop, "_run_once", run_once), Patch(timer, "_run", run_timer)]
+
+
+def selector_patches(turns: Turns, module: Any) -> list[Patch]:
+    """What stands in the place of a loop's look at what is ready, once ``asyncio.selector_events`` is loaded."""
+    loop = module.BaseSelectorEventLoop
+    real = loop._process_events
+
+    def process_events(self: Any, event_list: list[Any]) -> None:
+        turns.sort_ready(event_list)
+        real(self, event_list)
+
+    return [Patch(loop, "_process_events", process_events)]
 
 
 def _arrivals(order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> Sequence[_Arrival]:
