@@ -320,7 +320,7 @@ BREAKS = (
         files=replaced_in("tests/test_laws.py", "(3, 5)\n", "(4, 5)\n"),
     ),
     Break(16, "a database that is not there", sheets=says("12", database="tests/nowhere")),
-    Break(17, "a cost that was guessed", sheets=row("13", "rules", 0, performance="about nothing")),
+    Break(17, "a cost that was guessed", sheets=row("13", "rules", 0, rule="snapshot")),
     Break(17, "a budget that is broken", sheets=says("13", budget_percent=5)),
     Break(
         17, "something crosses as itself", sheets=row("13", "boundary", 0, crosses_as="whatever")

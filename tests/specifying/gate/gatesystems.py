@@ -279,8 +279,6 @@ def heads_at(tier: str) -> Heads:
             "rules": [
                 {
                     "rule": "snapshots",
-                    "performance": "4 %",
-                    "storage": "300 bytes a tick",
                     "library": "none",
                     "refactoring": "two methods a component",
                     "operations": "none",
