@@ -275,8 +275,6 @@ def test_a_second_beginning_is_refused(begun: Project) -> None:
     ("words", "what"),
     [
         (("show", "77"), "There is no sheet '77'"),
-        (("bump", "02", "--answer", "x=maybe"), "neither yes nor no"),
-        (("changed", "--event", "99.nothing"), "There is no row '99.nothing'"),
         (("ack", "05", "--of", "04", "--reason", " "), "The reason is empty"),
         (("ack", "05", "--of", "04", "--reason", "x"), "Sheet 05 owes nothing to sheet 04"),
         (("show", "07"), "has no sheet 07"),
@@ -305,7 +303,7 @@ def test_the_first_sheet_comes_back_as_the_error_says(begun: Project) -> None:
 
 
 @pytest.mark.integration
-def test_a_lock_that_is_none_is_laid_anew_as_the_error_says(begun: Project) -> None:
+def test_a_lock_that_is_none_is_locked_again_as_the_error_says(begun: Project) -> None:
     begun.spec("bump", "02")
     (begun.folder / FOLDER / "spec.lock").write_text("<<<<<<<\n", encoding="utf-8")
 
@@ -313,9 +311,9 @@ def test_a_lock_that_is_none_is_laid_anew_as_the_error_says(begun: Project) -> N
 
     assert f"{FOLDER}/spec.lock is no lock" in said
     assert "rm " in said
-    assert "twice spec lock --anew" in said
+    assert "twice spec lock" in said
     (begun.folder / FOLDER / "spec.lock").unlink()
-    begun.spec("lock", "--anew", "lost in a merge", code=1)
+    begun.spec("lock", code=1)
 
 
 @pytest.mark.integration
@@ -348,14 +346,6 @@ def test_a_next_step_is_one_that_does_something(begun: Project) -> None:
     begun.twice(*shlex.split(steps[1])[1:], code=1)
     assert json.loads(begun.spec("status", "--json", code=1))["next"] == [steps[2]]
     assert "wrote nothing" in begun.spec("add", code=1)
-
-
-@pytest.mark.integration
-def test_an_event_names_its_cause_and_its_checks(begun: Project) -> None:
-    said = begun.spec("changed", "--event", "12.counterexample", "--cause", "03", code=1)
-
-    assert "re-emit 03" in said
-    assert "twice gate --only 4,9,16" in said
 
 
 @pytest.mark.integration

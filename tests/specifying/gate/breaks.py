@@ -16,8 +16,7 @@ from typing import Any
 from gatesystems import AT_ONCE, COST, HERD, VECTOR, Heads, costs, locked, recorded
 
 from twice.foundation.determinism_class import Predicate
-from twice.specifying.graph.changes import Owed
-from twice.specifying.lock import read_lock
+from twice.specifying.lock import Owed, read_lock
 from twice.specifying.workspace import FOLDER
 from twice.testing.examples import Example, Kept, keep
 
@@ -159,7 +158,7 @@ def _kept(project: Path) -> None:
 def _owed(project: Path) -> None:
     path = project / FOLDER / "spec.lock"
     lock = read_lock(path)
-    owed = Owed("06", "05", "05.compare-points", "the replay loop emits them", "", breaks=False)
+    owed = Owed("06", "05", "05.compare-points", "the replay loop emits them", breaks=False)
     path.write_text(replace(lock, owed=(owed,)).text(), encoding="utf-8")
 
 

@@ -210,7 +210,7 @@ def measure_once(variant: RunVariant, out: Path) -> MeasuredRun:
 
     Raises:
         ProgramFailed: E-PROGRAM-003, when the program fails or its process dies.
-        ConfigKeyUnused: E-CONFIG-002, when it never reads a value that it was given.
+        ConfigKeyUnused: E-CONFIG-003, when it never reads a value that it was given.
         TwiceError: what the process refused.
     """
     out.unlink(missing_ok=True)

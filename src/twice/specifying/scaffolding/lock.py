@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from twice.errors import SheetRefused
 from twice.foundation.digests import Digest
-from twice.specifying.locks import read_document
+from twice.specifying.lock import read_document
 from twice.specifying.scaffolding.regions import Layer, Mode, Region, digest_of
 from twice.specifying.workspace import FOLDER
 

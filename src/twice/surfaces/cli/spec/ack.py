@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 
 from twice.errors import UsageError
-from twice.specifying.changing import acknowledged
+from twice.specifying.changes import acknowledge
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import FORMAT, add_project, number_of, opened, save_lock
 
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("The reason is empty.", "Expected why nothing has to change.", "Say it.")
     workspace, lock = opened(options)
     number, because = number_of(options.sheet), number_of(options.of)
-    after = acknowledged(workspace, lock, number, because, options.reason)
+    after = acknowledge(workspace, lock, number, because, options.reason)
     save_lock(workspace, lock, after)
     if options.json:
         left = [each.sheet for each in after.owed]

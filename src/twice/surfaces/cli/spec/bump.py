@@ -2,7 +2,6 @@
 
   twice spec bump 02
   twice spec bump 02 --major
-  twice spec bump 06 --answer 06.capability=no
 
 Without a step, the version moves as far as the changes need. A step that is too small for them is refused: any change
 of 01 and any change that breaks the class is major.
@@ -13,15 +12,12 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from twice.specifying.changing import bumped
-from twice.specifying.history import first_locked
-from twice.specifying.versions import Step
+from twice.specifying.changes import Step, bump_version
 from twice.specifying.workspace import save
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import (
     FORMAT,
     add_project,
-    answers_of,
     number_of,
     opened,
     save_lock,
@@ -36,7 +32,6 @@ def arrange(parser: argparse.ArgumentParser) -> None:
         step.add_argument(
             f"--{each.word}", dest="step", action="store_const", const=each, default=Step.NONE
         )
-    parser.add_argument("--answer", action="append", default=[], metavar="QUESTION=yes|no")
     add_project(parser)
     add_json(parser)
 
@@ -45,9 +40,7 @@ def run(options: argparse.Namespace) -> int:
     """Move it."""
     workspace, lock = opened(options)
     number = number_of(options.sheet)
-    if number in workspace.artifacts and number not in lock.sheets:
-        first_locked(workspace, lock, number, "")
-    sheet, after, told = bumped(workspace, lock, number, options.step, answers_of(options.answer))
+    sheet, after, told = bump_version(workspace, lock, number, options.step)
     # The sheet first: a lock that is behind shows as a moved version, one that is ahead would lie.
     save(workspace, replace(workspace, artifacts={**workspace.artifacts, number: sheet}))
     save_lock(workspace, lock, after)

@@ -2,20 +2,17 @@
 
   twice spec lock
   twice spec lock 04
-  twice spec lock --anew "the lock was lost with a disk"
 
 A sheet that leaves something open is not locked, and one that changed since it was locked is told, with the command
-that moves its version. One that was locked before and is in no lock is refused, unless --anew says why; check 9 of the
-gate asks for a new version of it then. Exit code 0 when all that were meant are locked as they are, 1 otherwise.
+that moves its version. A lock belongs in version control, which tells when one was lost. Exit code 0 when all that were meant are locked as they are, 1 otherwise.
 """
 
 from __future__ import annotations
 
 import argparse
 
-from twice.specifying.changing import changed
+from twice.specifying.changes import compare_sheet, to_lock_entry
 from twice.specifying.consolidating import CONSOLIDATION
-from twice.specifying.history import first_locked
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import (
     FORMAT,
@@ -31,12 +28,6 @@ from twice.surfaces.cli.spec.stepping import completing
 def arrange(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("sheets", nargs="*", metavar="NN", help="all that are new by default")
-    parser.add_argument(
-        "--anew",
-        default="",
-        metavar="WHY",
-        help="lock sheets whose lock was lost, and say so in it",
-    )
     add_project(parser)
     add_json(parser)
 
@@ -50,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     for number in meant:
         sheet = workspace.need(number, "it is to be locked")
         if number in lock.sheets:
-            told = changed(workspace, before, number)
+            told = compare_sheet(workspace, before, number)
             if told.state != "same":
                 moved[number] = [*dict.fromkeys(each.key for each in told.found)]
             continue
@@ -58,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         if gaps:
             held[number] = gaps
         else:
-            lock = first_locked(workspace, lock, number, options.anew)
+            lock = lock.with_sheet(number, to_lock_entry(sheet))
             done.append(number)
     save_lock(workspace, before, lock)
     if options.json:

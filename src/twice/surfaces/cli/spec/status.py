@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from twice.specifying.changing import changed
+from twice.specifying.changes import compare_sheet
 from twice.specifying.filling.filling import unknown
 from twice.specifying.lock import Lock
 from twice.specifying.promotion import forced_tier
@@ -60,7 +60,7 @@ def _told(workspace: Workspace, lock: Lock) -> dict[str, Any]:
             "version": there.version if there else "",
             "status": there.said("status") if there else "",
             "required": number in needed,
-            "state": changed(workspace, lock, number).state if there else "absent",
+            "state": compare_sheet(workspace, lock, number).state if there else "absent",
             "open": open_keys.get(number, []),
         })  # fmt: skip
     return {
