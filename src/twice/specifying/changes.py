@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
-from twice.errors import BumpRefused
+from twice.errors import BumpRefused, UsageError
 from twice.specifying.artifact import Artifact
 from twice.specifying.change_table import (
     CHECKS_OF_SHEET,
@@ -282,29 +282,33 @@ def bump_version(
     return moved, lock.with_sheet(number, to_lock_entry(moved)).owing(owed), told
 
 
-def acknowledge(workspace: Workspace, lock: Lock, number: str, because: str, reason: str) -> Lock:
-    """Leave a sheet as it is although another changed.
+def acknowledge(workspace: Workspace, lock: Lock, number: str, reason: str) -> Lock:
+    """Leave a sheet as it is although others changed.
 
     Raises:
-        BumpRefused: E-SPEC-004: nothing is owed, or the change breaks the class and the tier is M or above.
+        UsageError: E-USE-001: the reason is empty.
+        BumpRefused: E-SPEC-004: nothing is owed, or a change breaks the class and the tier is M or above.
     """
-    owed = [each for each in lock.owed if each.sheet == number and each.because == because]
+    if not reason.strip():
+        raise UsageError("The reason is empty.", "Expected why nothing has to change.", "Say it.")
+    owed = [each for each in lock.owed if each.sheet == number]
     if not owed:
-        pairs = sorted({f"{each.sheet} to {each.because}" for each in lock.owed})
         raise BumpRefused(
-            f"Sheet {number} owes nothing to sheet {because}.",
-            f"Expected one of: {', '.join(pairs) or 'nothing is owed at all'}.",
+            f"Sheet {number} owes nothing.",
+            f"Expected one of: {', '.join(sorted({each.sheet for each in lock.owed})) or 'none does'}.",
             "See: twice spec changed",
             sheet=number,
         )
     tier = workspace.situation().tier
-    if any(each.breaks for each in owed) and tier >= Tier.M:
+    breaking = next((each.because for each in owed if each.breaks), None)
+    if breaking is not None and tier >= Tier.M:
         raise BumpRefused(
-            f"The change of sheet {because} breaks the class, so sheet {number} cannot be left as it is.",
+            f"The change of sheet {breaking} breaks the class, so sheet {number} cannot be left as it is.",
             f"Expected it to be written anew, from tier M on; the tier is {tier}.",
             f"Read it again, mend it, and move its version: twice spec bump {number}",
             sheet=number,
         )
-    said = {"sheet": number, "because": because, "reason": reason}
-    left = tuple(each for each in lock.owed if each not in owed)
-    return replace(lock, owed=left, acknowledged=(*lock.acknowledged, said))
+    causes = sorted({each.because for each in owed})
+    said = ({"sheet": number, "because": because, "reason": reason} for because in causes)
+    left = tuple(each for each in lock.owed if each.sheet != number)
+    return replace(lock, owed=left, acknowledged=(*lock.acknowledged, *said))

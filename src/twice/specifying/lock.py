@@ -109,7 +109,7 @@ def read_lock(path: Path) -> Lock:
         return SheetRefused(
             f"{path} is no lock of a specification: {why}.",
             f"Expected the JSON document that twice wrote, format {FORMAT!r}.",
-            f"Take it from version control: git checkout -- {path}; where there is none: rm {path} && twice spec lock",
+            f"Take it from version control: git checkout -- {path}; where there is none: rm {path} && twice spec bump",
             path=str(path),
         )
 

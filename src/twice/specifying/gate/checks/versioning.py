@@ -34,7 +34,7 @@ def _sheets(facts: Facts) -> Iterator[str]:
         where = f"sheet {number}" if sheet is None else f"{sheet.path}:{sheet.line_of('version')}"
         keys = ", ".join(dict.fromkeys(each.key for each in told.found))
         if told.state == "new":
-            yield f"{where}: it is in no lock yet: twice spec lock"
+            yield f"{where}: it is in no lock yet: twice spec bump"
         elif told.state == "gone":
             yield f"{where}: it is gone since version {told.locked}"
         elif told.state == "changed":

@@ -58,9 +58,7 @@ def _print(moved: list[SheetChange], owed: tuple[Owed, ...]) -> None:
         print(f"{due.sheet} owes a new version to {due.because} ({due.row}): {due.what}")
     checks = sorted({check for each in moved for check in each.checks})
     steps = [
-        f"twice spec lock {each.number}"
-        if each.state == "new"
-        else f"twice spec bump {each.number} --{each.needed.word}"
+        f"twice spec bump {each.number}" + (f" --{each.needed.word}" if each.state != "new" else "")
         for each in moved
         if each.state in {"new", "changed"} or not each.is_honest
     ]
