@@ -1,7 +1,7 @@
 """What determinism costs a program, as a value: figures with their spread, the budget, JSON and text.
 
 A figure is a median with the lowest and the highest round; differences are taken round by round. A percentage is
-told only where its spread carries it: where zero lies within, the rule is not told from none.
+told only where its spread carries it.
 
 Invariant: the same runs give the same bytes, and a budget that lies within the spread is never judged.
 """
@@ -69,9 +69,11 @@ class Spread:
         return cls(statistics.median(samples), min(samples), max(samples))
 
     @property
-    def is_told_from_none(self) -> bool:
-        """Whether every round lies on the same side of zero."""
-        return self.lowest > 0 or self.highest < 0
+    def carries_figure(self) -> bool:
+        """Whether every round lies on one side of zero, and they lie closer together than the median to zero."""
+        # The side alone would not do: two rounds of pure noise agree on it every second time.
+        is_one_sided = self.lowest > 0 or self.highest < 0
+        return is_one_sided and self.highest - self.lowest < abs(self.median)
 
     def to_json(self, digits: int) -> dict[str, float]:
         """Plain values, rounded; whole numbers where ``digits`` is 0."""
@@ -87,7 +89,7 @@ class Spread:
         median, low, high = (
             f"{each:+,.{digits}f}" for each in (self.median, self.lowest, self.highest)
         )
-        if self.is_told_from_none:
+        if self.carries_figure:
             return f"{median} % ({low} to {high})"
         return f"not measurable ({low} to {high} %)"
 
@@ -178,7 +180,7 @@ def judge(
         rules: what each of them adds.
         too_short: whether the bare run is so short that its percentages say nothing.
     """
-    what = "recording adds" if adds.is_told_from_none else "what recording adds is"
+    what = "recording adds" if adds.carries_figure else "what recording adds is"
     said = f"{what} {adds.to_percent()}"
     if budget_percent is None:
         return BudgetJudgement("no-budget", f"{said}; no budget is declared")
