@@ -96,7 +96,7 @@ def test_the_way_from_the_first_question_to_a_lock(begun: Project) -> None:
     text = begun.sheet("00").read_text("utf-8").replace('why: "?"', 'why: "it is a small example"')
     begun.sheet("00").write_text(text, encoding="utf-8")
     assert "04-snapshot-strategy.md" in begun.spec("add")
-    assert "locked 00, 01, 02, 03" in begun.spec("lock", code=1)
+    assert "locked 00, 01, 02, 03" in begun.spec("bump", code=1)
     begun.spec("consolidate")
 
     cited = begun.spec("show", "99", "--cite")
@@ -183,9 +183,7 @@ def test_a_change_is_told_bumped_followed_and_paid(begun: Project) -> None:
     assert "too small" in begun.spec("bump", "02", "--minor", code=2)
     assert "02: 0.1.0 -> 1.0.0, breaks the class" in begun.spec("bump", "02")
     assert "03 owes a new version" in begun.spec("status", code=1)
-    assert "cannot be left as it is" in begun.spec(
-        "ack", "03", "--of", "02", "--reason", "x", code=2
-    )
+    assert "cannot be left as it is" in begun.spec("bump", "03", "--unchanged", "x", code=2)
 
     begun.spec("bump", "03")
 
@@ -195,7 +193,7 @@ def test_a_change_is_told_bumped_followed_and_paid(begun: Project) -> None:
 @pytest.mark.integration
 @pytest.mark.parametrize(
     "words",
-    [("status",), ("changed",), ("fill",), ("lock",), ("tier",), ("add",), ("consolidate",)],
+    [("status",), ("changed",), ("fill",), ("bump",), ("add",), ("consolidate",)],
 )
 def test_without_sheets_every_action_says_how_to_begin(
     project: Project, words: tuple[str, ...]
@@ -275,10 +273,10 @@ def test_a_second_beginning_is_refused(begun: Project) -> None:
     ("words", "what"),
     [
         (("show", "77"), "There is no sheet '77'"),
-        (("bump", "02", "--answer", "x=maybe"), "neither yes nor no"),
-        (("changed", "--event", "99.nothing"), "There is no row '99.nothing'"),
-        (("ack", "05", "--of", "04", "--reason", " "), "The reason is empty"),
-        (("ack", "05", "--of", "04", "--reason", "x"), "Sheet 05 owes nothing to sheet 04"),
+        (("bump", "05", "--unchanged", " "), "The reason is empty"),
+        (("bump", "05", "--unchanged", "x"), "Sheet 05 owes nothing"),
+        (("bump", "--major"), "are for one sheet"),
+        (("bump", "02", "--promote"), "are for one sheet"),
         (("show", "07"), "has no sheet 07"),
         (("status", "--project", "nowhere"), "nowhere is no folder"),
         (("fill", "--record", "nothing.twice"), "nothing.twice"),
@@ -305,7 +303,7 @@ def test_the_first_sheet_comes_back_as_the_error_says(begun: Project) -> None:
 
 
 @pytest.mark.integration
-def test_a_lock_that_is_none_is_laid_anew_as_the_error_says(begun: Project) -> None:
+def test_a_lock_that_is_none_is_locked_again_as_the_error_says(begun: Project) -> None:
     begun.spec("bump", "02")
     (begun.folder / FOLDER / "spec.lock").write_text("<<<<<<<\n", encoding="utf-8")
 
@@ -313,9 +311,9 @@ def test_a_lock_that_is_none_is_laid_anew_as_the_error_says(begun: Project) -> N
 
     assert f"{FOLDER}/spec.lock is no lock" in said
     assert "rm " in said
-    assert "twice spec lock --anew" in said
+    assert "twice spec bump" in said
     (begun.folder / FOLDER / "spec.lock").unlink()
-    begun.spec("lock", "--anew", "lost in a merge", code=1)
+    begun.spec("bump", code=1)
 
 
 @pytest.mark.integration
@@ -324,7 +322,7 @@ def test_locking_tells_which_sheets_changed_since(begun: Project) -> None:
     begun.say("02", 'derivation: "?"', 'derivation: "rule 1"')
     before = begun.bytes()
 
-    said = begun.spec("lock", "02", code=1)
+    said = begun.spec("bump", code=1)
 
     assert "02 changed since it was locked: derivation" in said
     assert "twice spec bump 02" in said
@@ -351,24 +349,16 @@ def test_a_next_step_is_one_that_does_something(begun: Project) -> None:
 
 
 @pytest.mark.integration
-def test_an_event_names_its_cause_and_its_checks(begun: Project) -> None:
-    said = begun.spec("changed", "--event", "12.counterexample", "--cause", "03", code=1)
-
-    assert "re-emit 03" in said
-    assert "twice gate --only 4,9,16" in said
-
-
-@pytest.mark.integration
 def test_a_tier_that_is_forced_is_promoted(begun: Project) -> None:
     begun.say("01", 'scope: "?"', 'scope: "cross-host"')
 
-    assert "forced L" in begun.spec("tier", code=1)
-    begun.spec("tier", "--promote")
+    assert "forced L" in begun.spec("status", code=1)
+    begun.spec("bump", "--promote")
 
     assert all('tier: "L"' in begun.sheet(number).read_text("utf-8") for number in ("00", "01"))
 
 
 @pytest.mark.integration
 def test_json_is_one_document(begun: Project) -> None:
-    for words, code in ((("status",), 1), (("changed",), 1), (("tier",), 0), (("show", "01"), 0)):
+    for words, code in ((("status",), 1), (("changed",), 1), (("show", "01"), 0)):
         assert json.loads(begun.spec(*words, "--json", code=code))["format"] == "twice.spec/1"

@@ -14,13 +14,13 @@ from typing import Final
 
 from twice.errors import BumpRefused
 from twice.specifying.artifact import SCHEMA, Artifact, read_artifact
+from twice.specifying.changes import Step, find_step, move_version
 from twice.specifying.frontmatter import Row, Value, written
 from twice.specifying.kinds import UNKNOWN
 from twice.specifying.lock import Lock
 from twice.specifying.schema import COMMON
 from twice.specifying.sheets import SHEETS
 from twice.specifying.templates import FIRST_VERSION
-from twice.specifying.versions import Step, Version
 from twice.specifying.workspace import FOLDER, Workspace
 
 _RULE: Final = (
@@ -132,10 +132,10 @@ def _version(before: Artifact | None, now: list[Row]) -> str:
     for row in now:
         number, version = str(row["id"]), str(row["version"])
         if then.get(number):
-            step = Version.parse(version).step_from(Version.parse(then[number]))
+            step = find_step(then[number], version)
             moved = digests.get(number) != row["digest"]
             furthest = max(furthest, step, Step.PATCH if moved else Step.NONE)
-    return str(Version.parse(before.version or FIRST_VERSION).after(furthest))
+    return move_version(before.version or FIRST_VERSION, furthest)
 
 
 def _body(workspace: Workspace, sheets: list[Artifact]) -> str:

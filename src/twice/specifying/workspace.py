@@ -13,7 +13,7 @@ from typing import Final
 
 from twice.errors import SheetRefused, SheetVersion, SpecForeign, WorkspaceRefused
 from twice.specifying.artifact import Artifact, decoded, look_at
-from twice.specifying.graph.edges import EDGES
+from twice.specifying.change_table import EDGES
 from twice.specifying.refusing import together
 from twice.specifying.sheets import SHEETS
 from twice.specifying.tiers import Situation, Tier, Trait, required

@@ -16,8 +16,7 @@ from typing import Any
 from gatesystems import AT_ONCE, COST, HERD, VECTOR, Heads, costs, locked, recorded
 
 from twice.foundation.determinism_class import Predicate
-from twice.specifying.graph.changes import Owed
-from twice.specifying.lock import read_lock
+from twice.specifying.lock import Owed, read_lock
 from twice.specifying.workspace import FOLDER
 from twice.testing.examples import Example, Kept, keep
 
@@ -159,7 +158,7 @@ def _kept(project: Path) -> None:
 def _owed(project: Path) -> None:
     path = project / FOLDER / "spec.lock"
     lock = read_lock(path)
-    owed = Owed("06", "05", "05.compare-points", "the replay loop emits them", "", breaks=False)
+    owed = Owed("06", "05", "05.compare-points", "the replay loop emits them", breaks=False)
     path.write_text(replace(lock, owed=(owed,)).text(), encoding="utf-8")
 
 
@@ -320,7 +319,7 @@ BREAKS = (
         files=replaced_in("tests/test_laws.py", "(3, 5)\n", "(4, 5)\n"),
     ),
     Break(16, "a database that is not there", sheets=says("12", database="tests/nowhere")),
-    Break(17, "a cost that was guessed", sheets=row("13", "rules", 0, performance="about nothing")),
+    Break(17, "a cost that was guessed", sheets=row("13", "rules", 0, rule="snapshot")),
     Break(17, "a budget that is broken", sheets=says("13", budget_percent=5)),
     Break(
         17, "something crosses as itself", sheets=row("13", "boundary", 0, crosses_as="whatever")

@@ -17,7 +17,7 @@ from twice.recording.cadence import parse_cadence
 from twice.recording.environment import measure_versions
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record
-from twice.specifying.changing import locked_as
+from twice.specifying.changes import to_lock_entry
 from twice.specifying.draws import first_draws
 from twice.specifying.frontmatter import written
 from twice.specifying.gate.gathering.bench import Bench
@@ -279,8 +279,6 @@ def heads_at(tier: str) -> Heads:
             "rules": [
                 {
                     "rule": "snapshots",
-                    "performance": "4 %",
-                    "storage": "300 bytes a tick",
                     "library": "none",
                     "refactoring": "two methods a component",
                     "operations": "none",
@@ -412,7 +410,7 @@ def locked(project: Path) -> None:
     lock = Lock()
     for number, sheet in workspace.artifacts.items():
         if number != "99":
-            lock = lock.with_sheet(number, locked_as(sheet))
+            lock = lock.with_sheet(number, to_lock_entry(sheet))
     (project / FOLDER / "spec.lock").write_text(lock.text(), encoding="utf-8")
 
 

@@ -505,7 +505,7 @@ def test_a_sheet_in_no_lock_is_told_with_the_command(tmp_path: Path) -> None:
 
     judged = judge(BY_NUMBER[9], known)
 
-    assert all(fault.endswith("it is in no lock yet: twice spec lock") for fault in judged.faults)
+    assert all(fault.endswith("it is in no lock yet: twice spec bump") for fault in judged.faults)
     assert judged.evidence == ()
 
 

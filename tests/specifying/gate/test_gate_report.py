@@ -24,8 +24,7 @@ from twice.specifying.gate.judging import judge
 from twice.specifying.gate.outcome import Judged, Outcome
 from twice.specifying.gate.plan import plan_of
 from twice.specifying.gate.report import Report, Result, lines
-from twice.specifying.graph.changes import Owed
-from twice.specifying.lock import read_lock
+from twice.specifying.lock import Owed, read_lock
 from twice.specifying.workspace import FOLDER, open_workspace
 from twice.surfaces.codefacts import read_code
 
@@ -255,7 +254,7 @@ def test_a_waiver_that_ended_makes_the_report_stale(kept: Kept, tmp_path: Path) 
 
 def test_a_lock_that_owes_moves_the_report(gated: Path) -> None:
     path = gated / FOLDER / "spec.lock"
-    owed = Owed("06", "05", "05.compare-points", "it emits them", "", breaks=False)
+    owed = Owed("06", "05", "05.compare-points", "it emits them", breaks=False)
     path.write_text(replace(read_lock(path), owed=(owed,)).text(), encoding="utf-8")
 
     assert last_report(gated, TODAY).moved == (f"{FOLDER}/spec.lock",)

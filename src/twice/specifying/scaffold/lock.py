@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from twice.errors import SheetRefused
 from twice.foundation.digests import Digest, digest_bytes
-from twice.specifying.locks import read_document
+from twice.specifying.lock import read_document
 from twice.specifying.scaffold.reader import digest_fact
 from twice.specifying.workspace import FOLDER, Workspace
 

@@ -18,8 +18,6 @@ SHEET: Final = Sheet(
             Rows(
                 (
                     Column("rule", like="snapshots"),
-                    Column("performance", like="+1.2 % wall"),
-                    Column("storage", like="+900 bytes"),
                     Column("library", like="none"),
                     Column("refactoring", like="an hour"),
                     Column("operations", like="none"),
@@ -28,8 +26,8 @@ SHEET: Final = Sheet(
                 least=1,
                 unique="rule",
             ),
-            "each rule's costs; performance and storage as twice cost measured them",
-            decides=False,  # Figures move with every measurement; what was given up stands in trades.
+            "what each rule costs people; what it costs in time and bytes stands in the measured file",
+            decides=False,  # Rules come and go with every measurement; what was given up stands in trades.
         ),
         Item("measured", Text(), "the file that twice cost wrote", decides=False),
         Item("justification", Text(), "why this tier and no other"),
@@ -59,6 +57,11 @@ SHEET: Final = Sheet(
         ),
         Item("budget_percent", Whole(0, 10_000), "how much slower a recorded run may be", like=50),
         Item("breach", Text(), "what is done when the budget is broken, and which sheet answers"),
-        Item("unmeasured", Many(), "rules that could not be toggled here, with the reason", None),
+        Item(
+            "unmeasured",
+            Many(),
+            "rules of your own that nothing can measure, each with the reason: NAME: why",
+            None,
+        ),
     ),
 )

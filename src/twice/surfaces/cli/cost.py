@@ -4,11 +4,11 @@
   twice cost a.twice --rounds 2 --rule "effects recorded"
   twice cost --list
 
-Every rule that can be switched off is: alone, against everything as declared, and against the bare program.
-Runs are made in fresh processes, round after round in another order, so the program runs many times, and does
-in earnest what it does: writes, requests, mails. Without --rule every rule is switched off, which is about two
-hundred short runs. Without a program, that of the record that sheet 01 names is measured.
---write keeps the figures in the specification: evidence/cost.json, and the measured cells of sheet 13.
+Every rule that can be switched off is, one at a time: what the run with everything takes more is its cost.
+Runs are made in fresh processes, round after round in another order, so the program runs thirty to eighty times, and
+does in earnest what it does: writes, requests, mails. Without --rounds there are 2 to 5, as many as fit into a minute.
+Without a program, that of the record that sheet 01 names is measured.
+--write keeps the figures in the specification, as evidence/cost.json; `twice spec fill` makes sheet 13 refer to them.
 
 Exit code 0 within the budget of sheet 13 or --budget, or where there is none; 1 beyond it; 2 when that could
 not be told, or wrong use.
@@ -27,15 +27,9 @@ from twice.recording.naming import is_record
 from twice.recording.recorder import master_seed
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
-from twice.specifying.costing.costing import (
-    ROUNDS,
-    chosen_rules,
-    making_of_record,
-    measure_cost,
-)
-from twice.specifying.costing.evidence import NUMBER, write_evidence
-from twice.specifying.costing.making import Making
-from twice.specifying.costing.rules import NOT_SWITCHED, RULES
+from twice.specifying.cost.measurement import measure_cost, read_variant
+from twice.specifying.cost.result import EVIDENCE, NUMBER, write_evidence
+from twice.specifying.cost.rules import NOT_SWITCHED, RULES, CostRule, RunVariant, choose_rules
 from twice.specifying.workspace import Workspace, find_workspace, open_workspace
 from twice.surfaces.cli.policies import add_policies, policies_of, variables_of
 from twice.surfaces.cli.showing import Doing, add_json, aligned, print_json
@@ -45,7 +39,6 @@ from twice.surfaces.cli.starting import (
     add_starting,
     config_of,
     program_of,
-    records_in,
     seed_of,
 )
 from twice.surfaces.cli.trusting import add_trust, trust_records
@@ -58,7 +51,9 @@ def arrange(parser: argparse.ArgumentParser) -> None:
     add_program(parser, "a program as `twice record` takes it, or a record")
     add_starting(parser, classes="bit-exact or logical")
     parser.add_argument(
-        "--rounds", type=int, default=ROUNDS, help=f"how often each run is made ({ROUNDS})"
+        "--rounds",
+        type=int,
+        help="how often each run is made; by default as a minute allows, 2 to 5",
     )
     parser.add_argument(
         "--rule", action="append", default=[], metavar="NAME", dest="rules",
@@ -83,17 +78,28 @@ def arrange(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, write down where asked to, and print."""
-    with trust_records(options, records_in(options)):
-        return _run(options)
-
-
-def _run(options: argparse.Namespace) -> int:
     if options.list:
         print("\n".join(_listed()))
         return 0
-    rules = chosen_rules(options.rules)
+    rules = choose_rules(options.rules)
     workspace = _workspace(options)
-    declared = _declared(options, workspace)
+    record = _record(options, workspace) if options.module is None else None
+    # The record that sheet 01 names is trusted like one that was typed.
+    with trust_records(options, [] if record is None else [Path(record)]):
+        return _measure(options, rules, workspace, record)
+
+
+def _measure(
+    options: argparse.Namespace,
+    rules: list[CostRule],
+    workspace: Workspace | None,
+    record: str | None,
+) -> int:
+    if record is None:
+        declared = _declared(options)
+    else:
+        _refuse_options_of_runs(options, record)
+        declared = read_variant(record)
     budget = _budget(options, workspace)
     with Doing() as doing:
         cost = measure_cost(
@@ -106,17 +112,17 @@ def _run(options: argparse.Namespace) -> int:
             progress=doing,
         )
     if options.write and workspace is not None:
-        paths = write_evidence(workspace.project, cost)
-        print(f"written: {', '.join(paths)}", file=sys.stderr)
+        write_evidence(workspace.project, cost)
+        print(f"written: {EVIDENCE}", file=sys.stderr)
     if options.json:
         print_json(cost.to_json())
         return cost.judgement.exit_code
     print(cost.to_text())
     if cost.judgement.result == "unknown":
         clock = "" if options.by == "cpu" else ", or with --by cpu"
-        print(f"next: the same, longer, with --rounds {options.rounds * 3}{clock}")
-    elif workspace is not None and not options.write:
-        print("next: the same with --write, then twice spec changed 13")
+        print(f"next: the same, longer, with --rounds {len(cost.everything) * 3}{clock}")
+    elif workspace is not None:
+        print("next: " + ("twice spec fill" if options.write else "the same with --write"))
     return cost.judgement.exit_code
 
 
@@ -127,12 +133,12 @@ def _workspace(options: argparse.Namespace) -> Workspace | None:
     if options.write and options.rules:
         raise UsageError(
             "--write was given together with --rule.",
-            "Expected all rules: the evidence is one measurement, and sheet 13 speaks of all of them.",
+            "Expected all rules: the evidence is one measurement of all of them.",
             "Leave --rule out, or --write.",
         )
     workspace = open_workspace(project_of(options))
     if options.write:
-        workspace.need(NUMBER, "that is where costs are written")
+        workspace.need(NUMBER, "it is what names the file of costs")
     return workspace
 
 
@@ -150,19 +156,14 @@ def _budget(options: argparse.Namespace, workspace: Workspace | None) -> int | N
     return said if isinstance(said, int) else None
 
 
-def _declared(options: argparse.Namespace, workspace: Workspace | None) -> Making:
+def _declared(options: argparse.Namespace) -> RunVariant:
     """Give the run with everything that holds in it."""
-    if options.module is None:
-        record = _record(options, workspace)
-        if record is not None:
-            _refuse_options_of_runs(options, record)
-            return making_of_record(record)
     policies = policies_of(options)
     if options.classes:
         policies["predicate"] = Predicate.parse(options.classes, "host")
     program = program_of(options, "cost")
     setup = Setup(program, master_seed(seed_of(options)), config_of(options), **policies)
-    return Making(setup, for_recording(os.environ, explicit=variables_of(options)))
+    return RunVariant(setup, for_recording(os.environ, explicit=variables_of(options)))
 
 
 def _record(options: argparse.Namespace, workspace: Workspace | None) -> str | None:

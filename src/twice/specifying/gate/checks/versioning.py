@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from twice.specifying.changing import changed
+from twice.specifying.changes import compare_sheet
 from twice.specifying.gate.check import Check
 from twice.specifying.gate.facts import Facts, there
 from twice.specifying.gate.outcome import Found
@@ -14,18 +14,13 @@ _WHOLE: Final = "99"  # made from the others when it is consolidated, not writte
 
 
 def _said(facts: Facts) -> Found:
-    faults = (*_sheets(facts), *_owed(facts), *_anew(facts), *_whole(facts))
+    faults = (*_sheets(facts), *_owed(facts), *_whole(facts))
     same = ", ".join(
         f"{number} {sheet.version}"
         for number, sheet in facts.workspace.artifacts.items()
-        if number != _WHOLE and changed(facts.workspace, facts.lock, number).state == "same"
+        if number != _WHOLE and compare_sheet(facts.workspace, facts.lock, number).state == "same"
     )
     told = [f"as they were when their versions moved: {same}"] if same else []
-    told += [
-        f"the lock of {number} was laid anew ({why}), and 99 was accepted with the sheet as it is"
-        for number, why in facts.lock.anew.items()
-        if _is_vouched(facts, number)
-    ]
     return Found(faults, tuple(told), firm=True)
 
 
@@ -35,11 +30,11 @@ def _sheets(facts: Facts) -> Iterator[str]:
         if sheet is not None and not sheet.version:
             yield f"{sheet.path}:{sheet.line_of('version')}: it has no version"
             continue
-        told = changed(facts.workspace, facts.lock, number)
+        told = compare_sheet(facts.workspace, facts.lock, number)
         where = f"sheet {number}" if sheet is None else f"{sheet.path}:{sheet.line_of('version')}"
         keys = ", ".join(dict.fromkeys(each.key for each in told.found))
         if told.state == "new":
-            yield f"{where}: it is in no lock yet: twice spec lock"
+            yield f"{where}: it is in no lock yet: twice spec bump"
         elif told.state == "gone":
             yield f"{where}: it is gone since version {told.locked}"
         elif told.state == "changed":
@@ -52,26 +47,6 @@ def _sheets(facts: Facts) -> Iterator[str]:
 def _owed(facts: Facts) -> Iterator[str]:
     for each in facts.lock.owed:
         yield f"sheet {each.sheet} has to be written anew because {each.because} changed: {each.what}"
-
-
-def _anew(facts: Facts) -> Iterator[str]:
-    """Tell of sheets whose lock has no past, and that nothing else speaks for."""
-    for number, why in facts.lock.anew.items():
-        if not _is_vouched(facts, number):
-            yield (
-                f"the lock of sheet {number} was laid anew ({why}): what it owed, and how far its version had "
-                f"to move, nobody knows; take the lock from version control, or move the sheet: "
-                f"twice spec bump {number} --patch"
-            )
-
-
-def _is_vouched(facts: Facts, number: str) -> bool:
-    """Whether sheet 99 was accepted with a sheet as it is, so that nothing was owed then."""
-    whole, sheet = facts.sheet(_WHOLE), facts.sheet(number)
-    if whole is None or sheet is None or whole.said("status") != "accepted":
-        return False
-    now = {"id": number, "version": sheet.version, "digest": str(sheet.digest())}
-    return now in whole.rows("sheets")
 
 
 def _shown(facts: Facts) -> Found:

@@ -1,7 +1,7 @@
 """What twice cost measured, read from its file.
 
-Read are ``rules`` (each with ``rule``, and ``performance`` and ``storage`` as texts), ``total_percent``,
-``program``, ``result``, ``budget``, and ``code`` (the digest of each source file that it was measured on).
+Read are ``rules`` (each with ``rule``, and ``performance`` and ``storage`` as texts), ``unmeasured`` (each with
+``rule`` and ``reason``), ``total_percent``, ``program``, ``result``, ``budget``, and ``code`` (the digest of each source file that it was measured on).
 
 Invariant: figures are only read here; a file that holds none is no evidence.
 """
@@ -40,7 +40,10 @@ def gather_costs(bench: Bench) -> Costs | Unavailable:
     result, budget = document.get("result"), document.get("budget")
     percent = budget.get("percent") if isinstance(budget, dict) else None
     return Costs(
-        rules=dict(_rules(document.get("rules"))),
+        rules={
+            **_rules(document.get("unmeasured"), ("reason",)),
+            **_rules(document.get("rules"), ("performance", "storage")),
+        },
         total_percent=_number(document.get("total_percent")),
         changed=tuple(
             path for path, digest in code if _digest(bench.project / str(path)) != digest
@@ -62,13 +65,13 @@ def _number(said: object) -> float | None:
         return None
 
 
-def _rules(listed: object) -> list[tuple[str, dict[str, str]]]:
+def _rules(listed: object, keys: tuple[str, ...]) -> dict[str, dict[str, str]]:
     rows = listed if isinstance(listed, list) else []
-    return [
-        (str(row["rule"]), {key: str(row.get(key, "")) for key in ("performance", "storage")})
+    return {
+        str(row["rule"]): {key: str(row.get(key, "")) for key in keys}
         for row in rows
         if isinstance(row, dict) and "rule" in row
-    ]
+    }
 
 
 def _digest(path: Path) -> str:

@@ -22,14 +22,11 @@ from twice.surfaces.cli.grouping import arrange_actions, run_action
 ACTIONS: Final[dict[str, str]] = {
     "init": "ask what is needed, and lay down the first sheets, or say that none are",
     "add": "lay down the sheets that the tier needs, once the first ones say enough",
-    "status": "which sheets are there, what they do not say yet, what is owed",
+    "status": "which sheets are there, what they do not say yet, what is owed, which tier they force",
     "show": "print a sheet: as it is, as it would begin, or to be cited",
     "fill": "read from records, environment and code what sheets leave open",
-    "tier": "the declared tier, and what forces another",
     "changed": "what changed since versions were last moved, and what follows",
-    "bump": "move a sheet's version, as far as its changes need",
-    "ack": "leave a sheet as it is although another changed, with the reason",
-    "lock": "lock sheets that are new",
+    "bump": "lock sheets that are new; move a sheet's version, as far as its changes need",
     "consolidate": "write sheet 99: the versions it stands for, and the gate that passed",
 }
 

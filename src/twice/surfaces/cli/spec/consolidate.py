@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from twice.foundation.digests import digest_bytes
-from twice.specifying.changing import locked_as
+from twice.specifying.changes import to_lock_entry
 from twice.specifying.consolidating import Passed, consolidated, names, refuse_unmoved
 from twice.specifying.gate.gate import last_report, report_path
 from twice.specifying.gate.report import Result
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     sheet = consolidated(workspace, passed, findings_by_sheet(workspace))
     after = replace(workspace, artifacts={**workspace.artifacts, "99": sheet})
     save(workspace, after)
-    save_lock(workspace, lock, lock.with_sheet("99", locked_as(sheet)))
+    save_lock(workspace, lock, lock.with_sheet("99", to_lock_entry(sheet)))
     told = {
         "format": FORMAT,
         "path": shown(workspace, sheet.path),

@@ -1,4 +1,4 @@
-"""What the actions share: which project, its sheets and lock, answers, and printing them.
+"""What the actions share: which project, its sheets and lock, and printing them.
 
 Invariant: paths that are printed are as short as the person's own.
 """
@@ -6,7 +6,7 @@ Invariant: paths that are printed are as short as the person's own.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from twice.errors import UsageError
@@ -79,22 +79,3 @@ def number_of(said: str) -> str:
             f"There is no sheet {said!r}.", f"Sheets: {names}.", "See: twice spec status"
         )
     return number
-
-
-def answers_of(given: Sequence[str]) -> Mapping[str, bool]:
-    """Read ``--answer QUESTION=yes``.
-
-    Raises:
-        UsageError: E-USE-001: it is neither yes nor no.
-    """
-    found = {}
-    for each in given:
-        question, _, said = each.partition("=")
-        if said not in {"yes", "no"}:
-            raise UsageError(
-                f"--answer {each} is neither yes nor no.",
-                "Expected QUESTION=yes or QUESTION=no.",
-                "twice spec changed prints the questions, for example --answer 06.capability=no",
-            )
-        found[question] = said == "yes"
-    return found

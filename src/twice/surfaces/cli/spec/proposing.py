@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from twice.recording.runrecord import RunRecord
+from twice.specifying.cost.result import propose_costs
 from twice.specifying.filling.filling import Filled, filled
 from twice.specifying.filling.from_environment import from_environment
 from twice.specifying.filling.from_presence import against, from_presence
@@ -57,6 +58,7 @@ def _read(workspace: Workspace, place: Path | None, denied: list[str]) -> Iterat
         yield from from_presence(workspace, shown, f"read from {named}")
         denied += (f"{each}, in {named}" for each in against(workspace, shown))
     yield from from_code(workspace)
+    yield from propose_costs(workspace)
 
 
 def _inside(workspace: Workspace, place: Path) -> str:

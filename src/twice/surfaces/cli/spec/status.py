@@ -1,9 +1,10 @@
-"""Say which sheets are there, what they leave open, what changed and what is owed.
+"""Say which sheets are there, what they leave open, what changed, what is owed, and which tier they force.
 
   twice spec status
   twice spec status --json
 
-Exit code 0 when every sheet that the tier needs is there and says what it has to, and nothing is owed; 1 otherwise.
+A sheet that says more than its tier holds forces the tier up; that is a promotion and never waived: twice spec bump --promote.
+Exit code 0 when every sheet that the tier needs is there and says what it has to, nothing is owed, and the tier holds; 1 otherwise.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from twice.specifying.changing import changed
+from twice.specifying.changes import compare_sheet
 from twice.specifying.filling.filling import unknown
 from twice.specifying.lock import Lock
-from twice.specifying.promotion import forced_tier
+from twice.specifying.promotion import cap, forced_tier, forces, needed_at
 from twice.specifying.sheets import SHEETS
 from twice.specifying.tiers import required
 from twice.specifying.workspace import Workspace
@@ -40,7 +41,9 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(told, every=options.open)
     settled = all(not each["open"] and each["state"] != "absent" for each in told["sheets"])
-    return 0 if settled and not lock.owed else 1
+    capped, declared = cap(workspace), workspace.situation().tier
+    holds = forced_tier(workspace) == declared and not (capped and declared > capped.tier)
+    return 0 if settled and holds and not lock.owed else 1
 
 
 def _told(workspace: Workspace, lock: Lock) -> dict[str, Any]:
@@ -60,7 +63,7 @@ def _told(workspace: Workspace, lock: Lock) -> dict[str, Any]:
             "version": there.version if there else "",
             "status": there.said("status") if there else "",
             "required": number in needed,
-            "state": changed(workspace, lock, number).state if there else "absent",
+            "state": compare_sheet(workspace, lock, number).state if there else "absent",
             "open": open_keys.get(number, []),
         })  # fmt: skip
     return {
@@ -68,6 +71,11 @@ def _told(workspace: Workspace, lock: Lock) -> dict[str, Any]:
         "component": workspace.component(),
         "tier": situation.tier.value,
         "forced": forced_tier(workspace).value,
+        "forces": [
+            {"tier": each.tier.value, "sheet": each.sheet, "key": each.key, "why": each.why, "caps": each.caps}
+            for each in forces(workspace)
+        ],
+        "missing": list(needed_at(workspace, forced_tier(workspace))),
         "sheets": sheets,
         "owed": [{"sheet": each.sheet, "because": each.because, "row": each.row, "what": each.what} for each in lock.owed],
         "next": _next(workspace, sheets, lock),
@@ -77,11 +85,13 @@ def _told(workspace: Workspace, lock: Lock) -> dict[str, Any]:
 def _next(workspace: Workspace, sheets: list[dict[str, Any]], lock: Lock) -> list[str]:
     steps: list[str] = []
     absent = [each["sheet"] for each in sheets if each["state"] == "absent"]
+    if forced_tier(workspace) > workspace.situation().tier:
+        steps.append("twice spec bump --promote")
     steps += completing(workspace)
     if any(each["state"] == "changed" for each in sheets):
         steps.append("twice spec changed")
     if not steps and any(each["state"] == "new" for each in sheets):
-        steps.append("twice spec lock")
+        steps.append("twice spec bump")
     if not steps and absent:
         steps.append("twice spec consolidate")
     if lock.owed:
@@ -92,12 +102,12 @@ def _next(workspace: Workspace, sheets: list[dict[str, Any]], lock: Lock) -> lis
 
 
 def _print(told: dict[str, Any], *, every: bool) -> None:
-    forced = (
-        ""
-        if told["forced"] == told["tier"]
-        else f"; its sheets need {told['forced']}: twice spec tier"
-    )
-    print(f"{told['component']}: tier {told['tier']}{forced}")
+    is_forced = told["forced"] != told["tier"]
+    print(f"{told['component']}: tier {told['tier']}" + f", forced {told['forced']}" * is_forced)
+    for each in told["forces"]:
+        if is_forced or each["caps"]:
+            how = "caps it at" if each["caps"] else "needs"
+            print(f"  {each['sheet']}.{each['key']} {how} {each['tier']}: {each['why']}")
     rows = [
         (
             each["sheet"],

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from twice.errors import TwiceError
 from twice.specifying.consolidating import CONSOLIDATION
+from twice.specifying.cost.result import EVIDENCE as COSTS
 from twice.specifying.filling.filling import unknown
 from twice.specifying.gate.gate import EVIDENCE
 from twice.specifying.laying import waits
@@ -37,17 +38,12 @@ def completing(workspace: Workspace) -> Iterator[str]:
         yield "twice spec fill"
     if opened & _RECORDED and not fills:
         yield from _recording(workspace)
-    unmeasured = {each for each in opened & _MEASURED if _is_unsaid(workspace, *each)}
+    measured = (workspace.project / COSTS).is_file()
+    unmeasured = set() if measured else opened & _MEASURED
     if unmeasured and not opened & _RECORDED:
         yield "twice cost --write"
     if opened - unmeasured - _RECORDED:
         yield "write what is open: twice spec status --open"
-
-
-def _is_unsaid(workspace: Workspace, number: str, key: str) -> bool:
-    """Whether nothing at all is said of a key; cells that are open in a list are for people."""
-    sheet = workspace.get(number)
-    return sheet is not None and sheet.get(key) is None
 
 
 def may_fill(workspace: Workspace) -> bool:

@@ -1,16 +1,21 @@
-"""Each row of the re-emission tables, by a change of a sheet that is it, and what follows from it."""
+"""Each row of the table of changes, by a change of a sheet that is it, and what follows from it."""
 
 from __future__ import annotations
 
 import pytest
 from sheets_written import artifact
 
-from twice.specifying.graph.changes import Change, Ground, changes, event, step_needed
-from twice.specifying.graph.edges import EDGES, dependents, downstream
-from twice.specifying.graph.rows import ROWS
-from twice.specifying.graph.workflows import WORKFLOWS, checks_for
+from twice.specifying.change_table import EDGES, ROWS, list_dependents, list_downstream
+from twice.specifying.changes import (
+    Change,
+    ChangeContext,
+    SheetChange,
+    Step,
+    find_step,
+    list_changes,
+    move_version,
+)
 from twice.specifying.sheets import SHEETS
-from twice.specifying.versions import Step, Version
 
 PRESENT = tuple(SHEETS)
 
@@ -29,7 +34,7 @@ FILES = {
     "substitutable": True,
 }
 
-# sheet, key, before, after, row, sheets to write anew (the workflows' included), whether the class breaks
+# sheet, key, before, after, row, sheets to write anew, whether the class breaks
 TABLE = [
     ("01", "class", "logical", "bit-exact", "01.class", "02 03 04 05 06 07 08 09 10 11 12 13", True),
     ("02", "names", [{"stream": "a", "component": "a"}], [{"stream": "a", "component": "a"}, {"stream": "b", "component": "b"}], "02.propagation", "03 05 06 12", True),
@@ -58,9 +63,19 @@ TABLE = [
 ]  # fmt: skip
 
 
-def only(found: tuple[Change, ...]) -> Change:
-    assert len(found) == 1, found
-    return found[0]
+def only(
+    sheet: str,
+    key: str,
+    before: object,
+    after: object,
+    context: ChangeContext = ChangeContext(present=PRESENT),
+) -> Change:
+    (change,) = list_changes(sheet, {key: before}, {key: after}, context)
+    return change
+
+
+def told(change: Change) -> SheetChange:
+    return SheetChange(change.sheet, "changed", (change,), "1.0.0", "1.0.0")
 
 
 def owed(change: Change) -> str:
@@ -75,37 +90,26 @@ def owed(change: Change) -> str:
 def test_a_change_is_the_row_that_lists_it(
     sheet: str, key: str, before: object, after: object, row: str, sheets: str, breaks: bool
 ) -> None:
-    change = only(changes(sheet, {key: before}, {key: after}, Ground(present=PRESENT)))
+    change = only(sheet, key, before, after)
 
     assert (change.row, owed(change), change.breaks) == (row, sheets, breaks)
-    assert step_needed((change,)) is (Step.MAJOR if breaks else Step.MINOR)
-
-
-@pytest.mark.parametrize(
-    ("row", "cause", "sheets"), [("12.counterexample", "03", "03"), ("13.relaxed", "08", "08")]
-)
-def test_an_event_leads_to_its_cause(row: str, cause: str, sheets: str) -> None:
-    change = event(row, Ground(present=PRESENT, cause=cause))
-
-    assert (owed(change), change.breaks) == (sheets, True)
+    assert told(change).needed is (Step.MAJOR if breaks else Step.MINOR)
 
 
 def test_a_relaxed_rule_is_seen_in_its_trades() -> None:
-    change = only(
-        changes("13", {"trades": []}, {"trades": [{"chosen": "fast"}]}, Ground(present=PRESENT))
-    )
+    change = only("13", "trades", [], [{"chosen": "fast"}])
 
-    assert (change.row, change.breaks) == ("13.relaxed", True)
+    assert (change.row, change.breaks, change.owed) == ("13.relaxed", True, ())
 
 
 def test_every_row_has_a_test_here() -> None:
-    tested = {row for *_, row, _, _ in TABLE} | {"12.counterexample", "13.relaxed", "00.tier"}
+    tested = {row for *_, row, _, _ in TABLE} | {"13.relaxed", "00.tier"}
 
     assert {row.id for row in ROWS} == tested
 
 
 def test_the_tier_of_00_concerns_01_and_13() -> None:
-    change = only(changes("00", {"tier": "S"}, {"tier": "M"}, Ground(present=PRESENT)))
+    change = only("00", "tier", "S", "M")
 
     assert (change.row, change.breaks) == ("00.tier", True)
     assert {"01", "13"} <= set(owed(change).split())
@@ -116,61 +120,50 @@ def test_whatever_is_not_listed_breaks_the_class(sheet: str) -> None:
     listed = {key for row in ROWS if row.sheet == sheet for key in row.keys}
     keys = [item.key for item in SHEETS[sheet].items if item.decides and item.key not in listed]
     for key in [*keys, *([] if "text" in listed else ["text"])]:
-        change = only(changes(sheet, {key: "a"}, {key: "b"}, Ground(present=PRESENT)))
+        change = only(sheet, key, "a", "b")
 
         assert (change.row, change.breaks) == ("unlisted", True)
-        assert set(owed(change).split()) == set(dependents(sheet)) - {"99"}
+        assert set(owed(change).split()) == set(list_dependents(sheet)) - {"99"}
 
 
 @pytest.mark.parametrize("tolerated", ["retention", "05.retention"])
 def test_01_tolerates_a_change_by_name(tolerated: str) -> None:
-    ground = Ground(frozenset({tolerated}), present=PRESENT)
+    context = ChangeContext(frozenset({tolerated}), present=PRESENT)
 
-    change = only(changes("05", {"retention": "a"}, {"retention": "b"}, ground))
+    change = only("05", "retention", "a", "b", context)
 
     assert (change.breaks, owed(change)) == (False, "")
-    assert step_needed((change,)) is Step.PATCH
+    assert told(change).needed is Step.PATCH
 
 
 def test_01_tolerates_no_change_of_itself_and_no_other_sheets_key() -> None:
-    itself = Ground(frozenset({"text", "tolerates", "01.text"}), present=PRESENT)
-    another = Ground(frozenset({"04.retention"}), present=PRESENT)
+    itself = ChangeContext(frozenset({"text", "tolerates", "01.text"}), present=PRESENT)
+    another = ChangeContext(frozenset({"04.retention"}), present=PRESENT)
 
-    assert only(changes("01", {"text": "a"}, {"text": "b"}, itself)).breaks
-    assert only(changes("05", {"retention": "a"}, {"retention": "b"}, another)).breaks
+    assert only("01", "text", "a", "b", itself).breaks
+    assert only("05", "retention", "a", "b", another).breaks
 
 
 @pytest.mark.parametrize("name", ["cadence", "04.cadence"])
 def test_a_sheets_own_events_go_before_the_table(name: str) -> None:
-    ground = Ground(own={name: True}, present=PRESENT)
+    context = ChangeContext(own={name: True}, present=PRESENT)
 
-    change = only(changes("04", {"cadence": "tick"}, {"cadence": "episode"}, ground))
+    change = only("04", "cadence", "tick", "episode", context)
 
     assert change.breaks
     assert "class_breaking" in change.why
 
 
-def test_questions_count_as_yes_until_they_are_answered() -> None:
-    before, after = {"operations": []}, {"operations": [{"kind": "branching"}]}
-    no = {"06.capability": False, "06.capability.04": False}
-
-    asked = only(changes("06", before, after, Ground(present=PRESENT)))
-    answered = only(changes("06", before, after, Ground(answers=no, present=PRESENT)))
-
-    assert (asked.breaks, asked.asks, owed(asked)) == (True, "Is branching new?", "04 12")
-    assert (answered.breaks, answered.asks, owed(answered)) == (False, "", "12")
-
-
 def test_only_sheets_that_are_there_are_owed() -> None:
-    change = only(changes("04", {"cadence": "a"}, {"cadence": "b"}, Ground(present=("04", "05"))))
+    change = only("04", "cadence", "a", "b", ChangeContext(present=("04", "05")))
 
     assert owed(change) == "05"
 
 
 def test_the_graph_has_no_circle_and_01_is_under_all_but_00() -> None:
     for number in SHEETS:
-        assert number not in downstream(number)
-    assert set(downstream("01")) == set(SHEETS) - {"00", "01"}
+        assert number not in list_downstream(number)
+    assert set(list_downstream("01")) == set(SHEETS) - {"00", "01"}
     assert {below for _, below in EDGES} <= set(SHEETS)
 
 
@@ -190,15 +183,11 @@ def test_the_graph_has_no_circle_and_01_is_under_all_but_00() -> None:
         ("13.relaxed", {17}),
     ],
 )
-def test_a_workflow_runs_its_checks_again(row: str, checks: set[int]) -> None:
-    assert checks <= set(checks_for(row.partition(".")[0], (row,)))
+def test_a_row_runs_its_checks_again(row: str, checks: set[int]) -> None:
+    (listed,) = [each for each in ROWS if each.id == row]
+    change = Change(listed.sheet, "", None, None, row, listed.breaks, "", (), listed.checks)
 
-
-def test_workflows_name_rows_and_checks_that_there_are() -> None:
-    rows = {row.id for row in ROWS}
-    for workflow in WORKFLOWS:
-        assert set(workflow.rows) <= rows
-        assert set(workflow.checks) <= set(range(1, 18))
+    assert checks <= set(told(change).checks) <= set(range(1, 18))
 
 
 def test_keys_of_rows_are_keys_of_their_sheets_that_decide() -> None:
@@ -218,8 +207,6 @@ def test_keys_of_rows_are_keys_of_their_sheets_that_decide() -> None:
     ],
 )
 def test_versions_move_by_steps(before: str, step: Step, after: str) -> None:
-    moved = Version.parse(before).after(step)
-
-    assert str(moved) == after
-    assert moved.step_from(Version.parse(before)) is step
-    assert Version.parse(before).step_from(moved) is Step.NONE
+    assert move_version(before, step) == after
+    assert find_step(before, after) is step
+    assert find_step(after, before) is find_step(before, before) is Step.NONE

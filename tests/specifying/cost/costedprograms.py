@@ -1,4 +1,4 @@
-"""Programs whose cost is measured, and what they are measured with."""
+"""Programs whose cost is measured, what they are measured with, and costs on figures that were made up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from twice.recording.cadence import Cadence
 from twice.recording.naming import parse_program
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
-from twice.specifying.costing.making import Making
+from twice.specifying.cost.result import Cost, MeasuredRun, RuleCost, compute_overhead, judge
+from twice.specifying.cost.rules import NOT_SWITCHED, RULES, RunVariant
 
 SWARM = Path(__file__).parents[3] / "examples" / "swarm.py"
 COUNTER = """
@@ -72,9 +73,35 @@ def written(folder: Path, source: str, name: str = "program.py") -> Path:
     return path
 
 
-def declared(path: Path, *, ticks: int = 20, **policies: Any) -> Making:
+def declared(path: Path, *, ticks: int = 20, **policies: Any) -> RunVariant:
     """Give what a program's ``main`` is measured with."""
     config = {"ticks": ticks, **({"n": 4} if path == SWARM else {})}
     policies = {"cadence": Cadence("tick", 10), **policies}
     setup = Setup(parse_program(f"{path}:main"), Seed(7), config, **policies)
-    return Making(setup, for_recording({}, explicit=ZONES))
+    return RunVariant(setup, for_recording({}, explicit=ZONES))
+
+
+def run_of(seconds: float, size_bytes: int = 0) -> MeasuredRun:
+    """One run that was made up."""
+    return MeasuredRun(seconds, seconds, 0.3, 100, size_bytes)
+
+
+def made_cost(*names: str, budget_percent: int | None = None) -> Cost:
+    """Two equal rounds: a bare run of 1 s, everything 2 s, without each rule (snapshots by default) 1.5 s."""
+    everything, without, bare = ([run_of(each, size)] * 2 for each, size in
+                                 ((2.0, 3000), (1.5, 2000), (1.0, 0)))  # fmt: skip
+    off = compute_overhead(everything, without, bare)
+    overhead = compute_overhead(everything, bare, bare)
+    rules = [rule for rule in RULES if rule.name in (names or ("snapshots",))]
+    figures = [(rule, off["wall_percent"]) for rule in rules]
+    return Cost(
+        about={"program": "swarm.py:main", "code": {"swarm.py": "sha256:00"}},
+        by="wall",
+        everything=everything,
+        bare=bare,
+        overhead=overhead,
+        rules=[RuleCost(rule, off, same=True) for rule in rules],
+        unmeasured=NOT_SWITCHED[:1],
+        budget_percent=budget_percent,
+        judgement=judge(budget_percent, overhead["wall_percent"], figures),
+    )
