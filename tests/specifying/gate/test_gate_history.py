@@ -13,8 +13,8 @@ from gatesystems import Heads, laid, locked
 from twice.errors import BumpRefused
 from twice.specifying.consolidating import refuse_unmoved
 from twice.specifying.gate.checks import CHECKS
-from twice.specifying.gate.judging import judge
-from twice.specifying.gate.outcome import Outcome
+from twice.specifying.gate.model import CheckOutcome
+from twice.specifying.gate.runner import judge
 from twice.specifying.history import first_locked, history_of
 from twice.specifying.lock import Lock, read_lock
 from twice.specifying.workspace import FOLDER, Workspace, open_workspace
@@ -88,9 +88,11 @@ def test_a_lock_laid_anew_says_so_until_the_version_moves(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("status", "outcome"), [("draft", Outcome.FAIL), ("accepted", Outcome.PASS)]
+    ("status", "outcome"), [("draft", CheckOutcome.FAIL), ("accepted", CheckOutcome.PASS)]
 )
-def test_check_9_speaks_of_a_lock_laid_anew(tmp_path: Path, status: str, outcome: Outcome) -> None:
+def test_check_9_speaks_of_a_lock_laid_anew(
+    tmp_path: Path, status: str, outcome: CheckOutcome
+) -> None:
     heads = citing(workspace(tmp_path, "1.0.0"), status)
     known = facts(tmp_path, heads=heads)
 

@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from twice.specifying.gate.check import Check
-from twice.specifying.gate.facts import Facts
-from twice.specifying.gate.outcome import Judged, Outcome
+from twice.specifying.gate.model import Check, CheckOutcome, CheckResult, GateFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +41,9 @@ class Waiver:
         owner, *rest = (value for _, value in self.said)
         return f"waived by {owner} until {self.until}: {'; '.join(rest)}"
 
-    def refusal(self, check: Check, facts: Facts, *, firm: bool) -> str:
-        """Give why it does not hold; "" when it does."""
-        sheet = facts.sheet(self.sheet)
+    def find_refusal(self, check: Check, facts: GateFacts, *, firm: bool) -> str:
+        """Return why it does not hold; "" when it does."""
+        sheet = facts.spec.sheet(self.sheet)
         assert sheet is not None, "a waiver was read from a sheet"
         missing = [name for name, value in self.said if not value]
         if not check.is_waivable or firm:
@@ -61,8 +59,8 @@ class Waiver:
         return ""
 
 
-def waivers_of(facts: Facts, check: int) -> list[Waiver]:
-    """Give the waivers of a check, whichever sheet they stand in."""
+def read_waivers(facts: GateFacts, check: int) -> list[Waiver]:
+    """Return the waivers of a check, whichever sheet they stand in."""
     found = []
     for number, sheet in facts.workspace.artifacts.items():
         entry = sheet.head.entries.get("waivers")
@@ -79,27 +77,31 @@ def waivers_of(facts: Facts, check: int) -> list[Waiver]:
     return found
 
 
-def with_waivers(judged: Judged, check: Check, facts: Facts, *, firm: bool) -> Judged:
+def apply_waivers(
+    judged: CheckResult, check: Check, facts: GateFacts, *, firm: bool
+) -> CheckResult:
     """Apply the waivers of a check to what it came to."""
-    waivers = waivers_of(facts, check.id)
-    if judged.outcome is not Outcome.FAIL:
+    waivers = read_waivers(facts, check.id)
+    if judged.outcome is not CheckOutcome.FAIL:
         needless = tuple(f"{each.where}: the waiver is not needed" for each in waivers)
         return replace(judged, evidence=judged.evidence + needless)
     refused = []
     for each in waivers:
-        why = each.refusal(check, facts, firm=firm)
+        why = each.find_refusal(check, facts, firm=firm)
         if not why:
-            return replace(judged, outcome=Outcome.WAIVED, reason=f"{each.words} ({judged.reason})")
+            return replace(
+                judged, outcome=CheckOutcome.WAIVED, reason=f"{each.words} ({judged.reason})"
+            )
         refused.append(f"{each.where}: the waiver does not hold: {why}")
     return replace(judged, reason="; ".join([judged.reason, *refused]))
 
 
-def ended(checks: Sequence[Judged], facts: Facts) -> tuple[str, ...]:
-    """Tell of the waived checks whose waivers are all over by the day of the facts."""
+def list_ended(checks: Sequence[CheckResult], facts: GateFacts) -> tuple[str, ...]:
+    """Return the waived checks whose waivers are all over by the day of the facts."""
     told = []
     for each in checks:
-        if each.outcome is Outcome.WAIVED:
-            ends = [one.until for one in waivers_of(facts, each.id) if one.until]
+        if each.outcome is CheckOutcome.WAIVED:
+            ends = [one.until for one in read_waivers(facts, each.id) if one.until]
             if ends and date.fromisoformat(max(ends)) < facts.today:
                 told.append(f"the waiver of check {each.id}, which ended on {max(ends)}")
     return tuple(told)
