@@ -8,8 +8,9 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from breaks import BREAKS, MORE, Break
+from breaks import BREAKS, Break
 from gatesystems import Kept, build
+from more_breaks import CONTROLS, MORE
 
 from tiers import sampled
 from twice.specifying.gate.model import CheckOutcome
@@ -70,8 +71,19 @@ def test_the_check_that_it_is_about_turns_red(kept: Kept, tmp_path: Path, each: 
     assert all(red.values())
 
 
-def test_forty_eight_of_fifty_one_breaks_turn_exactly_their_check_red() -> None:
-    counts = Counter(each.check for each in BREAKS)
+@pytest.mark.integration
+@pytest.mark.parametrize("each", sampled(CONTROLS, {str(CONTROLS[-1])}))
+def test_what_only_looks_like_a_break_turns_nothing_red(
+    kept: Kept, tmp_path: Path, each: Break
+) -> None:
+    report = broken(kept, each, tmp_path / "herd")
 
-    assert counts == dict.fromkeys(range(1, 18), 3)
-    assert sum(not each.also for each in BREAKS) >= 48
+    assert [one.reason for one in report.checks if one.outcome is CheckOutcome.FAIL] == []
+
+
+def test_eighty_breaks_turn_exactly_their_check_red() -> None:
+    every = [*BREAKS, *MORE]
+
+    assert Counter(each.check for each in BREAKS) == dict.fromkeys(range(1, 18), 3)
+    assert len({str(each) for each in every}) == len(every)
+    assert sum(not each.also for each in every) >= 80

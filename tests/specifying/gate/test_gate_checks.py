@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from breaks import BREAKS, MORE, Break, nothing, untouched
+from breaks import BREAKS, Break, nothing, untouched
 from gatefacts import (
     ENDS,
     facts,
@@ -20,6 +20,7 @@ from gatefacts import (
     varied,
     with_ending,
 )
+from more_breaks import MORE
 
 from twice.diagnosis.log_comparison import PointRef
 from twice.foundation.environment import BlasFacts
@@ -145,6 +146,11 @@ def recorded_elsewhere(good: dict[str, Any]) -> dict[str, Any]:
     return {"trial": replace(trial, environment=replace(trial.environment, libraries={}, blas=()))}
 
 
+def reports(rule: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Let the checker report something of a GPU, which sheet 99 does not forget."""
+    return changed("code", reported=(ReportedFinding(rule, "09", HERE),))
+
+
 SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = [
     (3, "M", changed("code", orphans=(HERE,)), "src/herd.py:3: random.random() has no owner"),
     (
@@ -167,6 +173,16 @@ SHOWN: list[tuple[int, str, Callable[[dict[str, Any]], dict[str, Any]], str]] = 
     (6, "M", given(planted=planted(result="unlocalised")), "came out as unlocalised"),
     (6, "M", given(planted=planted(compare_point=PointRef(4, 3, "tick"))), "at tick 3"),
     (6, "M", given(planted=planted(components=("weather",))), "placed in weather"),
+    (
+        6,
+        "M",
+        given(
+            planted=planted(operation=replace(planted().divergence.operation, file="src/herd.py"))
+        ),
+        "src/herd.py:30 was named as the operation",
+    ),
+    (6, "M", given(planted=planted(operation=None)), "no operation was named"),
+    (13, "L", reports("atomic-scatter"), "none is stated, and twice check reports"),
     (7, "M", lambda _: {"operations": (OperationTrial("step", worked=False, told="no"),)}, "step"),
     (
         8,
@@ -256,6 +272,77 @@ def test_evidence_turns_its_check_red_and_no_other(
 
     assert {one for one, each in found.items() if each is CheckOutcome.FAIL} == {number}
     assert words in reason(tmp_path, number, tier, **other)
+
+
+def test_a_stream_that_was_adopted_with_a_seed_of_its_own_is_red_until_it_is_accepted(
+    tmp_path: Path,
+) -> None:
+    heads = good_heads("M")
+    trial = good_evidence(heads)["trial"]
+    streams = {**trial.streams, "herd": {"kind": "adopted", "draws": 4, "seed": None}}
+    heads["03"]["slots"][0]["kind"] = "other"
+    adopted = with_ending(trial, streams=streams)
+
+    red = judge(BY_NUMBER[3], facts(tmp_path / "a", heads=heads, trial=adopted))
+    heads["02"]["accepted"] = [{"place": "herd", "why": "a library seeds it"}]
+    green = judge(BY_NUMBER[3], facts(tmp_path / "b", heads=heads, trial=adopted))
+
+    assert (red.outcome, green.outcome) == (CheckOutcome.FAIL, CheckOutcome.PASS)
+    assert "'herd' was adopted, and its seed is not derived from the run's" in red.reason
+    assert "the run drew from weather, from its seed by rule 1" in green.evidence
+
+
+@pytest.mark.parametrize("accepted", ["src/herd.py", "src/herd.py:jitter"])
+def test_a_shared_generator_that_is_accepted_is_green(tmp_path: Path, accepted: str) -> None:
+    heads = good_heads("M")
+    heads["03"]["shared"] = [{"stream": accepted, "owners": ["herd", "weather"], "why": "a plot"}]
+    good = good_evidence(heads)
+
+    judged = judge(
+        BY_NUMBER[4], facts(tmp_path, heads=heads, code=replace(good["code"], shared=(HERE,)))
+    )
+
+    assert judged.outcome is CheckOutcome.PASS
+
+
+def test_code_that_needs_a_gpu_speaks_against_its_absence(tmp_path: Path) -> None:
+    other = reports("warn-only")(good_evidence(good_heads("M")))
+
+    judged = judge(BY_NUMBER[13], facts(tmp_path, "M", **other))
+
+    assert judged.outcome is CheckOutcome.FAIL
+    assert (
+        "by sheet 00 nothing runs on a GPU, and twice check reports src/herd.py:3" in judged.reason
+    )
+
+
+def test_without_a_snapshot_nothing_shows_that_no_float_is_in_the_state(tmp_path: Path) -> None:
+    heads = good_heads("M")
+    for each in heads["00"]["traits"]:
+        each["here"] = each["here"] and each["name"] != "floating-point"
+    trial = replace(good_evidence(heads)["trial"], floats="", snapshots=0)
+
+    judged = judge(BY_NUMBER[12], facts(tmp_path, heads=heads, trial=trial))
+
+    assert judged.outcome is CheckOutcome.BLOCKED
+    assert "no snapshot that would show" in judged.reason
+
+
+def test_below_its_tier_a_schedule_that_decides_is_red_without_its_sheet(tmp_path: Path) -> None:
+    heads = good_heads("S")
+    for each in heads["00"]["traits"]:
+        each["here"] = each["here"] or each["name"] == "concurrency"
+    trial = with_ending(good_evidence(heads)["trial"], lineages={"main/task/task": 2})
+
+    same = judge(BY_NUMBER[11], facts(tmp_path, "S", heads=heads, trial=trial))
+    parted = judge(
+        BY_NUMBER[11],
+        facts(tmp_path, "S", heads=heads, trial=trial, **varied(task_order="differs")),
+    )
+
+    assert (same.outcome, parted.outcome) == (CheckOutcome.PASS, CheckOutcome.FAIL)
+    assert "no sheet says what decides the order" in parted.reason
+    assert "task order" in plan_gate(open_workspace(tmp_path)).varied
 
 
 def test_a_run_that_does_not_count_by_numpy_needs_no_pin_but_that_of_libm(tmp_path: Path) -> None:

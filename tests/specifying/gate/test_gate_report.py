@@ -150,6 +150,23 @@ def test_code_that_is_edited_while_the_gate_runs_leaves_no_report(
         run_gate(project, read_code, TODAY, only=(3,), doing=edited, gathers=_told_only)
 
 
+@pytest.mark.parametrize("text", ["changed: true\n---\n", "", None])
+def test_a_sheet_that_is_saved_while_the_gate_runs_leaves_no_report(
+    tmp_path: Path, text: str | None
+) -> None:
+    facts(tmp_path)
+    sheet = tmp_path / FOLDER / "05-divergence-protocol.md"
+
+    def saved(what: str) -> None:
+        old = sheet.read_text(encoding="utf-8")
+        sheet.write_text(old.replace("a year", "a month") if text is None else text, "utf-8")
+
+    with pytest.raises(
+        GateUnfinished, match=r"determinism-and-replay.* changed while the gate ran"
+    ):
+        run_gate(tmp_path, read_code, TODAY, only=(3,), doing=saved, gathers=_told_only)
+
+
 def _told_only(kind: str, context: EvidenceContext) -> Unavailable:
     """Say what is being done, and run nothing."""
     context.doing(kind)

@@ -202,7 +202,9 @@ def _list_varied(workspace: Workspace, spec: SheetReader) -> Iterator[str]:
     """Yield what is varied: schedules for 07; for 08 threads, and instructions where other hosts give the same."""
     traits = workspace.situation().traits
     strategies = {*spec.column("07", "subsystems", "strategy")}
-    if traits.get(Trait.CONCURRENCY) is not False and strategies & HELD_BY_VARYING:
+    # Below the tier that asks for 07 no strategy is named, and the run alone can tell.
+    unnamed = spec.sheet("07") is None and traits.get(Trait.CONCURRENCY) is True
+    if unnamed or (traits.get(Trait.CONCURRENCY) is not False and strategies & HELD_BY_VARYING):
         yield from SCHEDULES
     if spec.sheet("08") is not None and traits.get(Trait.FLOATING_POINT) is not False:
         if spec.text("08", "reductions") in FIXED_ORDERS:

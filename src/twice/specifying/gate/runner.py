@@ -57,7 +57,7 @@ from twice.specifying.gate.model import (
     optional,
     shorten,
 )
-from twice.specifying.gate.plan import GatePlan, plan_gate
+from twice.specifying.gate.plan import plan_gate
 from twice.specifying.gate.report import GateReport
 from twice.specifying.gate.staleness import CODE, digest_inputs, refuse_outside
 from twice.specifying.gate.waivers import apply_waivers, list_ended, read_waivers
@@ -176,25 +176,30 @@ def run_gate(
     results = [judge(each, facts) for each in wanted]
     trial, suite = optional(facts.trial), optional(facts.suite)
     seen = {*((*trial.files, *trial.read) if trial else ()), *(suite.loaded if suite else ())}
-    rests_on = digest_inputs(workspace, lock, plan, sorted(seen))
-    _refuse_moving(before, rests_on, plan)
+    try:
+        # Read again: a sheet that is saved meanwhile is not the one that was judged.
+        saved = open_workspace(project), read_lock(project / FOLDER / NAME)
+    except TwiceError as error:
+        raise _report_moved([FOLDER]) from error
+    rests_on = digest_inputs(*saved, plan, sorted(seen))
+    sheets = {each.path for each in (*workspace.artifacts.values(), *saved[0].artifacts.values())}
+    fixed = {*sheets, f"{FOLDER}/{NAME}", plan.vector, plan.measured}
+    judged = [each for each in {*before, *sheets} if each.endswith(CODE) or each in fixed]
+    moved = sorted(each for each in judged if rests_on.get(each) != before.get(each))
+    if moved:
+        raise _report_moved(moved)
     tier = workspace.situation().tier.value
     return GateReport(workspace.component(), tier, results, rests_on)
 
 
-def _refuse_moving(before: Mapping[str, str], after: Mapping[str, str], plan: GatePlan) -> None:
-    """Refuse evidence of files that were edited while it was made: nobody knows which of them ran."""
-    judged = [
-        each for each in before if each.endswith(CODE) or each in {plan.vector, plan.measured}
-    ]
-    moved = [each for each in judged if after.get(each) != before[each]]
-    if moved:
-        raise GateUnfinished(
-            f"{moved[0]} changed while the gate ran.",
-            "Expected code and evidence that stay as they are until it ends; no report was kept.",
-            "Run it again: twice gate",
-            moved=moved,
-        )
+def _report_moved(moved: list[str]) -> GateUnfinished:
+    """Return the refusal of evidence of files that were edited meanwhile: nobody knows which of them ran."""
+    return GateUnfinished(
+        f"{moved[0]} changed while the gate ran.",
+        "Expected sheets, code and evidence that stay as they are until it ends; no report was kept.",
+        "Run it again: twice gate",
+        moved=moved,
+    )
 
 
 def write_report(report: GateReport, workspace: Workspace) -> Path:

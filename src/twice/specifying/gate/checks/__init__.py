@@ -23,7 +23,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     runs.check_replay_scope,
     documents.check_hand_over,
     documents.check_versioning,
-    runs.check_test_vector,
+    documents.check_test_vector,
     surroundings.check_concurrency,
     surroundings.check_floating_point,
     surroundings.check_gpu,

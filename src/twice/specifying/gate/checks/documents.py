@@ -1,12 +1,16 @@
-"""Checks 1, 2, 8 and 9: sheets are there, say their class in one sentence, refer, and move their versions."""
+"""Checks 1, 2 and 8 to 10: sheets are there, say their class, refer, move their versions, and have a vector."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from twice.errors import ClassRefused
+from twice.errors import ClassRefused, ConfigError
+from twice.recording.config import in_settings, parse_settings
+from twice.specifying.artifact import Artifact
 from twice.specifying.changing import changed
+from twice.specifying.gate.checks.runs import describe_failure
+from twice.specifying.gate.evidence.runs import KnownRun
 from twice.specifying.gate.model import (
     COMMON_KEYS,
     GateFacts,
@@ -250,3 +254,64 @@ def _judge_whole(facts: GateFacts) -> Iterator[str]:
                 f"{sheet.number} {sheet.version} says something else than when it was consolidated"
             )
             yield f"{spec.line(_WHOLE, 'sheets')}: {told}"
+
+
+@check(10, "Test-vector strategy", sheets=("01",), needs=("vector",))
+def check_test_vector(facts: GateFacts) -> Iterator[str]:
+    """Is there a recorded run whose compare-points end at a known digest, and does it come out again?"""
+    spec, promise = facts.spec, facts.spec.sheet("01")
+    if promise is None:
+        yield Unknown("sheet 01 is not there; see check 1")
+        return
+    for gap in promise.gaps(facts.situation):
+        if gap.key in {"vector", "vector_digest"}:
+            yield f"{promise.path}:{gap.line}: {gap.key} is {gap.why}: {gap.says}"
+    vector = require(facts.vector)
+    where, path = spec.line("01", "vector"), promise.said("vector")
+    if vector.unreadable:
+        yield f"{where}: {vector.unreadable}"
+        return
+    if vector.changed:
+        yield (
+            f"{where}: the test vector was recorded from other code: {shorten(vector.changed)}; "
+            f"record it anew, and say its digest in 01: twice record PROGRAM -o {path} --force"
+        )
+        return
+    yield from _compare_vector(facts, promise, vector)
+    verification = vector.verification
+    assert verification is not None, "a vector of this code was verified"
+    if verification.result != "PASS":
+        gives = f"{verification.result}{describe_failure(verification)}"
+        caveats = "; ".join(verification.caveats)
+        yield f"{where}: verifying the test vector gives {gives} {caveats}".rstrip()
+    yield Seen(f"{path} replays: {verification.result}")
+    yield Seen(f"its compare-points end at {vector.digest}")
+
+
+def _compare_vector(facts: GateFacts, promise: Artifact, vector: KnownRun) -> Iterator[str]:
+    spec, where = facts.spec, facts.spec.line("01", "vector")
+    if not vector.ticks:
+        yield f"{where}: it holds no tick, so it shows nothing"
+    digest = promise.said("vector_digest")
+    if vector.digest != digest:
+        at = spec.line("01", "vector_digest")
+        yield f"{at}: the vector ends at {vector.digest}, not at {digest}"
+    program, seed = spec.text("00", "program"), spec.value("00", "seed")
+    if program and vector.program != program:
+        yield f"{where}: it is a run of {vector.program}, and 00 specifies {program}"
+    if isinstance(seed, int) and vector.seed != seed:
+        yield f"{where}: it is a run with seed {vector.seed}, and 00 specifies {seed}"
+    try:
+        config = tuple(in_settings(parse_settings(spec.items("00", "config"))))
+        if spec.sheet("00") is not None and vector.config != config:
+            was, said = (", ".join(each) or "nothing" for each in (vector.config, config))
+            yield f"{where}: it is a run with {was}, and 00 configures {said}"
+    except ConfigError as error:
+        yield f"{spec.line('00', 'config')}: {error.happened} {error.expected}"
+    try:
+        sentence = predicate_of(promise).sentence()
+    except (ClassRefused, ValueError):
+        return  # Check 2 says what is wrong with it.
+    if sentence != vector.predicate:
+        at = spec.line("01", "class")
+        yield f"{at}: the vector was recorded under another class: {vector.predicate}"

@@ -1,4 +1,4 @@
-"""Checks 3 to 7 and 10: seeds and streams, snapshots, compare-points, sessions, and the test vector."""
+"""Checks 3 to 7: seeds and streams, snapshots, compare-points, and the operations of sessions."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from twice.errors import ClassRefused, ConfigError, SnapshotCadence, TwiceError
+from twice.errors import ClassRefused, SnapshotCadence, TwiceError
 from twice.foundation.seeds import RULE, SHARED_BY_MODULES, Seed, derive, is_shared
 from twice.recording.cadence import parse_cadence, parse_granularity, require_dense
-from twice.recording.config import in_settings, parse_settings
 from twice.replayer.verification import Verification
 from twice.specifying.artifact import Artifact
 from twice.specifying.draws import first_draws
-from twice.specifying.gate.evidence.runs import KnownRun
 from twice.specifying.gate.model import (
     GateFacts,
     Seen,
@@ -23,9 +21,8 @@ from twice.specifying.gate.model import (
     is_within,
     optional,
     require,
-    shorten,
 )
-from twice.specifying.gate.plan import find_algorithm, predicate_of, read_field
+from twice.specifying.gate.plan import find_algorithm, read_field
 from twice.specifying.sheets.snapshots import StateKind
 from twice.specifying.tiers import Trait
 
@@ -67,6 +64,13 @@ def check_seed_lineage(facts: GateFacts) -> Iterator[str]:
         if name not in named:
             yield f"{where}: the run draws from {name!r}, which is not named"
     accepted = {*spec.column("02", "accepted", "place")}
+    for name in drawn:
+        # Only a generator that somebody else made and seeded has no seed in the ledger.
+        if trial.streams[name]["seed"] is None and name not in accepted:
+            yield (
+                f"{where}: {name!r} was adopted, and its seed is not derived from the run's: seed it with "
+                f"run.streams.seed_for({name!r}), or accept it in 02"
+            )
     audited = spec.items("02", "audit")
     orphans = [each for each in code.orphans if is_within(each.path, audited)]
     for place in orphans:
@@ -81,8 +85,9 @@ def check_seed_lineage(facts: GateFacts) -> Iterator[str]:
         f"{places} places draw, make or seed in {', '.join(audited)}; {len(orphans)} have no owner, "
         f"{len(accepted)} places are accepted"
     )
+    derived = [name for name in drawn if trial.streams[name]["seed"] is not None]
     yield Seen(
-        f"the run drew from {', '.join(drawn) or 'no stream'}, all from its seed by rule {RULE}"
+        f"the run drew from {', '.join(derived) or 'no stream'}, from its seed by rule {RULE}"
     )
     why = spec.text("02", "seedless") or f"the tier is {facts.tier}"
     yield Seen(_MOVED.get(moved) or f"whether seeds part is not asked: {why}")
@@ -138,7 +143,7 @@ def check_rng_isolation(facts: GateFacts) -> Iterator[str]:
         if name not in accepted:
             yield f"everybody draws from {name}, and sheet 03 does not accept that in shared"
     for place in code.shared:
-        if place.path not in accepted:
+        if not {place.path, f"{place.path}:{place.function}"} & accepted:
             yield f"{place}: one generator serves several"
     yield Seen(f"{len(slots)} slots; {len(own)} streams in the record, none taken twice")
     yield Seen(
@@ -258,6 +263,10 @@ def check_divergence_localisation(facts: GateFacts) -> Iterator[str]:
     elif tick != planted.tick or planted.component not in components:
         placed = f"placed in {', '.join(components)} at tick {tick}"
         yield f"a difference planted {where} was {placed}"
+    elif not planted.is_operation_found:
+        named = found.operation
+        place = f"{named.file}:{named.line}" if named else "no operation"
+        yield f"of a difference planted {where}, {place} was named as the operation that made it"
     yield Seen(
         f"{trial.points} compare-points over {', '.join(trial.columns)} by {trial.algorithm}"
     )
@@ -327,64 +336,3 @@ def check_replay_scope(facts: GateFacts) -> Iterator[str]:
             yield Seen(f"{each.operation}: {each.told}")
         else:
             yield f"{each.operation} does not work: {each.told}"
-
-
-@check(10, "Test-vector strategy", sheets=("01",), needs=("vector",))
-def check_test_vector(facts: GateFacts) -> Iterator[str]:
-    """Is there a recorded run whose compare-points end at a known digest, and does it come out again?"""
-    spec, promise = facts.spec, facts.spec.sheet("01")
-    if promise is None:
-        yield Unknown("sheet 01 is not there; see check 1")
-        return
-    for gap in promise.gaps(facts.situation):
-        if gap.key in {"vector", "vector_digest"}:
-            yield f"{promise.path}:{gap.line}: {gap.key} is {gap.why}: {gap.says}"
-    vector = require(facts.vector)
-    where, path = spec.line("01", "vector"), promise.said("vector")
-    if vector.unreadable:
-        yield f"{where}: {vector.unreadable}"
-        return
-    if vector.changed:
-        yield (
-            f"{where}: the test vector was recorded from other code: {shorten(vector.changed)}; "
-            f"record it anew, and say its digest in 01: twice record PROGRAM -o {path} --force"
-        )
-        return
-    yield from _compare_vector(facts, promise, vector)
-    verification = vector.verification
-    assert verification is not None, "a vector of this code was verified"
-    if verification.result != "PASS":
-        gives = f"{verification.result}{describe_failure(verification)}"
-        caveats = "; ".join(verification.caveats)
-        yield f"{where}: verifying the test vector gives {gives} {caveats}".rstrip()
-    yield Seen(f"{path} replays: {verification.result}")
-    yield Seen(f"its compare-points end at {vector.digest}")
-
-
-def _compare_vector(facts: GateFacts, promise: Artifact, vector: KnownRun) -> Iterator[str]:
-    spec, where = facts.spec, facts.spec.line("01", "vector")
-    if not vector.ticks:
-        yield f"{where}: it holds no tick, so it shows nothing"
-    digest = promise.said("vector_digest")
-    if vector.digest != digest:
-        at = spec.line("01", "vector_digest")
-        yield f"{at}: the vector ends at {vector.digest}, not at {digest}"
-    program, seed = spec.text("00", "program"), spec.value("00", "seed")
-    if program and vector.program != program:
-        yield f"{where}: it is a run of {vector.program}, and 00 specifies {program}"
-    if isinstance(seed, int) and vector.seed != seed:
-        yield f"{where}: it is a run with seed {vector.seed}, and 00 specifies {seed}"
-    try:
-        config = tuple(in_settings(parse_settings(spec.items("00", "config"))))
-        if spec.sheet("00") is not None and vector.config != config:
-            was, said = (", ".join(each) or "nothing" for each in (vector.config, config))
-            yield f"{where}: it is a run with {was}, and 00 configures {said}"
-    except ConfigError as error:
-        yield f"{spec.line('00', 'config')}: {error.happened} {error.expected}"
-    try:
-        sentence = predicate_of(promise).sentence()
-    except (ClassRefused, ValueError):
-        return  # Check 2 says what is wrong with it.
-    if sentence != vector.predicate:
-        at = spec.line("01", "class")
-        yield f"{at}: the vector was recorded under another class: {vector.predicate}"

@@ -3,9 +3,6 @@
 Each is about every system, whatever its tier, but one of which sheet 00 says with a reason that it has no
 such thing, and whose trial shows none. Below the tier that asks for the sheet, what the run shows is judged.
 
-No run shows in which order a sum was taken. What one shows is whether it hangs on the number of threads,
-and on the instructions of the processor: an order that is fixed hangs on neither.
-
 Invariant: no schedule passes that was not tried, and what is told of a run was read back from it.
 """
 
@@ -17,6 +14,7 @@ from typing import Any, Final
 from twice.diagnosis.vary.report import FactorResult
 from twice.foundation.determinism_class import Scope
 from twice.specifying.artifact import Artifact
+from twice.specifying.gate.evidence.context import ReportedFinding
 from twice.specifying.gate.evidence.runs import keeps_subnormals
 from twice.specifying.gate.model import (
     GateFacts,
@@ -24,6 +22,7 @@ from twice.specifying.gate.model import (
     Unknown,
     check,
     is_complete,
+    is_within,
     optional,
     require,
 )
@@ -47,6 +46,7 @@ _NOT_FUSING: Final = frozenset(
     }
 )  # fmt: skip
 """OpenBLAS' kernels for processors without such instructions."""
+_ATOMIC: Final = "atomic-scatter"
 _KNOBS: Final = {
     "use_deterministic_algorithms": ("true",),
     "cudnn.deterministic": ("true",),
@@ -58,9 +58,8 @@ _KNOBS: Final = {
 
 
 def _describe_factor(factor: FactorResult) -> str:
-    if factor.divergence is not None:
-        return factor.divergence.to_text().partition("\n")[0]
-    return factor.reason or factor.value
+    first = factor.divergence and factor.divergence.to_text().partition("\n")[0]
+    return first or factor.reason or factor.value
 
 
 def _find_gaps(facts: GateFacts, number: str, trait: Trait) -> list[str]:
@@ -107,11 +106,8 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
     seen = at_once(started)
     counted = ", ".join(f"{count} {model}" for model, count in seen.items()) or "nothing"
     if facts.denies(Trait.CONCURRENCY):
-        if seen:
-            said = f"by sheet 00 nothing runs at once, and the trial started {counted}"
-            yield f"{spec.line('00', 'traits')}: {said}"
-        else:
-            yield Seen("the trial started nothing that runs beside something else")
+        said = f"by sheet 00 nothing runs at once, and the trial started {counted}"
+        yield f"{spec.line('00', 'traits')}: {said}" if seen else Seen("the trial started nothing")
         return
     if spec.sheet("07") is not None:
         yield from _judge_models(facts, seen)
@@ -141,7 +137,7 @@ def _judge_schedules(
 ) -> Iterator[str]:
     """Hold strategies by which no schedule decides against runs by other schedules."""
     spec = facts.spec
-    names = ", ".join(str(row.get("name")) for row in spec.rows("07", "subsystems"))
+    names = ", ".join(spec.column("07", "subsystems", "name"))
     where = spec.line("07", "subsystems") if names else spec.line("00", "traits")
     said = f"{names} hang on no schedule" if names else "no sheet says what decides the order"
     for name in (_SCHEDULE_OF[model] for model in seen):
@@ -159,7 +155,7 @@ def _judge_schedules(
 
 def _explain_no_floats(facts: GateFacts) -> str:
     reason, trial = facts.explain_absence(Trait.FLOATING_POINT), optional(facts.trial)
-    if not reason or trial is None or trial.floats:
+    if not reason or trial is None or trial.floats or not trial.snapshots:
         return ""
     return f"{reason}; and no state of the trial holds any"
 
@@ -189,6 +185,10 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
                 f"of {trial.floats} holds some"
             )
             yield f"{spec.line('00', 'traits')}: {said}"
+        elif not trial.snapshots:
+            yield Unknown(
+                "the trial keeps no snapshot that would show whether its state holds floats"
+            )
         else:
             yield Seen("no number with a fraction in the state of the trial")
         return
@@ -263,8 +263,7 @@ def _judge_sums(
     if order not in FIXED_ORDERS:
         yield Seen("sums are taken in the order of the stated threads, which were read back")
         return
-    not_varied = FactorResult(THREADS, "", "unavailable", "it was not varied")
-    factor = factors.get(THREADS, not_varied)
+    factor = factors.get(THREADS, FactorResult(THREADS, "", "unavailable", "it was not varied"))
     told = _describe_factor(factor)
     if factor.result == "same":
         yield Seen(f"sums are {order}: the same with another number of threads")
@@ -287,9 +286,8 @@ def _judge_other_hosts(facts: GateFacts, factors: Mapping[str, FactorResult]) ->
     if same:
         yield Seen(f"the same with other {', '.join(same)}")
     elif not broken:
-        reasons = [f"{each.factor}: {_describe_factor(each) or each.result}" for each in tried]
-        why = "; ".join(reasons) or "none are known"
-        yield Unknown(f"no other instructions could be tried: {why}")
+        why = "; ".join(f"{one.factor}: {_describe_factor(one) or one.result}" for one in tried)
+        yield Unknown(f"no other instructions could be tried: {why or 'none are known'}")
 
 
 def _find_gpu_uses(facts: GateFacts) -> list[str]:
@@ -299,30 +297,46 @@ def _find_gpu_uses(facts: GateFacts) -> list[str]:
     return [*(f"stream {name}" for name in streams), *(trial.gpu or {}).get("reached", ())]
 
 
+def _list_gpu_code(facts: GateFacts) -> list[ReportedFinding]:
+    """Return what twice check reports of the sources that sheet 09 settles."""
+    sources = facts.spec.items("00", "sources")
+    reported = require(facts.code).reported
+    return [each for each in reported if each.sheet == "09" and is_within(each.place.path, sources)]
+
+
 def _explain_no_gpu(facts: GateFacts) -> str:
     reason, trial = facts.explain_absence(Trait.GPU), optional(facts.trial)
     if not reason or trial is None or trial.gpu is None or _find_gpu_uses(facts):
+        return ""
+    if optional(facts.code) is None or _list_gpu_code(facts):
         return ""  # A system is believed to have no GPU of a run only that says what it reached.
     return f"{reason}; and the trial loaded no driver of one and drew on none"
 
 
-@check(13, "GPU determinism", sheets=("09", "00"), needs=("trial",), absent=_explain_no_gpu)
+@check(13, "GPU determinism", sheets=("09", "00"), needs=("trial", "code"), absent=_explain_no_gpu)
 def check_gpu(facts: GateFacts) -> Iterator[str]:
     """Does 09 state every switch of framework, driver and card, and are they in force?"""
     spec, gaps = facts.spec, _find_gaps(facts, "09", Trait.GPU)
     yield from gaps
     sheet = spec.sheet("09")
     if sheet is not None and not facts.denies(Trait.GPU) and is_complete(gaps):
-        said = {name.lower(): value.lower() for name, value in _read_knobs(sheet).items()}
+        knobs = {name.lower(): value.lower() for name, value in _read_knobs(sheet).items()}
         where = spec.line("09", "knobs")
         for part, good in _KNOBS.items():
-            name = next((each for each in said if part in each), None)
+            name = next((each for each in knobs if part in each), None)
             if name is None:
                 yield f"{where}: {part} is not stated"
-            elif good and said[name] not in good:
+            elif good and knobs[name] not in good:
                 expected = f"which does not keep the class; expected {' or '.join(good)}"
-                yield f"{where}: {name} is {said[name]}, {expected}"
+                yield f"{where}: {name} is {knobs[name]}, {expected}"
     gpu, used = require(facts.trial).gpu, _find_gpu_uses(facts)
+    for each in _list_gpu_code(facts):
+        if facts.denies(Trait.GPU):
+            said = "by sheet 00 nothing runs on a GPU, and twice check reports"
+            yield f"{spec.line('00', 'traits')}: {said} {each.place}"
+        elif each.rule == _ATOMIC and spec.text("09", "atomics").lower() == "none":
+            where = spec.line("09", "atomics")
+            yield f"{where}: none is stated, and twice check reports {each.place}"
     if gpu is None and not used:
         yield Unknown("the trial's record does not say whether a GPU was reached")
     elif facts.denies(Trait.GPU):
