@@ -23,7 +23,7 @@ from twice.replayer.verification import Verification
 from twice.specifying.gate.evidence.context import SourceFacts, SourcePlace
 from twice.specifying.gate.evidence.costs import Costs
 from twice.specifying.gate.evidence.files import EncodingAnswers
-from twice.specifying.gate.evidence.runs import KnownRun, RestoredSnapshots, TrialRun
+from twice.specifying.gate.evidence.runs import GateTrial, KnownRun, RestoredSnapshots
 from twice.specifying.gate.evidence.suite import SuiteRun
 from twice.specifying.gate.evidence.trials import OperationTrial, PlantedDifference
 from twice.specifying.gate.model import GateFacts
@@ -132,7 +132,7 @@ def good_evidence(heads: Heads) -> dict[str, Any]:
             draws=(SourcePlace("src/herd.py", 13, "self.rng.random()", "Herd.step"),)
         ),
         "taken": "",
-        "trial": TrialRun(
+        "trial": GateTrial(
             ending=ending, environment=here, algorithm="blake3", points=6,
             columns=("herd", "output", "streams", "weather"), snapshots=2, floats="herd",
             numpy=True, files=("src/herd.py",),
@@ -162,7 +162,7 @@ def good_evidence(heads: Heads) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def with_ending(trial: TrialRun, **values: Any) -> TrialRun:
+def with_ending(trial: GateTrial, **values: Any) -> GateTrial:
     """A trial whose record ended otherwise; ``gpu`` and other numerics are named as they stand there."""
     numerics = {name: values.pop(name) for name in ("gpu", "threads", "probes") if name in values}
     if "asked" in values:

@@ -1,7 +1,7 @@
 """What a check of the gate is, what it judges, and what it comes to.
 
-A check is one function over facts that yields findings: a plain text is a fault, ``Seen`` is what was seen to
-hold, ``Unknown`` what could not be told. It judges the sheets first and asks for evidence then; where evidence
+A check is one function over facts that yields findings: a plain text is a fault, ``Observed`` is what was seen to
+hold, ``Undecided`` what could not be told. It judges the sheets first and asks for evidence then; where evidence
 is missing, ``require`` ends it, so that faults of the sheets are told even where nothing could be run.
 
 Invariant: a check is pure, and what could not be evaluated is blocked, never a pass.
@@ -21,7 +21,7 @@ from twice.replayer.verification import Verification
 from twice.specifying.gate.evidence.context import MissingEvidence, SourceFacts, Unavailable
 from twice.specifying.gate.evidence.costs import Costs
 from twice.specifying.gate.evidence.files import AuditReference, EncodingAnswers
-from twice.specifying.gate.evidence.runs import KnownRun, RestoredSnapshots, TrialRun
+from twice.specifying.gate.evidence.runs import GateTrial, KnownRun, RestoredSnapshots
 from twice.specifying.gate.evidence.suite import SuiteRun
 from twice.specifying.gate.evidence.trials import OperationTrial, PlantedDifference
 from twice.specifying.gate.plan import SheetReader
@@ -78,13 +78,13 @@ class CheckResult:
         }
 
 
-class Seen(str):
+class Observed(str):
     """What was seen to hold, in words."""
 
     __slots__ = ()
 
 
-class Unknown(str):
+class Undecided(str):
     """What could not be told, and why."""
 
     __slots__ = ()
@@ -112,7 +112,7 @@ class GateFacts:
     today: date
     code: SourceFacts | Unavailable = _NOT_GATHERED
     taken: str | Unavailable = _NOT_GATHERED
-    trial: TrialRun | Unavailable = _NOT_GATHERED
+    trial: GateTrial | Unavailable = _NOT_GATHERED
     sealed: Verification | Unavailable = _NOT_GATHERED
     reseeded: bool | Unavailable | None = _NOT_GATHERED
     varied: tuple[FactorResult, ...] | Unavailable = _NOT_GATHERED
@@ -152,7 +152,7 @@ class GateFacts:
         """Yield that a system is said not to have something, and that nobody said why."""
         if self.denies(trait) and not self.explain_absence(trait):
             where = self.spec.line("00", "traits")
-            yield Unknown(f"{where}: by sheet 00 the system has no {trait}, without a reason")
+            yield Undecided(f"{where}: by sheet 00 the system has no {trait}, without a reason")
 
     def find_gaps(self, number: str, *, but: Collection[str] = ()) -> list[str]:
         """Return what a sheet has to say of its own and does not; common keys belong to check 1.
@@ -163,15 +163,15 @@ class GateFacts:
         """
         sheet = self.spec.sheet(number)
         if sheet is None:
-            return [Unknown(f"sheet {number} is not there; see check 1")]
+            return [Undecided(f"sheet {number} is not there; see check 1")]
         if sheet.is_memo and may_be_memo(number, self.tier):
-            return [Seen(f"{sheet.path} is one page, which does at tier {self.tier}")]
+            return [Observed(f"{sheet.path} is one page, which does at tier {self.tier}")]
         gaps = [
             f"{sheet.path}:{gap.line}: {gap.key} is {gap.why}: {gap.says}"
             for gap in sheet.gaps(self.situation)
             if gap.key not in COMMON_KEYS and gap.key not in but
         ]
-        return gaps or [Seen(f"sheet {number} says what tier {self.tier} asks for")]
+        return gaps or [Observed(f"sheet {number} says what tier {self.tier} asks for")]
 
     def find_outside(self, number: str, key: str) -> Iterator[str]:
         """Yield executed files that a sheet does not have read: what is left out could hold anything."""
@@ -247,7 +247,7 @@ def optional(value: T | Unavailable) -> T | None:
 
 def is_complete(gaps: Collection[str]) -> bool:
     """Whether a sheet says all that it has to."""
-    return all(isinstance(each, Seen) for each in gaps)
+    return all(isinstance(each, Observed) for each in gaps)
 
 
 def shorten(many: Collection[str], most: int = 4) -> str:

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from twice.errors import GateUnfinished, TwiceError, UsageError
 from twice.specifying.gate.checks import CHECKS
+from twice.specifying.gate.evidence import costs, files, runs, suite, trials
 from twice.specifying.gate.evidence.context import (
     Doing,
     EvidenceContext,
@@ -27,33 +28,14 @@ from twice.specifying.gate.evidence.context import (
     ReadsCode,
     Unavailable,
 )
-from twice.specifying.gate.evidence.costs import gather_costs
-from twice.specifying.gate.evidence.files import (
-    gather_code,
-    gather_encoded,
-    gather_handoff,
-    gather_laid,
-)
-from twice.specifying.gate.evidence.runs import (
-    gather_policies,
-    gather_reseeded,
-    gather_restored,
-    gather_sealed,
-    gather_taken,
-    gather_trial,
-    gather_varied,
-    gather_vector,
-)
-from twice.specifying.gate.evidence.suite import gather_suite
-from twice.specifying.gate.evidence.trials import gather_operations, gather_planted
 from twice.specifying.gate.model import (
     Check,
     CheckOutcome,
     CheckResult,
     FirmFault,
     GateFacts,
-    Seen,
-    Unknown,
+    Observed,
+    Undecided,
     optional,
     shorten,
 )
@@ -70,22 +52,22 @@ REPORT: Final = "gate.json"
 PAGE: Final = "gate.md"
 NUMBERS: Final = tuple(each.id for each in CHECKS)
 KINDS: Final[dict[str, Callable[[EvidenceContext], object]]] = {
-    "code": gather_code,
-    "taken": gather_taken,
-    "trial": gather_trial,
-    "sealed": gather_sealed,
-    "reseeded": gather_reseeded,
-    "varied": gather_varied,
-    "vector": gather_vector,
-    "restored": gather_restored,
-    "planted": gather_planted,
-    "operations": gather_operations,
-    "policies": gather_policies,
-    "encoded": gather_encoded,
-    "suite": gather_suite,
-    "costs": gather_costs,
-    "handoff": gather_handoff,
-    "laid": gather_laid,
+    "code": files.gather_code,
+    "taken": runs.gather_taken,
+    "trial": runs.gather_trial,
+    "sealed": runs.gather_sealed,
+    "reseeded": runs.gather_reseeded,
+    "varied": runs.gather_varied,
+    "vector": runs.gather_vector,
+    "restored": runs.gather_restored,
+    "planted": trials.gather_planted,
+    "operations": trials.gather_operations,
+    "policies": runs.gather_policies,
+    "encoded": files.gather_encoded,
+    "suite": suite.gather_suite,
+    "costs": costs.gather_costs,
+    "handoff": files.gather_handoff,
+    "laid": files.gather_laid,
 }
 """How each kind of evidence is made, by its name in ``GateFacts``, in the order in which they are made."""
 
@@ -110,9 +92,9 @@ def judge(check: Check, facts: GateFacts) -> CheckResult:
     with contextlib.suppress(MissingEvidence):
         for each in check.judge(facts):
             found.append(each)  # noqa: PERF402  (list() would lose them)
-    evidence = tuple(str(each) for each in found if isinstance(each, Seen))
-    unknown = [str(each) for each in found if isinstance(each, Unknown)]
-    faults = [each for each in found if not isinstance(each, (Seen, Unknown))]
+    evidence = tuple(str(each) for each in found if isinstance(each, Observed))
+    unknown = [str(each) for each in found if isinstance(each, Undecided)]
+    faults = [each for each in found if not isinstance(each, (Observed, Undecided))]
     missing = [getattr(facts, each) for each in check.needs]
     reasons = [each.reason for each in missing if isinstance(each, Unavailable)]
     unknown = unknown or list(dict.fromkeys(reasons))
@@ -174,8 +156,8 @@ def run_gate(
                 evidence[kind] = gathers(kind, context)
     facts = GateFacts(workspace, lock, today, **evidence)
     results = [judge(each, facts) for each in wanted]
-    trial, suite = optional(facts.trial), optional(facts.suite)
-    seen = {*((*trial.files, *trial.read) if trial else ()), *(suite.loaded if suite else ())}
+    trial, tests = optional(facts.trial), optional(facts.suite)
+    seen = {*((*trial.files, *trial.read) if trial else ()), *(tests.loaded if tests else ())}
     try:
         # Read again: a sheet that is saved meanwhile is not the one that was judged.
         saved = open_workspace(project), read_lock(project / FOLDER / NAME)

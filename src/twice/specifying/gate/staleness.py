@@ -37,8 +37,10 @@ _PASSED_OVER: Final = frozenset(
     {"__pycache__", ".git", ".hypothesis", ".pytest_cache", ".venv", "found", "node_modules"}
 )
 CODE: Final = (".py", ".pyi", ".ipynb")
-_NAMED_ONE: Final = (("01", "vector"), ("12", "database"), ("13", "measured"))
-_NAMED_SEVERAL: Final = (("00", "sources"), ("02", "audit"), ("10", "audit"), ("12", "tests"))
+_NAMED: Final = (
+    ("01", "vector"), ("12", "database"), ("13", "measured"), ("00", "sources"), ("02", "audit"),
+    ("10", "audit"), ("12", "tests"),
+)  # fmt: skip
 _EVIDENCE: Final = f"{FOLDER}/evidence"
 _RECORDS: Final = "__twice__"  # where the pytest plugin keeps them, beside the test
 
@@ -55,7 +57,8 @@ def digest_inputs(
         seen: paths from the project on that only running tells of; those of a report that is held against today.
     """
     found = {each.path: _digest_sheet(each) for each in workspace.artifacts.values()}
-    found[f"{FOLDER}/{LOCK}"] = _digest_lock(lock)
+    sheets = {number: each for number, each in lock.sheets.items() if number != _WHOLE}
+    found[f"{FOLDER}/{LOCK}"] = str(digest_bytes(replace(lock, sheets=sheets).text().encode()))
     found |= _describe_regions(workspace)
     for path in (*_list_files(workspace.project, plan), *seen):
         if path not in found:
@@ -87,11 +90,6 @@ def _digest_sheet(sheet: Artifact) -> str:
             "status": sheet.said("status"),
         }
     return str(digest_bytes(rfc8785.dumps(cast("Any", {**said, "waivers": waivers}))))
-
-
-def _digest_lock(lock: Lock) -> str:
-    sheets = {number: each for number, each in lock.sheets.items() if number != _WHOLE}
-    return str(digest_bytes(replace(lock, sheets=sheets).text().encode()))
 
 
 def _digest_file(project: Path, name: str) -> str:
@@ -140,44 +138,30 @@ def refuse_outside(workspace: Workspace) -> None:
         SheetRefused: E-SPEC-001, with the sheet and the line.
     """
     project = workspace.project.resolve()
-    for sheet, key, named in _list_named(workspace):
-        if (project / named).resolve().is_relative_to(project):
-            continue
-        line = sheet.line_of(key)
-        link = "" if named.startswith(("/", "..")) else ", by a link,"
-        raise SheetRefused(
-            f"{sheet.path}:{line}: {key} names {named}, which lies{link} outside of the project.",
-            "Expected a path in the project, with nothing on the way that leads out of it.",
-            "Put it into the project, and name it from the project's folder.",
-            path=sheet.path,
-            line=line,
-            key=key,
-        )
-    for each in workspace.artifacts.values():
-        if not (project / each.path).resolve().is_relative_to(project):
-            raise SheetRefused(
-                f"{each.path}:1: the sheet lies, by a link, outside of the project.",
-                "Expected the sheets in the project, with nothing on the way that leads out of it.",
-                "Put the file itself there.",
-                path=each.path,
-                line=1,
+
+    def refuse(named: str, text: str, remedy: str, path: str, line: int, key: str = "") -> None:
+        if not (project / named).resolve().is_relative_to(project):
+            expected = (
+                "Expected a place in the project, with nothing on the way that leads out of it."
             )
-    if not (project / _EVIDENCE).resolve().is_relative_to(project):
-        raise SheetRefused(
-            f"{_EVIDENCE} is a link that leads out of the project.",
-            "Expected a folder in the project: reports and evidence are kept there.",
-            f"Make it a folder: rm {_EVIDENCE} && mkdir {_EVIDENCE}",
-            path=_EVIDENCE,
-        )
+            raise SheetRefused(text, expected, remedy, path=path, line=line, key=key)
 
-
-def _list_named(workspace: Workspace) -> Iterator[tuple[Artifact, str, str]]:
-    for number, key in _NAMED_ONE:
+    for number, key in _NAMED:
         sheet = workspace.get(number)
-        if sheet is not None and sheet.said(key):
-            yield sheet, key, sheet.said(key)
-    for number, key in _NAMED_SEVERAL:
-        sheet = workspace.get(number)
-        if sheet is not None:
-            for each in sheet.listed(key):
-                yield sheet, key, each.partition("::")[0]
+        if sheet is None:
+            continue
+        line, one = sheet.line_of(key), sheet.said(key)
+        for named in sheet.listed(key) or ([one] if one else []):
+            link = "" if named.startswith(("/", "..")) else ", by a link,"
+            lies = (
+                f"{key} names {named.partition('::')[0]}, which lies{link} outside of the project"
+            )
+            remedy = "Put it into the project, and name it from the project's folder."
+            top = named.partition("::")[0]
+            refuse(top, f"{sheet.path}:{line}: {lies}.", remedy, sheet.path, line, key)
+    for each in workspace.artifacts.values():
+        lies = f"{each.path}:1: the sheet lies, by a link, outside of the project."
+        refuse(each.path, lies, "Put the file itself there.", each.path, 1)
+    lies = f"{_EVIDENCE} is a link that leads out of the project."
+    remedy = f"Make it a folder: rm {_EVIDENCE} && mkdir {_EVIDENCE}"
+    refuse(_EVIDENCE, lies, remedy, _EVIDENCE, 1)

@@ -8,53 +8,41 @@ Invariant: a waiver that does not hold changes nothing but the reason.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Final
 
 from twice.specifying.gate.model import Check, CheckOutcome, CheckResult, GateFacts
+
+_SAID: Final = ("owner", "reason", "permits", "reactivate")
 
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """One row of ``waivers``.
+    """One row of ``waivers``, in the sheet of a number, at ``file:line``."""
 
-    Args:
-        check: the check's number.
-        sheet: the sheet that it stands in.
-        where: ``file:line``.
-        digest: of the sheet, as it was when the waiver was given.
-        until: the last day on which it holds; "" when nobody said.
-        said: owner, reason, what it permits and when it is looked at again.
-    """
-
-    check: int
-    sheet: str
+    number: str
     where: str
-    digest: str
-    until: str
-    said: tuple[tuple[str, str], ...]
+    row: Mapping[str, object]
 
-    @property
-    def words(self) -> str:
-        """Say who waived what, and until when."""
-        owner, *rest = (value for _, value in self.said)
-        return f"waived by {owner} until {self.until}: {'; '.join(rest)}"
+    def text(self, name: str) -> str:
+        """Return what the row says; "" for what nobody said."""
+        return str(self.row.get(name, ""))
 
     def find_refusal(self, check: Check, facts: GateFacts, *, firm: bool) -> str:
         """Return why it does not hold; "" when it does."""
-        sheet = facts.spec.sheet(self.sheet)
-        assert sheet is not None, "a waiver was read from a sheet"
-        missing = [name for name, value in self.said if not value]
+        sheet = facts.workspace.artifacts[self.number]
+        missing = [name for name in (*_SAID, "until") if not self.text(name)]
         if not check.is_waivable or firm:
             return f"check {check.id} cannot be waived here: what a tier asks for is there, or it is not"
-        if self.sheet != check.sheets[0]:
-            return f"it stands in sheet {self.sheet}, and check {check.id} judges sheet {check.sheets[0]}"
-        if missing or not self.until:
-            return f"nobody said its {(missing or ['until'])[0]}"
-        if date.fromisoformat(self.until) < facts.today:
-            return f"it ended on {self.until}"
-        if self.digest != str(sheet.digest()):
+        if self.number != check.sheets[0]:
+            return f"it stands in sheet {self.number}, and check {check.id} judges sheet {check.sheets[0]}"
+        if missing:
+            return f"nobody said its {missing[0]}"
+        if date.fromisoformat(self.text("until")) < facts.today:
+            return f"it ended on {self.text('until')}"
+        if self.text("digest") != str(sheet.digest()):
             return f"it was given for the sheet as it was; its digest is {sheet.digest()} now"
         return ""
 
@@ -68,32 +56,28 @@ def read_waivers(facts: GateFacts, check: int) -> list[Waiver]:
             if row.get("check") == check:
                 assert entry is not None, "rows come from an entry"
                 line = min(entry.rows[at].values())
-                said = tuple(
-                    (name, str(row.get(name, "")))
-                    for name in ("owner", "reason", "permits", "reactivate")
-                )
-                until, digest = str(row.get("until", "")), str(row.get("digest", ""))
-                found.append(Waiver(check, number, f"{sheet.path}:{line}", digest, until, said))
+                found.append(Waiver(number, f"{sheet.path}:{line}", row))
     return found
 
 
 def apply_waivers(
-    judged: CheckResult, check: Check, facts: GateFacts, *, firm: bool
+    result: CheckResult, check: Check, facts: GateFacts, *, firm: bool
 ) -> CheckResult:
     """Apply the waivers of a check to what it came to."""
     waivers = read_waivers(facts, check.id)
-    if judged.outcome is not CheckOutcome.FAIL:
+    if result.outcome is not CheckOutcome.FAIL:
         needless = tuple(f"{each.where}: the waiver is not needed" for each in waivers)
-        return replace(judged, evidence=judged.evidence + needless)
+        return replace(result, evidence=result.evidence + needless)
     refused = []
     for each in waivers:
         why = each.find_refusal(check, facts, firm=firm)
         if not why:
-            return replace(
-                judged, outcome=CheckOutcome.WAIVED, reason=f"{each.words} ({judged.reason})"
-            )
+            owner, *rest = map(each.text, _SAID)
+            words = f"waived by {owner} until {each.text('until')}: {'; '.join(rest)}"
+            reason = f"{words} ({result.reason})"
+            return replace(result, outcome=CheckOutcome.WAIVED, reason=reason)
         refused.append(f"{each.where}: the waiver does not hold: {why}")
-    return replace(judged, reason="; ".join([judged.reason, *refused]))
+    return replace(result, reason="; ".join([result.reason, *refused]))
 
 
 def list_ended(checks: Sequence[CheckResult], facts: GateFacts) -> tuple[str, ...]:
@@ -101,7 +85,8 @@ def list_ended(checks: Sequence[CheckResult], facts: GateFacts) -> tuple[str, ..
     told = []
     for each in checks:
         if each.outcome is CheckOutcome.WAIVED:
-            ends = [one.until for one in read_waivers(facts, each.id) if one.until]
-            if ends and date.fromisoformat(max(ends)) < facts.today:
-                told.append(f"the waiver of check {each.id}, which ended on {max(ends)}")
+            ends = [one.text("until") for one in read_waivers(facts, each.id)]
+            last = max(ends, default="")
+            if last and date.fromisoformat(last) < facts.today:
+                told.append(f"the waiver of check {each.id}, which ended on {last}")
     return tuple(told)

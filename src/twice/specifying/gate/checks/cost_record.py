@@ -8,7 +8,7 @@ from typing import Final
 from twice.specifying.artifact import Artifact
 from twice.specifying.gate.model import (
     GateFacts,
-    Seen,
+    Observed,
     check,
     is_complete,
     optional,
@@ -42,8 +42,8 @@ def check_cost_record(facts: GateFacts) -> Iterator[str]:
         agreed = f"{budget} % was agreed: {sheet.said('breach')}"
         yield f"{spec.line('13', 'budget_percent')}: a recorded run is {total:g} % slower, and {agreed}"
     slower = "not measured" if total is None else f"{total:g} %"
-    yield Seen(f"{len(costs.rules)} rules measured in {sheet.said('measured')}")
-    yield Seen(f"a recorded run is slower by: {slower}; agreed: {budget} %")
+    yield Observed(f"{len(costs.rules)} rules measured in {sheet.said('measured')}")
+    yield Observed(f"a recorded run is slower by: {slower}; agreed: {budget} %")
 
 
 def _boundary(facts: GateFacts, sheet: Artifact) -> Iterator[str]:

@@ -14,8 +14,8 @@ from twice.specifying.gate.evidence.runs import KnownRun
 from twice.specifying.gate.model import (
     COMMON_KEYS,
     GateFacts,
-    Seen,
-    Unknown,
+    Observed,
+    Undecided,
     check,
     is_complete,
     is_within,
@@ -26,7 +26,7 @@ from twice.specifying.gate.model import (
 from twice.specifying.gate.plan import predicate_of
 from twice.specifying.promotion import forces
 from twice.specifying.sheets import SHEETS
-from twice.specifying.tiers import REQUIRED, Condition, Trait
+from twice.specifying.tiers import REQUIRED, Trait
 
 _WHOLE: Final = "99"  # made from the others once the gate has passed, not written by hand
 
@@ -67,18 +67,17 @@ def check_tier_coverage(facts: GateFacts) -> Iterator[str]:
             if of_scope or gap.key in COMMON_KEYS - {"version"}:  # check 9 asks for the version
                 yield f"{sheet.path}:{gap.line}: {gap.key} is {gap.why}: {gap.says}"
     there = [number for number in workspace.artifacts if number != _WHOLE]
-    yield Seen(f"tier {facts.tier}; sheets {', '.join(there)}")
+    yield Observed(f"tier {facts.tier}; sheets {', '.join(there)}")
     for number, conditions in REQUIRED.items():
         if number not in {*workspace.artifacts, *workspace.missing(), _WHOLE}:
-            unmet = " and ".join(_explain_unmet(facts, each) for each in conditions)
-            yield Seen(f"{number} is not needed: {unmet}")
-
-
-def _explain_unmet(facts: GateFacts, condition: Condition) -> str:
-    if facts.tier < condition.tier or condition.trait is None:
-        return f"it is asked for {condition.words}"
-    absence = facts.explain_absence(condition.trait)
-    return absence or f"by sheet 00 the system has no {condition.trait}"
+            unmet = []
+            for each in conditions:
+                why = f"it is asked for {each.words}"
+                if facts.tier >= each.tier and each.trait is not None:
+                    absence = facts.explain_absence(each.trait)
+                    why = absence or f"by sheet 00 the system has no {each.trait}"
+                unmet.append(why)
+            yield Observed(f"{number} is not needed: {' and '.join(unmet)}")
 
 
 @check(2, "Class clarity", sheets=("01",))
@@ -107,7 +106,7 @@ def check_class_clarity(facts: GateFacts) -> Iterator[str]:
     if promise.said("axis") != predicate.axis:
         where, scope = spec.line("01", "axis"), promise.said("scope")
         yield f"{where}: scope {scope} is about {predicate.axis}, not {promise.said('axis')}"
-    yield Seen(sentence)
+    yield Observed(sentence)
 
 
 def _normalise(sentence: str) -> str:
@@ -121,14 +120,14 @@ def check_hand_over(facts: GateFacts) -> Iterator[str]:
     where = spec.line("04", "audit_encoding")
     handoff = optional(facts.handoff)
     if facts.denies(Trait.AUDIT_LOG):
-        yield Seen("there is no audit log that the snapshots would share an encoding with")
+        yield Observed("there is no audit log that the snapshots would share an encoding with")
     elif spec.sheet("04") is None:
         yield from facts.find_gaps("04")
     elif not reference:
         yield f"{where}: nobody said where the audit log's encoding is specified"
     elif handoff is None:
         require(facts.code)
-        yield Unknown(getattr(facts.handoff, "reason", ""))
+        yield Undecided(getattr(facts.handoff, "reason", ""))
     elif handoff.there is False:
         yield f"{where}: {reference} is not there"
     elif handoff.copied:
@@ -136,11 +135,13 @@ def check_hand_over(facts: GateFacts) -> Iterator[str]:
         lines = f"{len(handoff.copied)} lines are copied from there: {handoff.copied[0]!r}"
         yield f"{path}: {lines}"
     else:
-        yield Seen(f"04 refers to {reference} and copies nothing of it")
+        yield Observed(f"04 refers to {reference} and copies nothing of it")
     code, sources = require(facts.code), spec.items("00", "sources")
-    covered = {
-        rule for row in spec.rows("99", "findings") for rule in _read_rules(row.get("rules"))
-    }
+    covered: set[str] = set()
+    for row in spec.rows("99", "findings"):
+        said = row.get("rules")
+        rules = said if isinstance(said, list) else str(said).split(",")
+        covered.update(str(each).strip() for each in rules)
     reported = [each for each in code.reported if is_within(each.place.path, sources)]
     for each in reported:
         if each.rule not in covered:
@@ -153,19 +154,13 @@ def check_hand_over(facts: GateFacts) -> Iterator[str]:
     for place in code.unread:
         yield f"{place}: not read, so nobody knows what is in it"
     folders = ", ".join(sources)
-    rules = {each.rule for each in reported}
-    counted = f"{len(reported)} findings in {folders}, of {len(rules)} rules"
-    yield Seen(
+    n_rules = len({each.rule for each in reported})
+    counted = f"{len(reported)} findings in {folders}, of {n_rules} rules"
+    yield Observed(
         f"twice check reports {counted}; 99 puts {len(covered)} rules under sheets"
-        if rules
+        if reported
         else f"twice check reports nothing in {folders}"
     )
-
-
-def _read_rules(said: object) -> list[str]:
-    if isinstance(said, list):
-        return [str(each) for each in said]
-    return [each.strip() for each in str(said).split(",")]
 
 
 @check(9, "Versioning rule", sheets=("99", "01"), needs=("laid",), is_waivable=False)
@@ -182,7 +177,7 @@ def check_versioning(facts: GateFacts) -> Iterator[str]:
     yield from _judge_lost_locks(facts)
     yield from _judge_whole(facts)
     if same:
-        yield Seen(f"as they were when their versions moved: {', '.join(same)}")
+        yield Observed(f"as they were when their versions moved: {', '.join(same)}")
     regions = require(facts.laid)
     broken = [each for each in regions if not each.holds]
     for region in broken:
@@ -196,7 +191,9 @@ def check_versioning(facts: GateFacts) -> Iterator[str]:
             )
         yield f"{region.path}: what the scaffold laid down in {region.name} {said}"
     if regions:
-        yield Seen(f"{len(regions)} regions of the scaffold, {len(broken)} not as the sheets say")
+        yield Observed(
+            f"{len(regions)} regions of the scaffold, {len(broken)} not as the sheets say"
+        )
 
 
 def _find_unmoved(facts: GateFacts, number: str) -> Iterator[str]:
@@ -229,7 +226,7 @@ def _judge_lost_locks(facts: GateFacts) -> Iterator[str]:
         now = {"id": number, "version": sheet.version if sheet else "", "digest": digest}
         if accepted and now in facts.spec.rows(_WHOLE, "sheets"):
             accepted_with = "99 was accepted with the sheet as it is"
-            yield Seen(f"the lock of {number} was laid anew ({why}), and {accepted_with}")
+            yield Observed(f"the lock of {number} was laid anew ({why}), and {accepted_with}")
         else:
             yield (
                 f"the lock of sheet {number} was laid anew ({why}): what it owed, and how far its version had "
@@ -261,7 +258,7 @@ def check_test_vector(facts: GateFacts) -> Iterator[str]:
     """Is there a recorded run whose compare-points end at a known digest, and does it come out again?"""
     spec, promise = facts.spec, facts.spec.sheet("01")
     if promise is None:
-        yield Unknown("sheet 01 is not there; see check 1")
+        yield Undecided("sheet 01 is not there; see check 1")
         return
     for gap in promise.gaps(facts.situation):
         if gap.key in {"vector", "vector_digest"}:
@@ -284,8 +281,8 @@ def check_test_vector(facts: GateFacts) -> Iterator[str]:
         gives = f"{verification.result}{describe_failure(verification)}"
         caveats = "; ".join(verification.caveats)
         yield f"{where}: verifying the test vector gives {gives} {caveats}".rstrip()
-    yield Seen(f"{path} replays: {verification.result}")
-    yield Seen(f"its compare-points end at {vector.digest}")
+    yield Observed(f"{path} replays: {verification.result}")
+    yield Observed(f"its compare-points end at {vector.digest}")
 
 
 def _compare_vector(facts: GateFacts, promise: Artifact, vector: KnownRun) -> Iterator[str]:

@@ -14,8 +14,8 @@ from twice.specifying.gate.checks.runs import describe_failure
 from twice.specifying.gate.model import (
     FirmFault,
     GateFacts,
-    Seen,
-    Unknown,
+    Observed,
+    Undecided,
     check,
     is_complete,
     is_within,
@@ -62,7 +62,7 @@ def check_external_effects(facts: GateFacts) -> Iterator[str]:
         if sheet is not None or "10" in required(facts.situation):
             yield from facts.find_gaps("10")
         else:
-            yield Seen(f"sheet 10 is not asked for at tier {facts.tier}")
+            yield Observed(f"sheet 10 is not asked for at tier {facts.tier}")
     trial, sealed, code = require(facts.trial), require(facts.sealed), require(facts.code)
     beside = [in_words(each) for each in unsupported_rows(sealed.inventory)]
     for each in beside:
@@ -87,15 +87,15 @@ def check_external_effects(facts: GateFacts) -> Iterator[str]:
         yield from _judge_inventory(facts, sheet)
         yield from facts.find_outside("10", "audit")
     questions = sum(is_within(each.path, audited) for each in code.asked)
-    yield Seen(
+    yield Observed(
         f"{questions} questions to the world in {', '.join(audited)}, {len(raw)} beside the layer, "
         f"{len(accepted)} places are accepted"
     )
     counted = ", ".join(f"{name} {count} times" for name, count in trial.asked.items())
     lenient = ", ".join(sorted(trial.ending["effects"]["lenient"]))
     by_libraries = f"by libraries for themselves: {lenient or 'nothing'}"
-    yield Seen(f"asked in the trial: {counted or 'nothing'}; {by_libraries}")
-    yield Seen(f"its replay, cut off from the world: {sealed.result}")
+    yield Observed(f"asked in the trial: {counted or 'nothing'}; {by_libraries}")
+    yield Observed(f"its replay, cut off from the world: {sealed.result}")
 
 
 def _judge_cap(facts: GateFacts) -> Iterator[str]:
@@ -141,21 +141,18 @@ def _judge_inventory(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
             yield f"{each}: sheet 10 forbids {name}"
 
 
-def _explain_no_digests(facts: GateFacts) -> str:
-    there = facts.spec.sheet("11") is not None
-    return "" if there else facts.explain_absence(Trait.HASHED_SNAPSHOTS)
-
-
 @check(
     15, "Canonical state encoding", sheets=("11", "00"), needs=("encoded", "code", "trial"),
-    absent=_explain_no_digests,
+    absent=lambda facts: (
+        "" if facts.spec.sheet("11") else facts.explain_absence(Trait.HASHED_SNAPSHOTS)
+    ),
 )  # fmt: skip
 def check_encoding(facts: GateFacts) -> Iterator[str]:
     """Does 11 say how state becomes bytes, with answers that come out, and is nothing pickled?"""
     spec, sheet = facts.spec, facts.spec.sheet("11")
     algorithm = find_algorithm(spec.text("11", "hash"))
     if sheet is None and "11" not in required(facts.situation):
-        yield Seen(f"sheet 11 is not asked for at tier {facts.tier}")
+        yield Observed(f"sheet 11 is not asked for at tier {facts.tier}")
         yield from facts.find_unexplained(Trait.HASHED_SNAPSHOTS)
     else:
         gaps = facts.find_gaps("11")
@@ -192,18 +189,19 @@ def check_encoding(facts: GateFacts) -> Iterator[str]:
         used = f"runs are hashed by {trial.algorithm}"
         yield f"{spec.line('11', 'hash')}: it names {algorithm}, and {used}"
     right = encoded.rfc8785 - len(encoded.wrong)
-    yield Seen(f"{right} of {encoded.rfc8785} answers of RFC 8785 come out")
+    yield Observed(f"{right} of {encoded.rfc8785} answers of RFC 8785 come out")
     vectors = f"{len(encoded.vectors)} vectors of sheet 11 run"
-    yield Seen(f"{vectors}; states are hashed by {trial.algorithm}")
-    yield Seen(f"{len(code.pickles)} places that pickle")
+    yield Observed(f"{vectors}; states are hashed by {trial.algorithm}")
+    yield Observed(f"{len(code.pickles)} places that pickle")
 
 
-def _explain_no_suite(facts: GateFacts) -> str:
-    asked_for = facts.tier >= Tier.M
-    return "" if asked_for else f"sheet 12 is asked for from tier M on; the tier is {facts.tier}"
-
-
-@check(16, "Property tests", sheets=("12", "00"), needs=("suite",), absent=_explain_no_suite)
+@check(
+    16, "Property tests", sheets=("12", "00"), needs=("suite",),
+    absent=lambda facts: (
+        "" if facts.tier >= Tier.M
+        else f"sheet 12 is asked for from tier M on; the tier is {facts.tier}"
+    ),
+)  # fmt: skip
 def check_property_tests(facts: GateFacts) -> Iterator[str]:
     """Does 12 declare the laws that the tier asks for, with tests that pass and a database that is kept?"""
     spec, sheet, gaps = facts.spec, facts.spec.sheet("12"), facts.find_gaps("12")
@@ -235,13 +233,13 @@ def check_property_tests(facts: GateFacts) -> Iterator[str]:
             yield f"{where}: {name} is declared, and no test of {tests} exercises it"
     if suite.database:
         yield f"{spec.line('12', 'database')}: {suite.database}"
-    yield Seen(
+    yield Observed(
         f"{suite.passed} of {suite.found} tests of {tests} passed, {len(suite.failed)} failed"
     )
-    yield Seen(f"they exercise {shorten(suite.exercised, 6)}")
+    yield Observed(f"they exercise {shorten(suite.exercised, 6)}")
     if suite.skipped:
         skipped = f"{len(suite.skipped)} tests were skipped or expected to fail"
-        yield Unknown(f"{skipped}: {shorten(suite.skipped)}")
+        yield Undecided(f"{skipped}: {shorten(suite.skipped)}")
 
 
 def _list_needed(facts: GateFacts) -> list[str]:

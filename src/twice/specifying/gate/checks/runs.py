@@ -14,8 +14,8 @@ from twice.specifying.artifact import Artifact
 from twice.specifying.draws import first_draws
 from twice.specifying.gate.model import (
     GateFacts,
-    Seen,
-    Unknown,
+    Observed,
+    Undecided,
     check,
     is_complete,
     is_within,
@@ -81,19 +81,19 @@ def check_seed_lineage(facts: GateFacts) -> Iterator[str]:
         where = spec.line("02", "seedless")
         yield f"{where}: another seed gives the same run, and no reason is given"
     places = sum(is_within(each.path, audited) for each in code.draws)
-    yield Seen(
+    yield Observed(
         f"{places} places draw, make or seed in {', '.join(audited)}; {len(orphans)} have no owner, "
         f"{len(accepted)} places are accepted"
     )
     derived = [name for name in drawn if trial.streams[name]["seed"] is not None]
-    yield Seen(
+    yield Observed(
         f"the run drew from {', '.join(derived) or 'no stream'}, from its seed by rule {RULE}"
     )
     why = spec.text("02", "seedless") or f"the tier is {facts.tier}"
-    yield Seen(_MOVED.get(moved) or f"whether seeds part is not asked: {why}")
+    yield Observed(_MOVED.get(moved) or f"whether seeds part is not asked: {why}")
     idle = sorted(named - {*trial.streams})
     if idle:
-        yield Seen(f"named and not taken in the trial: {', '.join(idle)}")
+        yield Observed(f"named and not taken in the trial: {', '.join(idle)}")
 
 
 def _judge_seeds(facts: GateFacts) -> Iterator[str]:
@@ -145,8 +145,8 @@ def check_rng_isolation(facts: GateFacts) -> Iterator[str]:
     for place in code.shared:
         if not {place.path, f"{place.path}:{place.function}"} & accepted:
             yield f"{place}: one generator serves several"
-    yield Seen(f"{len(slots)} slots; {len(own)} streams in the record, none taken twice")
-    yield Seen(
+    yield Observed(f"{len(slots)} slots; {len(own)} streams in the record, none taken twice")
+    yield Observed(
         f"{len(code.shared)} generators shared in the code, {len(drawn)} process-wide ones drawn from, "
         f"{len(accepted)} accepted"
     )
@@ -198,10 +198,10 @@ def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
         sealed = optional(facts.sealed)
         if sealed is None:
             reason = getattr(facts.sealed, "reason", "")
-            yield Unknown(f"no snapshot is kept, and no replay from the top: {reason}")
+            yield Undecided(f"no snapshot is kept, and no replay from the top: {reason}")
         elif sealed.result == "PASS":
             agree = f"executed from the top, {trial.points} compare-points agree"
-            yield Seen(f"no snapshot is kept: {agree}")
+            yield Observed(f"no snapshot is kept: {agree}")
         else:
             where = spec.line("04", "cadence" if sheet.said("cadence") == "none" else "strategy")
             gives = f"executing from the top gives {sealed.result}{describe_failure(sealed)}"
@@ -209,12 +209,12 @@ def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
         return
     missing = f" (no snapshot holds {', '.join(restored.missing)})" if restored.missing else ""
     yield from (f"{each}{missing}" for each in restored.failed)
-    yield Seen(
+    yield Observed(
         f"{restored.tested} of {trial.snapshots} snapshots restored in fresh processes, "
         f"{len(restored.failed)} runs went on otherwise"
     )
     if not restored.failed and not restored.on_the_way:
-        yield Unknown(_NONE_ON_THE_WAY)
+        yield Undecided(_NONE_ON_THE_WAY)
 
 
 def _judge_snapshots(facts: GateFacts, *, keeps: bool) -> Iterator[str]:
@@ -267,12 +267,12 @@ def check_divergence_localisation(facts: GateFacts) -> Iterator[str]:
         named = found.operation
         place = f"{named.file}:{named.line}" if named else "no operation"
         yield f"of a difference planted {where}, {place} was named as the operation that made it"
-    yield Seen(
+    yield Observed(
         f"{trial.points} compare-points over {', '.join(trial.columns)} by {trial.algorithm}"
     )
     fields = ", ".join(each.path for each in found.fields) or "no field"
     operation = "operation that planted it" if planted.is_operation_found else "wrong operation"
-    yield Seen(
+    yield Observed(
         f"a difference planted {where} was found at tick {tick}, in {fields}, at the {operation}"
     )
 
@@ -333,6 +333,6 @@ def check_replay_scope(facts: GateFacts) -> Iterator[str]:
             yield f"{where}: an operation is branching, and by sheet 00 no run branches"
     for each in require(facts.operations):
         if each.worked:
-            yield Seen(f"{each.operation}: {each.told}")
+            yield Observed(f"{each.operation}: {each.told}")
         else:
             yield f"{each.operation} does not work: {each.told}"

@@ -18,8 +18,8 @@ from twice.specifying.gate.evidence.context import ReportedFinding
 from twice.specifying.gate.evidence.runs import keeps_subnormals
 from twice.specifying.gate.model import (
     GateFacts,
-    Seen,
-    Unknown,
+    Observed,
+    Undecided,
     check,
     is_complete,
     is_within,
@@ -46,7 +46,6 @@ _NOT_FUSING: Final = frozenset(
     }
 )  # fmt: skip
 """OpenBLAS' kernels for processors without such instructions."""
-_ATOMIC: Final = "atomic-scatter"
 _KNOBS: Final = {
     "use_deterministic_algorithms": ("true",),
     "cudnn.deterministic": ("true",),
@@ -67,7 +66,7 @@ def _find_gaps(facts: GateFacts, number: str, trait: Trait) -> list[str]:
     if facts.denies(trait):
         return list(facts.find_unexplained(trait))
     if facts.spec.sheet(number) is None and number not in required(facts.situation):
-        return [Seen(f"sheet {number} is not asked for at tier {facts.tier}")]
+        return [Observed(f"sheet {number} is not asked for at tier {facts.tier}")]
     return facts.find_gaps(number)
 
 
@@ -101,22 +100,23 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
     started = require(facts.trial).ending.get("lineages")
     factors = {each.factor: each for each in require(facts.varied)}
     if started is None:
-        yield Unknown("the trial's record does not say what it started")
+        yield Undecided("the trial's record does not say what it started")
         return
     seen = at_once(started)
     counted = ", ".join(f"{count} {model}" for model, count in seen.items()) or "nothing"
     if facts.denies(Trait.CONCURRENCY):
+        where = spec.line("00", "traits")
         said = f"by sheet 00 nothing runs at once, and the trial started {counted}"
-        yield f"{spec.line('00', 'traits')}: {said}" if seen else Seen("the trial started nothing")
+        yield f"{where}: {said}" if seen else Observed("the trial started nothing")
         return
     if spec.sheet("07") is not None:
         yield from _judge_models(facts, seen)
         if "recorded-schedule" in strategies:
             # Strategy B says that a schedule decides and is recorded.
-            yield Unknown("twice records no schedule yet, so no run shows that one is kept")
+            yield Undecided("twice records no schedule yet, so no run shows that one is kept")
     elif "07" in required(facts.situation):
         return
-    yield Seen(f"the trial started {counted} beside what started it")
+    yield Observed(f"the trial started {counted} beside what started it")
     yield from _judge_schedules(facts, seen, factors)
 
 
@@ -129,7 +129,7 @@ def _judge_models(facts: GateFacts, seen: Mapping[str, int]) -> Iterator[str]:
     for model in named:
         if model not in seen:
             why = _UNSEEN.get(model, "the trial started none")
-            yield Unknown(f"{where}: {why}, so nothing is told of {model}")
+            yield Undecided(f"{where}: {why}, so nothing is told of {model}")
 
 
 def _judge_schedules(
@@ -146,11 +146,11 @@ def _judge_schedules(
             continue
         told = _describe_factor(factor)
         if factor.result == "same":
-            yield Seen(f"the same by another {name}")
+            yield Observed(f"the same by another {name}")
         elif factor.result in {"differs", "failed"}:
             yield f"{where}: {said}, and by another {name} the run {factor.result}: {told}"
         else:
-            yield Unknown(f"another {name}: {told or factor.result}")
+            yield Undecided(f"another {name}: {told or factor.result}")
 
 
 def _explain_no_floats(facts: GateFacts) -> str:
@@ -186,25 +186,25 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
             )
             yield f"{spec.line('00', 'traits')}: {said}"
         elif not trial.snapshots:
-            yield Unknown(
+            yield Undecided(
                 "the trial keeps no snapshot that would show whether its state holds floats"
             )
         else:
-            yield Seen("no number with a fraction in the state of the trial")
+            yield Observed("no number with a fraction in the state of the trial")
         return
     threads = {each.threads for each in policies.blas} | {
         *trial.numerics.get("threads", {}).values()
     }
     keeps = keeps_subnormals(policies.probes) and trial.keeps_subnormals
     if sheet is not None:
-        yield Seen(
+        yield Observed(
             f"{len(sheet.rows('pins'))} pins held against a fresh process and the trial's record"
         )
     elif "08" in required(facts.situation):
         return
     counted = ", ".join(map(str, sorted(threads))) or "none is loaded"
-    yield Seen(f"threads of BLAS in a run: {counted}")
-    yield Seen(f"subnormal numbers are {'kept' if keeps else 'flushed'}")
+    yield Observed(f"threads of BLAS in a run: {counted}")
+    yield Observed(f"subnormal numbers are {'kept' if keeps else 'flushed'}")
     if sheet is None:
         return
     yield from _judge_pins(facts, sheet)
@@ -252,7 +252,7 @@ def _judge_fusing(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
         where = facts.spec.line("08", "fma")
         yield f"{where}: fusing is forbidden, and of numpy and BLAS in the trial {used}"
     else:
-        yield Seen(f"of numpy and BLAS in the trial {used or 'nothing fuses'}")
+        yield Observed(f"of numpy and BLAS in the trial {used or 'nothing fuses'}")
 
 
 def _judge_sums(
@@ -261,17 +261,17 @@ def _judge_sums(
     """Hold an order of sums against a run with other threads."""
     order, where = sheet.said("reductions"), facts.spec.line("08", "reductions")
     if order not in FIXED_ORDERS:
-        yield Seen("sums are taken in the order of the stated threads, which were read back")
+        yield Observed("sums are taken in the order of the stated threads, which were read back")
         return
     factor = factors.get(THREADS, FactorResult(THREADS, "", "unavailable", "it was not varied"))
     told = _describe_factor(factor)
     if factor.result == "same":
-        yield Seen(f"sums are {order}: the same with another number of threads")
+        yield Observed(f"sums are {order}: the same with another number of threads")
     elif factor.result in {"differs", "failed"}:
         stated = f"sums are stated to be {order}, and with another number of threads"
         yield f"{where}: {stated} the run {factor.result}: {told}"
     else:
-        yield Unknown(f"{where}: another number of threads: {told or factor.result}")
+        yield Undecided(f"{where}: another number of threads: {told or factor.result}")
 
 
 def _judge_other_hosts(facts: GateFacts, factors: Mapping[str, FactorResult]) -> Iterator[str]:
@@ -284,10 +284,10 @@ def _judge_other_hosts(facts: GateFacts, factors: Mapping[str, FactorResult]) ->
         yield f"{where}: other hosts are promised the same, and {run}"
     same = [each.factor for each in tried if each.result == "same"]
     if same:
-        yield Seen(f"the same with other {', '.join(same)}")
+        yield Observed(f"the same with other {', '.join(same)}")
     elif not broken:
         why = "; ".join(f"{one.factor}: {_describe_factor(one) or one.result}" for one in tried)
-        yield Unknown(f"no other instructions could be tried: {why or 'none are known'}")
+        yield Undecided(f"no other instructions could be tried: {why or 'none are known'}")
 
 
 def _find_gpu_uses(facts: GateFacts) -> list[str]:
@@ -301,15 +301,16 @@ def _list_gpu_code(facts: GateFacts) -> list[ReportedFinding]:
     """Return what twice check reports of the sources that sheet 09 settles."""
     sources = facts.spec.items("00", "sources")
     reported = require(facts.code).reported
-    return [each for each in reported if each.sheet == "09" and is_within(each.place.path, sources)]
+    return [one for one in reported if one.sheet == "09" and is_within(one.place.path, sources)]
 
 
 def _explain_no_gpu(facts: GateFacts) -> str:
     reason, trial = facts.explain_absence(Trait.GPU), optional(facts.trial)
+    # A system is believed to have no GPU of a run only that says what it reached.
     if not reason or trial is None or trial.gpu is None or _find_gpu_uses(facts):
         return ""
     if optional(facts.code) is None or _list_gpu_code(facts):
-        return ""  # A system is believed to have no GPU of a run only that says what it reached.
+        return ""
     return f"{reason}; and the trial loaded no driver of one and drew on none"
 
 
@@ -334,25 +335,25 @@ def check_gpu(facts: GateFacts) -> Iterator[str]:
         if facts.denies(Trait.GPU):
             said = "by sheet 00 nothing runs on a GPU, and twice check reports"
             yield f"{spec.line('00', 'traits')}: {said} {each.place}"
-        elif each.rule == _ATOMIC and spec.text("09", "atomics").lower() == "none":
+        elif each.rule == "atomic-scatter" and spec.text("09", "atomics").lower() == "none":
             where = spec.line("09", "atomics")
             yield f"{where}: none is stated, and twice check reports {each.place}"
     if gpu is None and not used:
-        yield Unknown("the trial's record does not say whether a GPU was reached")
+        yield Undecided("the trial's record does not say whether a GPU was reached")
     elif facts.denies(Trait.GPU):
         if used:
             said_none = "by sheet 00 nothing runs on a GPU, and the trial reached one"
             yield f"{spec.line('00', 'traits')}: {said_none}: {', '.join(used)}"
         else:
-            yield Seen("the trial loaded no driver of a GPU and drew on none")
+            yield Observed("the trial loaded no driver of a GPU and drew on none")
     elif sheet is None and "09" in required(facts.situation):
         return
     elif gpu is None or not used:
         cards = f"run the gate where there is {spec.text('09', 'sku') or 'one'}"
         where = spec.line("09", "sku")
-        yield Unknown(f"{where}: the trial reached no GPU, so no switch is shown: {cards}")
+        yield Undecided(f"{where}: the trial reached no GPU, so no switch is shown: {cards}")
     else:
-        yield Seen(f"the trial reached a GPU: {', '.join(used)}")
+        yield Observed(f"the trial reached a GPU: {', '.join(used)}")
         if sheet is not None:
             yield from _judge_switches(facts, sheet, gpu)
             yield from _judge_cards(facts, sheet, gpu)
@@ -373,11 +374,11 @@ def _judge_switches(facts: GateFacts, sheet: Artifact, gpu: Mapping[str, Any]) -
             if switch.lower() == short or switch.lower().endswith(f".{short}")
         }
         if not now:
-            yield Unknown(f"{where}: nothing reads {name} back")
+            yield Undecided(f"{where}: nothing reads {name} back")
         elif now != {value.lower()}:
             yield f"{where}: {name} is stated as {value}, and was {', '.join(sorted(now))}"
         else:
-            yield Seen(f"{name} was {value}")
+            yield Observed(f"{name} was {value}")
 
 
 def _judge_cards(facts: GateFacts, sheet: Artifact, gpu: Mapping[str, Any]) -> Iterator[str]:
@@ -386,14 +387,14 @@ def _judge_cards(facts: GateFacts, sheet: Artifact, gpu: Mapping[str, Any]) -> I
     where = facts.spec.line("09", "driver")
     fits = f"{driver}.".startswith(f"{stated}.")
     if not driver:
-        yield Unknown(f"{where}: this system does not tell the driver's version")
+        yield Undecided(f"{where}: this system does not tell the driver's version")
     elif not fits:
         yield f"{where}: {stated} is stated, and the trial had {driver}"
     where = facts.spec.line("09", "sku")
     other = sorted({each for each in cards if each.lower() not in sheet.said("sku").lower()})
     if not cards:
-        yield Unknown(f"{where}: no library tells the cards' names")
+        yield Undecided(f"{where}: no library tells the cards' names")
     for each in other:
         yield f"{where}: the trial ran on {each}, which the sheet does not name"
     if driver and fits and cards and not other:
-        yield Seen(f"driver {driver}; {', '.join(cards)}")
+        yield Observed(f"driver {driver}; {', '.join(cards)}")

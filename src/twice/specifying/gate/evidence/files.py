@@ -93,17 +93,18 @@ def gather_code(context: EvidenceContext) -> SourceFacts:
 def gather_encoded(context: EvidenceContext) -> EncodingAnswers:
     """Run the answers of RFC 8785, and the vectors of sheet 11."""
     context.doing("running the vectors of the canonical form")
+    loaded: list[Any] = [json.loads(given) for given, _ in _ANSWERS]
+    written = [rfc8785.dumps(each).decode() for each in loaded]
     return EncodingAnswers(
         rfc8785=len(_ANSWERS),
-        wrong=tuple(given for given, expected in _ANSWERS if _rewrite(given) != expected),
+        wrong=tuple(
+            given
+            for (given, expected), came in zip(_ANSWERS, written, strict=True)
+            if came != expected
+        ),
         vectors={value: _list_digests(value) for value in context.plan.vectors},
         versions={name: _find_version(name) for name in context.plan.libraries},
     )
-
-
-def _rewrite(document: str) -> str:
-    loaded: Any = json.loads(document)
-    return rfc8785.dumps(loaded).decode()
 
 
 def _list_digests(document: str) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ _KEPT: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class TrialRun:
+class GateTrial:
     """A run that the gate recorded: the program of 00, its seed, its configuration.
 
     Args:
@@ -153,14 +153,14 @@ class RestoredSnapshots:
     on_the_way: int = 0
 
 
-def gather_trial(context: EvidenceContext) -> TrialRun:
+def gather_trial(context: EvidenceContext) -> GateTrial:
     """Record the program and say what is in the record."""
     with RunRecord.open(context.trial()) as record:
         ending: Mapping[str, Any] = record.ending or {}
         named = {*record.identity["code"]["files"], *ending.get("files", ())}
         root = record.setup.program.folder()
         files = tuple(_find_inside(context.project, (root / name for name in sorted(named))))
-        return TrialRun(
+        return GateTrial(
             ending=ending,
             environment=Fingerprint.from_json(record.identity["environment"]),
             algorithm=record.setup.algorithm.value,
