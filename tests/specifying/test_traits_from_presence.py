@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from programs import cli
+from twice.recording.cadence import parse_cadence
+from twice.recording.naming import parse_program
+from twice.recording.recorder import record
+from twice.specifying.shown import holds_floats, is_fractional
 from twice.specifying.tiers import Trait
 from twice.surfaces.codefacts import read_presence
 
@@ -135,3 +140,36 @@ def test_what_somebody_denied_stays_denied_and_is_told(tmp_path: Path) -> None:
 
     assert traits["concurrency"][0] is False
     assert said["against"] == ["00 says that there is no concurrency: a.py:9: threading.Thread"]
+
+
+LATE = """
+def main(run):
+    log = run.track("log", {"last": 0})
+    for tick in run.ticks(5):
+        log["last"] = VALUE if tick == 3 else tick
+"""
+
+
+@pytest.mark.parametrize("value", ["0.5", "[{'a': (1, 0.5)}]"])
+def test_a_float_that_comes_late_into_the_state_is_found(tmp_path: Path, value: str) -> None:
+    (tmp_path / "late.py").write_text(LATE.replace("VALUE", value), encoding="utf-8")
+    path = tmp_path / "late.twice"
+    program, each = parse_program("late.py:main", cwd=tmp_path), parse_cadence("tick")
+    with record(program, seed=1, out=path, cadence=each) as found:
+        assert holds_floats(found) == "log"
+
+
+@dataclasses.dataclass
+class Reading:
+    value: object
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+
+@pytest.mark.parametrize("value", [Reading(0.5), Pair(1, 0.5), {"a": [Reading(Pair(1, 0.5))]}])
+def test_a_float_in_a_dataclass_or_a_named_tuple_is_one(value: object) -> None:
+    assert is_fractional(value)
+    assert not is_fractional(Reading(Pair(1, "0.5")))

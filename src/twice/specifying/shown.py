@@ -5,6 +5,7 @@ Invariant: nothing is executed, and that something is not there is never conclud
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -15,7 +16,6 @@ from twice.specifying.tiers import Trait
 
 MODELS: Final = {"thread": "threads", "job": "threads", "task": "tasks"}
 """What stands at the end of a lineage, and the word of sheet 07 for it."""
-_STATES_MAX: Final = 2
 
 
 def at_once(started: Mapping[str, int]) -> dict[str, int]:
@@ -37,10 +37,10 @@ def at_once(started: Mapping[str, int]) -> dict[str, int]:
 def holds_floats(record: RunRecord) -> str:
     """Give the first component of which a state holds numbers with fractions; "" where none does."""
     components = (record.ending or {}).get("components", {})
-    for number in range(min(len(record.reader.snapshots), _STATES_MAX)):
+    for number in range(len(record.reader.snapshots)):
         state = record.state_at(number)
         for name in components:
-            if name in state and _has_floats(state[name]):
+            if name in state and is_fractional(state[name]):
                 return str(name)
     return ""
 
@@ -62,13 +62,16 @@ def traits_shown(record: RunRecord) -> Iterator[tuple[Trait, str]]:
         yield Trait.EXTERNAL_EFFECTS, f"a run asked {', '.join(asked[:3])}"
 
 
-def _has_floats(value: object) -> bool:
+def is_fractional(value: object) -> bool:
+    """Whether a value is, or holds, a number with a fraction."""
     if isinstance(value, (float, complex, np.inexact)):
         return True
     if isinstance(value, np.ndarray):
         return bool(np.issubdtype(value.dtype, np.inexact))
     if isinstance(value, Mapping):
-        return any(_has_floats(each) for each in value.values())
+        return any(is_fractional(each) for each in value.values())
     if isinstance(value, (list, tuple, set, frozenset)):
-        return any(_has_floats(each) for each in value)
+        return any(is_fractional(each) for each in value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return any(is_fractional(getattr(value, each.name)) for each in dataclasses.fields(value))
     return False

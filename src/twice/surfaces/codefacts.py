@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from twice.foundation.channels import Channel
-from twice.specifying.gate.evidence import Code, Place, Reported
+from twice.specifying.gate.evidence.context import ReportedFinding, SourceFacts, SourcePlace
 from twice.specifying.tiers import Trait
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _TRAITS: Final = {
 """The trait that a place of a channel shows."""
 
 
-def read_code(project: Path, sources: Sequence[str]) -> Code:
+def read_code(project: Path, sources: Sequence[str]) -> SourceFacts:
     """Read folders and files of the project that is the current folder.
 
     Raises:
@@ -57,7 +57,7 @@ def read_code(project: Path, sources: Sequence[str]) -> Code:
     ]
     inner = [each for each in read.files if each.zone != _TESTS]
     draws = [each for each in read.draws if each.zone != _TESTS]
-    return Code(
+    return SourceFacts(
         draws=tuple(map(_draw, draws)),
         orphans=tuple(_draw(each) for each in draws if each.is_orphan),
         shared=tuple(_place(each) for each in findings if each.found.rule in _SHARED),
@@ -65,8 +65,10 @@ def read_code(project: Path, sources: Sequence[str]) -> Code:
         raw=tuple(_ask(each) for each in read.asks if each.is_gap),
         mocks=tuple(_importing(inner, _MOCKS)),
         pickles=tuple(_importing(inner, _PICKLES)),
-        reported=tuple(Reported(each.found.rule, each.artifact, _place(each)) for each in findings),
-        unread=tuple(Place(each.path, each.line, each.what) for each in read.unread),
+        reported=tuple(
+            ReportedFinding(each.found.rule, each.artifact, _place(each)) for each in findings
+        ),
+        unread=tuple(SourcePlace(each.path, each.line, each.what) for each in read.unread),
     )
 
 
@@ -108,20 +110,20 @@ def _options() -> argparse.Namespace:
     )  # fmt: skip
 
 
-def _draw(each: Draw) -> Place:
+def _draw(each: Draw) -> SourcePlace:
     fault = f"is {each.origin.note}" if each.origin.unreached else ""
-    return Place(each.path, each.line, each.call, each.function, fault)
+    return SourcePlace(each.path, each.line, each.call, each.function, fault)
 
 
-def _ask(each: Ask) -> Place:
-    return Place(each.path, each.line, each.call, each.function)
+def _ask(each: Ask) -> SourcePlace:
+    return SourcePlace(each.path, each.line, each.call, each.function)
 
 
-def _place(each: Finding) -> Place:
-    return Place(each.path, each.found.place.line, each.found.message)
+def _place(each: Finding) -> SourcePlace:
+    return SourcePlace(each.path, each.found.place.line, each.found.message)
 
 
-def _importing(files: Iterable[FileFacts], names: Sequence[str]) -> Iterator[Place]:
+def _importing(files: Iterable[FileFacts], names: Sequence[str]) -> Iterator[SourcePlace]:
     """Give every import of some modules, or of what is in them."""
     for each in files:
         if any(_is_of(found, names) for found in each.imports):
@@ -129,7 +131,7 @@ def _importing(files: Iterable[FileFacts], names: Sequence[str]) -> Iterator[Pla
             for node in ast.walk(tree):
                 wanted = next((one for one in _imported(node) if _is_of(one, names)), None)
                 if wanted is not None and isinstance(node, (ast.Import, ast.ImportFrom)):
-                    yield Place(each.path, node.lineno, f"import of {wanted}")
+                    yield SourcePlace(each.path, node.lineno, f"import of {wanted}")
 
 
 def _imported(node: ast.AST) -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gatesystems import AT_ONCE, COST, HERD, VECTOR, Heads, costs, locked, recorded
+from gatesystems import COST, HERD, VECTOR, Heads, costs, locked, recorded
 
 from twice.foundation.determinism_class import Predicate
 from twice.specifying.lock import Owed, read_lock
@@ -130,11 +130,11 @@ def _code_goes_on(project: Path) -> None:
     (project / COST).write_text(json.dumps(costs(project)), encoding="utf-8")
 
 
-def _of_another_class(project: Path) -> None:
+def record_other_class(project: Path) -> None:
     recorded(project, predicate=Predicate.parse(["logical"]))
 
 
-def _of_another_seed(project: Path) -> None:
+def record_other_seed(project: Path) -> None:
     said_anew(project, recorded(project, seed=8))
 
 
@@ -146,11 +146,11 @@ def said_anew(project: Path, digest: str) -> None:
     sheet.write_text("\n".join(told), encoding="utf-8")
 
 
-def _leaves_out(project: Path) -> None:
+def leave_tests_out(project: Path) -> None:
     (project / "tests" / "pytest.ini").write_text("[pytest]\npython_functions = test_replay*\n")
 
 
-def _kept(project: Path) -> None:
+def keep_counterexample(project: Path) -> None:
     found = Kept("seed_isolation", "herd:main", Example({}, 0, {"at": 1}))
     keep(project / "tests" / "examples", found)
 
@@ -162,12 +162,12 @@ def _owed(project: Path) -> None:
     path.write_text(replace(lock, owed=(owed,)).text(), encoding="utf-8")
 
 
-def _audited(heads: Heads) -> None:
+def audited(heads: Heads) -> None:
     trait("audit-log", here=True)(heads)
     heads["04"]["audit_encoding"] = "docs/audit.md"
 
 
-def _copied(project: Path) -> None:
+def copied(project: Path) -> None:
     lines = [f"{word} of the log is written in its canonical form, in order" for word in "ABCD"]
     (project / "docs").mkdir()
     (project / "docs" / "audit.md").write_text("\n".join(lines), encoding="utf-8")
@@ -176,8 +176,8 @@ def _copied(project: Path) -> None:
     locked(project)
 
 
-_IMPORTS = '"""A herd that walks, and the wind that pushes it."""\n'
-_UNUSED = "def lane(name):\n"
+IMPORTS = '"""A herd that walks, and the wind that pushes it."""\n'
+UNUSED = "def lane(name):\n"
 
 BREAKS = (
     Break(1, "a sheet that the tier needs is not there", sheets=gone("12")),
@@ -198,8 +198,8 @@ BREAKS = (
         3,
         "a generator without a seed",
         edits=(
-            (_IMPORTS, f"{_IMPORTS}\nimport random\n"),
-            (_UNUSED, f"def jitter():\n    return random.Random().random()\n\n\n{_UNUSED}"),
+            (IMPORTS, f"{IMPORTS}\nimport random\n"),
+            (UNUSED, f"def jitter():\n    return random.Random().random()\n\n\n{UNUSED}"),
         ),
     ),
     Break(3, "a sub-seed that is not derived so", sheets=row("02", "vectors", 0, seed="0" * 32)),
@@ -208,8 +208,8 @@ BREAKS = (
         4,
         "one generator for a whole module",
         edits=(
-            (_IMPORTS, f"{_IMPORTS}\nimport random\n\nRNG = random.Random(4)\n"),
-            (_UNUSED, f"def jitter():\n    return RNG.random()\n\n\n{_UNUSED}"),
+            (IMPORTS, f"{IMPORTS}\nimport random\n\nRNG = random.Random(4)\n"),
+            (UNUSED, f"def jitter():\n    return RNG.random()\n\n\n{UNUSED}"),
         ),
         also=frozenset({3}),  # and its seed is a literal
     ),
@@ -243,7 +243,7 @@ BREAKS = (
         "another finding is covered",
         sheets=says("99", findings=[{"sheet": "02", "rules": ["time-seed"]}]),
     ),
-    Break(8, "a reference to nowhere", sheets=_audited),
+    Break(8, "a reference to nowhere", sheets=audited),
     Break(
         9,
         "a change without a version",
@@ -285,7 +285,7 @@ BREAKS = (
         14,
         "a question beside the layer",
         edits=(
-            (_IMPORTS, f"{_IMPORTS}\nimport time\n"),
+            (IMPORTS, f"{IMPORTS}\nimport time\n"),
             (
                 "        self.wind = self.rng.randrange(10)\n",
                 "        self.wind = self.rng.randrange(10) + int(time.time() < 0)\n",
@@ -308,8 +308,8 @@ BREAKS = (
         15,
         "state is pickled",
         edits=(
-            (_IMPORTS, f"{_IMPORTS}\nimport pickle\n"),
-            (_UNUSED, f"def saved(herd):\n    return pickle.dumps(herd.state())\n\n\n{_UNUSED}"),
+            (IMPORTS, f"{IMPORTS}\nimport pickle\n"),
+            (UNUSED, f"def saved(herd):\n    return pickle.dumps(herd.state())\n\n\n{UNUSED}"),
         ),
     ),
     Break(16, "a law that the tier asks for", sheets=without("12", "properties", 3)),
@@ -323,102 +323,5 @@ BREAKS = (
     Break(17, "a budget that is broken", sheets=says("13", budget_percent=5)),
     Break(
         17, "something crosses as itself", sheets=row("13", "boundary", 0, crosses_as="whatever")
-    ),
-)
-
-MORE = (
-    Break(11, "tasks that 00 does not have", edits=AT_ONCE),
-    Break(
-        11,
-        "tasks that hang on who comes first",
-        "L",
-        edits=(
-            (" * push for at", " * (push + self.wind) for at"),
-            (
-                "        weather.step()\n\n",
-                "        weather.step()\n        herd.wind = weather.wind\n\n",
-            ),
-            ("        self.food = 100\n", "        self.food = 100\n        self.wind = 0\n"),
-        ),
-    ),
-    Break(11, "another model", "L", sheets=says("07", model=["threads"])),
-    Break(12, "nobody pins BLAS", "L", sheets=without("08", "pins", 0)),
-    Break(12, "fusing is forbidden", "L", sheets=says("08", fma="forbidden")),
-    Break(
-        12,
-        "sums that hang on the number of threads",
-        "L",
-        edits=(
-            (_IMPORTS, f"{_IMPORTS}\nimport threadpoolctl\n"),
-            (
-                "        self.food -= 1\n",
-                "        self.food -= sum(each['num_threads'] for each in threadpoolctl.threadpool_info())\n",
-            ),
-        ),
-    ),
-    Break(3, "an audit that looks elsewhere", sheets=says("02", audit=["tests"])),
-    Break(14, "an effects audit that looks elsewhere", sheets=says("10", audit=["tests"])),
-    Break(8, "sources that leave the program out", sheets=says("00", sources=["tests"])),
-    Break(8, "an encoding that is copied", sheets=_audited, files=_copied),
-    Break(
-        14,
-        "an effect that the boundary does not name",
-        "S",
-        sheets=without("13", "boundary", 1),
-    ),
-    Break(14, "an open world at tier M", sheets=says("01", closed_world=False)),
-    Break(
-        4,
-        "first draws that do not come out",
-        sheets=row("03", "vectors", 0, draws=["0" * 16]),
-    ),
-    Break(
-        14,
-        "a mock in the core",
-        edits=((_IMPORTS, f"{_IMPORTS}\nfrom unittest.mock import Mock\n\nSTUB = Mock\n"),),
-    ),
-    Break(
-        3,
-        "the one generator of the process",
-        edits=(
-            (_IMPORTS, f"{_IMPORTS}\nimport random\n"),
-            ("self.rng.random()", "random.random()"),
-        ),
-        also=frozenset({4}),
-    ),
-    Break(
-        3,
-        "draws that nothing comes of",
-        edits=(
-            ("float(self.rng.random()) * push", "push + 0 * self.rng.random()"),
-            ("randrange(10)", "randrange(1)"),
-        ),
-    ),
-    Break(10, "a vector of another class", files=_of_another_class, in_place=True),
-    Break(10, "a vector of another seed", files=_of_another_seed, in_place=True),
-    Break(10, "a vector of another configuration", sheets=says("00", config=["n=2", "ticks=5"])),
-    Break(5, "a component that names nothing", sheets=says("04", components=[{"name": "flock"}])),
-    Break(14, "an operation that no row names", sheets=row("10", "inventory", 0, what="the clock")),
-    Break(
-        14,
-        "a sheet of effects beside their absence",
-        sheets=trait("external-effects", here=False),
-    ),
-    Break(16, "settings that leave tests out", files=_leaves_out),
-    Break(16, "a counterexample that nobody replays", files=_kept),
-    Break(17, "the cost of another program", files=replaced_in(COST, "herd.py:main", "b.py:main")),
-    Break(17, "a total that is no number", files=replaced_in(COST, "12.5", "NaN")),
-    Break(17, "a budget that was found broken", files=replaced_in(COST, "inside", "breach")),
-    Break(17, "a cost of no code", files=replaced_in(COST, '"code": {', '"cod": {')),
-    Break(
-        11,
-        "a thread that asks nothing",
-        edits=(
-            (_IMPORTS, f"{_IMPORTS}\nimport threading\n"),
-            (
-                "    herd = run.track",
-                "    threading.Thread(target=len, args=([],)).start()\n    herd = run.track",
-            ),
-        ),
     ),
 )

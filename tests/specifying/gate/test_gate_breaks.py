@@ -8,13 +8,14 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from breaks import BREAKS, MORE, Break
+from breaks import BREAKS, Break
 from gatesystems import Kept, build
+from more_breaks import CONTROLS, MORE
 
 from tiers import sampled
-from twice.specifying.gate.gate import run_gate
-from twice.specifying.gate.outcome import Outcome
-from twice.specifying.gate.report import Report, Result
+from twice.specifying.gate.model import CheckOutcome
+from twice.specifying.gate.report import GateReport, GateResult
+from twice.specifying.gate.runner import run_gate
 from twice.surfaces.codefacts import read_code
 
 ONE_PROCESSOR = len(os.sched_getaffinity(0)) == 1
@@ -34,7 +35,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     return Kept(tmp_path_factory.mktemp("kept"))
 
 
-def broken(kept: Kept, each: Break, place: Path) -> Report:
+def broken(kept: Kept, each: Break, place: Path) -> GateReport:
     if each.in_place:
         system = build(place, each.tier, each.edits)
     else:
@@ -52,9 +53,9 @@ def test_nothing_is_red_where_nothing_is_broken(kept: Kept, tmp_path: Path, tier
 
     report = run_gate(system.project, read_code, TODAY, gathers=kept.gather)
 
-    assert [each.reason for each in report.checks if each.outcome is Outcome.FAIL] == []
-    assert report.result is (Result.BLOCKED if tier == "L" else Result.PASS)
-    blocked = {each.id for each in report.checks if each.outcome is Outcome.BLOCKED}
+    assert [each.reason for each in report.checks if each.outcome is CheckOutcome.FAIL] == []
+    assert report.result is (GateResult.BLOCKED if tier == "L" else GateResult.PASS)
+    blocked = {each.id for each in report.checks if each.outcome is CheckOutcome.BLOCKED}
     # There is no GPU here; with one processor no other number of threads can be tried.
     assert blocked == ({13, *([12] if ONE_PROCESSOR else [])} if tier == "L" else set())
 
@@ -64,14 +65,25 @@ def test_nothing_is_red_where_nothing_is_broken(kept: Kept, tmp_path: Path, tier
 def test_the_check_that_it_is_about_turns_red(kept: Kept, tmp_path: Path, each: Break) -> None:
     report = broken(kept, each, tmp_path / "herd")
 
-    red = {one.id: one.reason for one in report.checks if one.outcome is Outcome.FAIL}
+    red = {one.id: one.reason for one in report.checks if one.outcome is CheckOutcome.FAIL}
     assert red.keys() == {each.check, *each.also}, red
-    assert report.result is Result.FAIL
+    assert report.result is GateResult.FAIL
     assert all(red.values())
 
 
-def test_forty_eight_of_fifty_one_breaks_turn_exactly_their_check_red() -> None:
-    counts = Counter(each.check for each in BREAKS)
+@pytest.mark.integration
+@pytest.mark.parametrize("each", sampled(CONTROLS, {str(CONTROLS[-1])}))
+def test_what_only_looks_like_a_break_turns_nothing_red(
+    kept: Kept, tmp_path: Path, each: Break
+) -> None:
+    report = broken(kept, each, tmp_path / "herd")
 
-    assert counts == dict.fromkeys(range(1, 18), 3)
-    assert sum(not each.also for each in BREAKS) >= 48
+    assert [one.reason for one in report.checks if one.outcome is CheckOutcome.FAIL] == []
+
+
+def test_eighty_breaks_turn_exactly_their_check_red() -> None:
+    every = [*BREAKS, *MORE]
+
+    assert Counter(each.check for each in BREAKS) == dict.fromkeys(range(1, 18), 3)
+    assert len({str(each) for each in every}) == len(every)
+    assert sum(not each.also for each in every) >= 80

@@ -18,16 +18,19 @@ from hypothesis import strategies as st
 from twice.errors import ClassRefused
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import Algorithm
-from twice.specifying.gate.evidence import Code, Costs, Handoff
-from twice.specifying.gate.facts import Unavailable
-from twice.specifying.gate.fields import steps
-from twice.specifying.gate.gate import run_gate
-from twice.specifying.gate.gathering.bench import Bench
-from twice.specifying.gate.gathering.kinds import KINDS, Kind
-from twice.specifying.gate.gathering.trial import uses_numpy
-from twice.specifying.gate.outcome import Outcome
-from twice.specifying.gate.plan import Plan, algorithm_in, plan_of
-from twice.specifying.gate.promise import predicate_of
+from twice.specifying.gate.evidence.context import EvidenceContext, SourceFacts, Unavailable
+from twice.specifying.gate.evidence.costs import Costs
+from twice.specifying.gate.evidence.files import AuditReference
+from twice.specifying.gate.evidence.runs import uses_numpy
+from twice.specifying.gate.model import CheckOutcome
+from twice.specifying.gate.plan import (
+    GatePlan,
+    find_algorithm,
+    plan_gate,
+    predicate_of,
+    read_field,
+)
+from twice.specifying.gate.runner import gather, run_gate
 from twice.specifying.scaffold.reader import SheetReader, record_arguments
 from twice.specifying.sheets import SHEETS
 from twice.specifying.workspace import open_workspace
@@ -40,16 +43,25 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     return Kept(tmp_path_factory.mktemp("kept"))
 
 
-def plan(project: Path, heads: Heads) -> Plan:
+def plan(project: Path, heads: Heads) -> GatePlan:
     laid(project, heads)
-    return plan_of(open_workspace(project))
+    return plan_gate(open_workspace(project))
+
+
+def context_of(project: Path) -> EvidenceContext:
+    workspace = open_workspace(project)
+    return EvidenceContext(
+        workspace,
+        plan_gate(workspace),
+        project / "scratch",
+        lambda *_: SourceFacts(),
+        lambda _: None,
+    )
 
 
 def evidence(project: Path, name: str, heads: Heads) -> object:
-    bench = Bench(
-        project, plan(project, heads), project / "scratch", lambda *_: Code(), lambda _: None
-    )
-    return KINDS[name].gather(bench)
+    laid(project, heads)
+    return gather(name, context_of(project))
 
 
 def test_what_sheets_leave_open_gets_the_defaults_of_twice(tmp_path: Path) -> None:
@@ -74,7 +86,7 @@ def test_what_sheets_leave_open_gets_the_defaults_of_twice(tmp_path: Path) -> No
     ],
 )
 def test_a_digest_is_one_that_is_named_alone(text: str, algorithm: Algorithm | None) -> None:
-    assert algorithm_in(text) is algorithm
+    assert find_algorithm(text) is algorithm
 
 
 _KEYS = st.text("abcxyz_", min_size=1)
@@ -86,17 +98,17 @@ def test_a_field_is_read_as_reports_write_it(made: tuple[str, list[str | int]]) 
     first, rest = made
     text = first + "".join(f"[{each!r}]" if isinstance(each, int) else f".{each}" for each in rest)
 
-    assert steps(text) == [first, *rest]
+    assert read_field(text) == [first, *rest]
 
 
 @given(st.text(max_size=12))
 def test_no_text_makes_reading_a_field_fail(text: str) -> None:
-    assert all(isinstance(each, (str, int)) for each in steps(text))
+    assert all(isinstance(each, (str, int)) for each in read_field(text))
 
 
 @pytest.mark.parametrize("text", ["", "[0]", "a b", "a[", "a[-1]", "a..b"])
 def test_what_names_no_field_is_none(text: str) -> None:
-    assert steps(text) == []
+    assert read_field(text) == []
 
 
 @pytest.mark.parametrize(
@@ -216,28 +228,25 @@ def test_what_a_run_did_aside_is_told_of(kept: Kept, tmp_path: Path) -> None:
     (system.project / "prices.csv").write_text("1\n", encoding="utf-8")
     told: dict[str, Any] = {}
 
-    def gathers(name: str, kind: Kind, bench: Bench) -> object:
-        told[name] = kind.gather(bench)
-        return told[name]
+    def gathers(kind: str, context: EvidenceContext) -> object:
+        told[kind] = gather(kind, context)
+        return told[kind]
 
     report = run_gate(
-        system.project, lambda *_: Code(), date(2026, 1, 1), only=(11,), gathers=gathers
+        system.project, lambda *_: SourceFacts(), date(2026, 1, 1), only=(11,), gathers=gathers
     )
 
-    assert told["trial"].lineages == {"main/thread": 1}
+    assert told["trial"].ending["lineages"] == {"main/thread": 1}
     assert told["trial"].read == ("prices.csv",)
-    assert told["trial"].tracked_twice == (("herd", "flock"),)
-    assert report.checks[0].outcome is Outcome.FAIL
+    assert told["trial"].ending["tracked_twice"] == [["herd", "flock"]]
+    assert report.checks[0].outcome is CheckOutcome.FAIL
     assert "prices.csv" in report.inputs
 
 
 def test_a_scaffold_that_was_edited_is_told_of(tmp_path: Path) -> None:
     training = Path(__file__).parents[3] / "examples" / "systems" / "training"
     project = Path(shutil.copytree(training, tmp_path / "training"))
-    bench = Bench(
-        project, plan_of(open_workspace(project)), tmp_path, lambda *_: Code(), lambda _: None
-    )
-    before = KINDS["laid"].gather(bench)
+    before = gather("laid", context_of(project))
     seeds = project / "determinism" / "seeds.py"
     seeds.write_text(seeds.read_text("utf-8").replace("import", "import  ", 1), encoding="utf-8")
     scope = next((project / "determinism-and-replay").glob("00-*"))
@@ -246,7 +255,7 @@ def test_a_scaffold_that_was_edited_is_told_of(tmp_path: Path) -> None:
         encoding="utf-8",
     )
 
-    after = KINDS["laid"].gather(bench)
+    after = gather("laid", context_of(project))
 
     assert isinstance(before, tuple)
     assert isinstance(after, tuple)
@@ -258,13 +267,13 @@ def test_a_scaffold_that_was_edited_is_told_of(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("reference", "found"),
     [
-        ("https://example.org/audit#encoding", Handoff(None, ())),
-        ("audit-pipelines:canonical-encoding", Handoff(None, ())),
-        ("docs/none.md", Handoff(there=False, copied=())),
-        ("docs/audit.md#encoding", Handoff(there=True, copied=())),
+        ("https://example.org/audit#encoding", AuditReference(None)),
+        ("audit-pipelines:canonical-encoding", AuditReference(None)),
+        ("docs/none.md", AuditReference(there=False)),
+        ("docs/audit.md#encoding", AuditReference(there=True)),
     ],
 )
-def test_a_reference_is_looked_up(tmp_path: Path, reference: str, found: Handoff) -> None:
+def test_a_reference_is_looked_up(tmp_path: Path, reference: str, found: AuditReference) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "audit.md").write_text("how it is encoded", encoding="utf-8")
     heads = good_heads("M")
@@ -280,9 +289,9 @@ def test_a_program_that_does_not_end_well_is_no_trial(kept: Kept, tmp_path: Path
     text = source.read_text(encoding="utf-8")
     source.write_text(text.replace("weather.step()", "raise ValueError('rain')"), encoding="utf-8")
 
-    report = run_gate(system.project, lambda *_: Code(), date(2026, 1, 1), only=(4, 5))
+    report = run_gate(system.project, lambda *_: SourceFacts(), date(2026, 1, 1), only=(4, 5))
 
-    assert [each.outcome for each in report.checks] == [Outcome.BLOCKED, Outcome.BLOCKED]
+    assert [each.outcome for each in report.checks] == [CheckOutcome.BLOCKED, CheckOutcome.BLOCKED]
     assert "did not come to its end: builtins.ValueError: rain" in report.checks[0].reason
 
 
@@ -293,9 +302,9 @@ def test_a_stream_that_is_taken_twice_fails_isolation(kept: Kept, tmp_path: Path
     text = source.read_text(encoding="utf-8")
     source.write_text(text.replace('python("weather")', 'numpy("herd")'), encoding="utf-8")
 
-    report = run_gate(system.project, lambda *_: Code(), date(2026, 1, 1), only=(4, 5))
+    report = run_gate(system.project, lambda *_: SourceFacts(), date(2026, 1, 1), only=(4, 5))
 
-    assert [each.outcome for each in report.checks] == [Outcome.FAIL, Outcome.BLOCKED]
+    assert [each.outcome for each in report.checks] == [CheckOutcome.FAIL, CheckOutcome.BLOCKED]
     assert "The stream 'herd' was taken before" in report.checks[0].reason
 
 
@@ -306,10 +315,10 @@ def test_only_what_a_wanted_check_looks_at_is_gathered(tmp_path: Path) -> None:
 
     run_gate(
         project,
-        lambda *_: Code(),
+        lambda *_: SourceFacts(),
         date(2026, 1, 1),
         only=(8, 10),
-        gathers=lambda name, *_: asked.append(name) or Unavailable("not made here"),
+        gathers=lambda kind, _: asked.append(kind) or Unavailable("not made here"),
     )
 
     assert asked == ["code", "trial", "vector", "handoff"]

@@ -10,8 +10,8 @@ from gatefacts import TODAY, good_heads
 from gatesystems import VECTOR, laid, locked
 
 from twice.errors import SheetRefused
-from twice.specifying.gate.evidence import Code
-from twice.specifying.gate.gate import run_gate
+from twice.specifying.gate.evidence.context import SourceFacts
+from twice.specifying.gate.runner import run_gate
 from twice.specifying.workspace import FOLDER
 
 
@@ -42,7 +42,7 @@ def test_what_lies_outside_is_refused_with_its_line(
     locked(project)
 
     with pytest.raises(SheetRefused, match=words):
-        run_gate(project, lambda *_: Code(), TODAY, only=(1,))
+        run_gate(project, lambda *_: SourceFacts(), TODAY, only=(1,))
 
 
 def test_a_link_out_of_the_project_is_refused(project: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_link_out_of_the_project_is_refused(project: Path) -> None:
     (project / VECTOR).symlink_to(project.parent / "elsewhere" / "a.twice")
 
     with pytest.raises(SheetRefused, match=r"vector names .*, which lies, by a link, outside"):
-        run_gate(project, lambda *_: Code(), TODAY, only=(1,))
+        run_gate(project, lambda *_: SourceFacts(), TODAY, only=(1,))
 
 
 def test_a_folder_of_evidence_that_leads_away_takes_no_report(project: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_folder_of_evidence_that_leads_away_takes_no_report(project: Path) -> 
     (project / FOLDER / "evidence").symlink_to(project.parent / "elsewhere")
 
     with pytest.raises(SheetRefused, match="is a link that leads out of the project"):
-        run_gate(project, lambda *_: Code(), TODAY, only=(1,))
+        run_gate(project, lambda *_: SourceFacts(), TODAY, only=(1,))
 
 
 def test_a_sheet_that_is_a_link_out_of_the_project_is_refused(project: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_sheet_that_is_a_link_out_of_the_project_is_refused(project: Path) -> 
     sheet.symlink_to(project.parent / "elsewhere" / "05.md")
 
     with pytest.raises(SheetRefused, match=r"05-.*\.md:1: the sheet lies, by a link, outside"):
-        run_gate(project, lambda *_: Code(), TODAY, only=(1,))
+        run_gate(project, lambda *_: SourceFacts(), TODAY, only=(1,))
 
 
 def test_a_link_inside_of_the_project_is_followed(project: Path) -> None:
@@ -83,4 +83,4 @@ def test_a_link_inside_of_the_project_is_followed(project: Path) -> None:
     (project / VECTOR).parent.mkdir()
     (project / VECTOR).symlink_to(project / "a.twice")
 
-    assert run_gate(project, lambda *_: Code(), TODAY, only=(1,)).checks[0].id == 1
+    assert run_gate(project, lambda *_: SourceFacts(), TODAY, only=(1,)).checks[0].id == 1

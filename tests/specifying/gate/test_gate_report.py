@@ -15,15 +15,12 @@ from gatesystems import Kept
 
 from twice.errors import GateUnfinished, SheetRefused, UsageError
 from twice.specifying.gate.checks import CHECKS
-from twice.specifying.gate.facts import Unavailable
-from twice.specifying.gate.gate import keep, last_report, run_gate
-from twice.specifying.gate.gathering.bench import Bench
-from twice.specifying.gate.gathering.kinds import Kind
-from twice.specifying.gate.inputs import digests_of
-from twice.specifying.gate.judging import judge
-from twice.specifying.gate.outcome import Judged, Outcome
-from twice.specifying.gate.plan import plan_of
-from twice.specifying.gate.report import Report, Result, lines
+from twice.specifying.gate.evidence.context import EvidenceContext, Unavailable
+from twice.specifying.gate.model import CheckOutcome, CheckResult
+from twice.specifying.gate.plan import plan_gate
+from twice.specifying.gate.report import GateReport, GateResult, list_lines
+from twice.specifying.gate.runner import judge, read_report, run_gate, write_report
+from twice.specifying.gate.staleness import digest_inputs
 from twice.specifying.lock import Owed, read_lock
 from twice.specifying.workspace import FOLDER, open_workspace
 from twice.surfaces.codefacts import read_code
@@ -32,27 +29,27 @@ TODAY = date(2026, 1, 1)
 CHEAP = (1, 2, 9)
 
 
-def report_of(project: Path) -> Report:
+def report_of(project: Path) -> GateReport:
     known = facts(project)
-    return Report("herd", "M", [judge(each, known) for each in CHECKS], {"a.md": "blake3:00"})
+    return GateReport("herd", "M", [judge(each, known) for each in CHECKS], {"a.md": "blake3:00"})
 
 
-def one(outcome: Outcome) -> Report:
-    return Report("herd", "M", [Judged(3, "Seed lineage", outcome, (), "why")], {})
+def one(outcome: CheckOutcome) -> GateReport:
+    return GateReport("herd", "M", [CheckResult(3, "Seed lineage", outcome, (), "why")], {})
 
 
 @pytest.mark.parametrize(
     ("outcome", "result", "code"),
     [
-        (Outcome.PASS, Result.PASS, 0),
-        (Outcome.NA, Result.PASS, 0),
-        (Outcome.WAIVED, Result.PASS, 0),
-        (Outcome.FAIL, Result.FAIL, 1),
-        (Outcome.BLOCKED, Result.BLOCKED, 2),
+        (CheckOutcome.PASS, GateResult.PASS, 0),
+        (CheckOutcome.NA, GateResult.PASS, 0),
+        (CheckOutcome.WAIVED, GateResult.PASS, 0),
+        (CheckOutcome.FAIL, GateResult.FAIL, 1),
+        (CheckOutcome.BLOCKED, GateResult.BLOCKED, 2),
     ],
 )
 def test_the_exit_code_follows_from_the_outcomes(
-    outcome: Outcome, result: Result, code: int
+    outcome: CheckOutcome, result: GateResult, code: int
 ) -> None:
     assert (one(outcome).result, one(outcome).exit_code) == (result, code)
     assert replace(one(outcome), moved=("a",)).exit_code == 2
@@ -61,35 +58,39 @@ def test_the_exit_code_follows_from_the_outcomes(
 def test_equal_facts_give_equal_bytes(tmp_path: Path) -> None:
     first, second = report_of(tmp_path / "a"), report_of(tmp_path / "b")
 
-    assert first.text() == second.text()
+    assert first.to_text() == second.to_text()
     assert first.to_markdown() == second.to_markdown()
-    assert str(tmp_path) not in first.text() + first.to_markdown()
+    assert str(tmp_path) not in first.to_text() + first.to_markdown()
 
 
 def test_a_report_comes_back_as_it_was_written(tmp_path: Path) -> None:
     report = report_of(tmp_path)
 
-    assert Report.from_json(json.loads(report.text())).text() == report.text()
+    assert GateReport.from_json(json.loads(report.to_text())).to_text() == report.to_text()
 
 
 def test_passes_are_named_with_what_was_seen(tmp_path: Path) -> None:
     report = report_of(tmp_path)
 
-    assert all(each.evidence for each in report.checks if each.outcome is Outcome.PASS)
-    assert all(each.reason for each in report.checks if each.outcome is not Outcome.PASS)
-    assert len(list(lines(report))) == 17
+    assert all(each.evidence for each in report.checks if each.outcome is CheckOutcome.PASS)
+    assert all(each.reason for each in report.checks if each.outcome is not CheckOutcome.PASS)
+    assert len(list(list_lines(report))) == 17
     assert report.to_markdown().startswith("# Gate: PASS\n")
     assert "| 4 RNG isolation | pass |" in report.to_markdown()
 
 
 def test_what_the_report_says_of_a_pipe_stays_in_its_cell() -> None:
-    report = Report("herd", "M", [Judged(3, "Seed lineage", Outcome.FAIL, (), "a|b <c>")], {})
+    report = GateReport(
+        "herd", "M", [CheckResult(3, "Seed lineage", CheckOutcome.FAIL, (), "a|b <c>")], {}
+    )
 
     assert "a\\|b &lt;c>" in report.to_markdown()
 
 
 def test_control_characters_stay_out_of_the_page() -> None:
-    report = Report("herd", "M", [Judged(3, "Seed lineage", Outcome.FAIL, (), "a\x1b[31m\nb")], {})
+    report = GateReport(
+        "herd", "M", [CheckResult(3, "Seed lineage", CheckOutcome.FAIL, (), "a\x1b[31m\nb")], {}
+    )
 
     assert "\x1b" not in report.to_markdown()
     assert "a\\\\x1b[31m\\\\nb" in report.to_markdown()
@@ -106,9 +107,12 @@ def gated_once(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = kept.system("M", (), tmp_path_factory.mktemp("gated") / "herd").project
     report = run_gate(project, read_code, TODAY, only=CHEAP)
     ran = {each.id: each for each in report.checks}
-    others = {each.id: Judged(each.id, each.title, Outcome.PASS, ("seen",), "") for each in CHECKS}
+    others = {
+        each.id: CheckResult(each.id, each.title, CheckOutcome.PASS, ("seen",), "")
+        for each in CHECKS
+    }
     whole = [ran.get(number, others[number]) for number in sorted(others)]
-    keep(replace(report, checks=whole), open_workspace(project))
+    write_report(replace(report, checks=whole), open_workspace(project))
     return project
 
 
@@ -129,7 +133,7 @@ def test_a_report_that_excuses_what_nothing_excuses_is_none(
     path.write_text(json.dumps(said), encoding="utf-8")
 
     with pytest.raises(GateUnfinished, match=f"{outcome.replace('na', 'n/a')} of check {number}"):
-        last_report(gated, TODAY)
+        read_report(gated, TODAY)
 
 
 @pytest.mark.integration
@@ -145,10 +149,26 @@ def test_code_that_is_edited_while_the_gate_runs_leaves_no_report(
         run_gate(project, read_code, TODAY, only=(3,), doing=edited, gathers=_told_only)
 
 
-def _told_only(name: str, kind: Kind, bench: Bench) -> Unavailable:
+@pytest.mark.parametrize("text", ["changed: true\n---\n", "", None])
+def test_a_sheet_that_is_saved_while_the_gate_runs_leaves_no_report(
+    tmp_path: Path, text: str | None
+) -> None:
+    facts(tmp_path)
+    sheet = tmp_path / FOLDER / "05-divergence-protocol.md"
+
+    def saved(what: str) -> None:
+        old = sheet.read_text(encoding="utf-8")
+        sheet.write_text(old.replace("a year", "a month") if text is None else text, "utf-8")
+
+    with pytest.raises(
+        GateUnfinished, match=r"determinism-and-replay.* changed while the gate ran"
+    ):
+        run_gate(tmp_path, read_code, TODAY, only=(3,), doing=saved, gathers=_told_only)
+
+
+def _told_only(kind: str, context: EvidenceContext) -> Unavailable:
     """Say what is being done, and run nothing."""
-    del kind
-    bench.doing(name)
+    context.doing(kind)
     return Unavailable("not run")
 
 
@@ -161,13 +181,13 @@ def _appended(path: str, text: str) -> Callable[[Path], None]:
 
 
 def test_a_report_stands_until_something_moves(gated: Path) -> None:
-    assert last_report(gated, TODAY).moved == ()
-    assert last_report(gated, TODAY).exit_code == 0
+    assert read_report(gated, TODAY).moved == ()
+    assert read_report(gated, TODAY).exit_code == 0
 
     (gated / "README.md").write_text("not looked at", encoding="utf-8")
     _appended(f"{FOLDER}/03-rng-isolation-spec.md", "\n## Notes\n\nWhat decides nothing.\n")(gated)
 
-    assert last_report(gated, TODAY).moved == ()
+    assert read_report(gated, TODAY).moved == ()
 
 
 @pytest.mark.parametrize(
@@ -183,7 +203,7 @@ def test_a_report_stands_until_something_moves(gated: Path) -> None:
 def test_a_report_is_stale_when_what_it_rests_on_moved(gated: Path, path: str) -> None:
     _appended(path, "More.\n" if path.endswith(".md") else "\n")(gated)
 
-    report = last_report(gated, TODAY)
+    report = read_report(gated, TODAY)
 
     assert report.moved == (path,)
     assert report.exit_code == 2
@@ -207,22 +227,22 @@ def test_a_report_is_stale_when_something_new_settles_what_is_tested(
     (gated / path).parent.mkdir(exist_ok=True)
     (gated / path).write_text("\n", encoding="utf-8")
 
-    assert last_report(gated, TODAY).moved == (path,)
+    assert read_report(gated, TODAY).moved == (path,)
 
 
 def test_a_report_rests_on_what_running_told_of(gated: Path) -> None:
     (gated / "prices.csv").write_text("1\n", encoding="utf-8")
-    kept = last_report(gated, TODAY)
-    seen = digests_of(
+    kept = read_report(gated, TODAY)
+    seen = digest_inputs(
         open_workspace(gated), read_lock(gated / FOLDER / "spec.lock"),
-        plan_of(open_workspace(gated)), ("prices.csv",),
+        plan_gate(open_workspace(gated)), ("prices.csv",),
     )  # fmt: skip
-    keep(replace(kept, inputs=seen), open_workspace(gated))
-    assert last_report(gated, TODAY).moved == ()
+    write_report(replace(kept, inputs=seen), open_workspace(gated))
+    assert read_report(gated, TODAY).moved == ()
 
     (gated / "prices.csv").write_text("2\n", encoding="utf-8")
 
-    assert last_report(gated, TODAY).moved == ("prices.csv",)
+    assert read_report(gated, TODAY).moved == ("prices.csv",)
 
 
 @pytest.mark.integration
@@ -237,15 +257,15 @@ def test_a_waiver_that_ended_makes_the_report_stale(kept: Kept, tmp_path: Path) 
     ]  # fmt: skip
     project.rewritten()
     report = run_gate(project.project, read_code, TODAY, only=(17,))
-    assert [each.outcome for each in report.checks] == [Outcome.WAIVED]
-    others = [Judged(each.id, each.title, Outcome.PASS, ("seen",), "") for each in CHECKS]
-    keep(
+    assert [each.outcome for each in report.checks] == [CheckOutcome.WAIVED]
+    others = [CheckResult(each.id, each.title, CheckOutcome.PASS, ("seen",), "") for each in CHECKS]
+    write_report(
         replace(report, checks=[*others[:16], *report.checks]),
         open_workspace(project.project),
     )
 
-    holds = last_report(project.project, date(2026, 6, 30))
-    over = last_report(project.project, date(2026, 7, 1))
+    holds = read_report(project.project, date(2026, 6, 30))
+    over = read_report(project.project, date(2026, 7, 1))
 
     assert (holds.moved, holds.exit_code) == ((), 0)
     assert over.moved == ("the waiver of check 17, which ended on 2026-06-30",)
@@ -257,7 +277,7 @@ def test_a_lock_that_owes_moves_the_report(gated: Path) -> None:
     owed = Owed("06", "05", "05.compare-points", "it emits them", breaks=False)
     path.write_text(replace(read_lock(path), owed=(owed,)).text(), encoding="utf-8")
 
-    assert last_report(gated, TODAY).moved == (f"{FOLDER}/spec.lock",)
+    assert read_report(gated, TODAY).moved == (f"{FOLDER}/spec.lock",)
 
 
 def test_a_waiver_moves_the_report(gated: Path) -> None:
@@ -275,7 +295,7 @@ def test_a_waiver_moves_the_report(gated: Path) -> None:
         text.replace("\n---\n\n#", f"\nwaivers:\n  - check: 17\n{rows}---\n\n#"), encoding="utf-8"
     )
 
-    assert last_report(gated, TODAY).moved == (f"{FOLDER}/13-cost-of-determinism.md",)
+    assert read_report(gated, TODAY).moved == (f"{FOLDER}/13-cost-of-determinism.md",)
 
 
 def test_consolidating_moves_no_report(gated: Path) -> None:
@@ -283,14 +303,14 @@ def test_consolidating_moves_no_report(gated: Path) -> None:
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('gate: "?"', 'gate: "evidence/gate.json"'), encoding="utf-8")
 
-    assert last_report(gated, TODAY).moved == ()
+    assert read_report(gated, TODAY).moved == ()
 
 
 def test_looking_at_a_report_executes_nothing(gated: Path) -> None:
     source = gated / "src" / "herd.py"
     source.write_text("raise SystemExit('executed')\n", encoding="utf-8")
 
-    assert last_report(gated, TODAY).moved == ("src/herd.py",)
+    assert read_report(gated, TODAY).moved == ("src/herd.py",)
 
 
 def test_without_a_report_there_is_one_error(kept: Kept, tmp_path: Path) -> None:
@@ -299,7 +319,7 @@ def test_without_a_report_there_is_one_error(kept: Kept, tmp_path: Path) -> None
     with pytest.raises(
         GateUnfinished, match=r"There is no determinism-and-replay/evidence/gate\.json"
     ):
-        last_report(project, TODAY)
+        read_report(project, TODAY)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": "twice.gate/9"}', "\x00"])
@@ -307,7 +327,7 @@ def test_a_report_that_is_none_is_one_error(gated: Path, text: str) -> None:
     (gated / FOLDER / "evidence" / "gate.json").write_text(text, encoding="utf-8")
 
     with pytest.raises(GateUnfinished, match="is no report of a gate"):
-        last_report(gated, TODAY)
+        read_report(gated, TODAY)
 
 
 @pytest.mark.parametrize(
@@ -326,14 +346,14 @@ def test_a_report_that_is_not_a_whole_one_of_this_system_is_refused(
     path.write_text(json.dumps({**json.loads(path.read_bytes()), key: value}), encoding="utf-8")
 
     with pytest.raises(GateUnfinished, match=what):
-        last_report(gated, TODAY)
+        read_report(gated, TODAY)
 
 
 def test_a_report_of_some_checks_is_no_report_of_a_gate(gated: Path) -> None:
-    keep(run_gate(gated, read_code, TODAY, only=CHEAP), open_workspace(gated))
+    write_report(run_gate(gated, read_code, TODAY, only=CHEAP), open_workspace(gated))
 
     with pytest.raises(GateUnfinished, match="it holds the checks 1, 2, 9, not 1 to 17"):
-        last_report(gated, TODAY)
+        read_report(gated, TODAY)
 
 
 def test_a_check_that_there_is_not_is_refused_before_anything_runs(tmp_path: Path) -> None:

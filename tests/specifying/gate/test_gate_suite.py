@@ -8,11 +8,9 @@ import pytest
 from gatefacts import good_heads
 from gatesystems import laid
 
-from twice.specifying.gate.evidence import Code, Suite
-from twice.specifying.gate.gathering.bench import Bench
-from twice.specifying.gate.gathering.suite import gather_suite
-from twice.specifying.gate.plan import plan_of
-from twice.specifying.gate.settings import settling
+from twice.specifying.gate.evidence.context import EvidenceContext, SourceFacts
+from twice.specifying.gate.evidence.suite import SuiteRun, gather_suite, list_pytest_files
+from twice.specifying.gate.plan import plan_gate
 from twice.specifying.workspace import open_workspace
 from twice.testing import examples
 from twice.testing.examples import Example, Kept
@@ -20,7 +18,7 @@ from twice.testing.examples import Example, Kept
 LAWS = "def test_one():\n    pass\n\n\nclass TestLaws:\n    def test_two(self):\n        pass\n"
 
 
-def suite(project: Path, **files: str) -> Suite:
+def suite(project: Path, **files: str) -> SuiteRun:
     """Run the suite of a project with two tests and some files, named with ``__`` for a slash."""
     for name, text in {"tests__test_laws.py": LAWS, **files}.items():
         path = project / name.replace("__", "/")
@@ -31,10 +29,11 @@ def suite(project: Path, **files: str) -> Suite:
     laid(project, heads)
     scratch = project.parent / "scratch"
     scratch.mkdir()
-    plan = plan_of(open_workspace(project))
-    found = gather_suite(Bench(project, plan, scratch, lambda *_: Code(), lambda _: None))
-    assert isinstance(found, Suite), found
-    return found
+    workspace = open_workspace(project)
+    context = EvidenceContext(
+        workspace, plan_gate(workspace), scratch, lambda *_: SourceFacts(), lambda _: None
+    )
+    return gather_suite(context)
 
 
 @pytest.fixture
@@ -123,6 +122,6 @@ def test_a_kept_counterexample_that_no_test_asks_for_is_named(project: Path) -> 
 
 
 def test_every_file_that_could_settle_what_is_run_is_rested_on(tmp_path: Path) -> None:
-    found = set(settling(tmp_path, ("tests/laws/test_laws.py::test_one",)))
+    found = set(list_pytest_files(tmp_path, ("tests/laws/test_laws.py::test_one",)))
 
     assert {"conftest.py", "pytest.ini", "tests/conftest.py", "tests/laws/tox.ini"} <= found

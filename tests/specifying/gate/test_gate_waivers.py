@@ -12,8 +12,8 @@ from gatesystems import Heads, laid
 
 from twice.errors import SheetRefused
 from twice.specifying.gate.checks import CHECKS
-from twice.specifying.gate.judging import judge
-from twice.specifying.gate.outcome import Judged, Outcome
+from twice.specifying.gate.model import CheckOutcome, CheckResult
+from twice.specifying.gate.runner import judge
 from twice.specifying.workspace import open_workspace
 
 BY_NUMBER = {each.id: each for each in CHECKS}
@@ -37,14 +37,14 @@ def waived(project: Path, sheet: str = "13", digest: str = "", **other: Any) -> 
     return heads
 
 
-def judged(project: Path, heads: Heads, number: int = 17, **other: Any) -> Judged:
+def judged(project: Path, heads: Heads, number: int = 17, **other: Any) -> CheckResult:
     return judge(BY_NUMBER[number], facts(project, heads=heads, **other))
 
 
 def test_a_waiver_turns_a_failure_into_waived(tmp_path: Path) -> None:
     found = judged(tmp_path, waived(tmp_path))
 
-    assert found.outcome is Outcome.WAIVED
+    assert found.outcome is CheckOutcome.WAIVED
     assert "waived by herd team until 2026-06-30: the budget is argued about" in found.reason
     assert "a slower run; when the release is out" in found.reason
     assert found.faults
@@ -66,7 +66,7 @@ def test_a_waiver_that_does_not_hold_changes_nothing(
 ) -> None:
     found = judged(tmp_path, waived(tmp_path, **values))
 
-    assert found.outcome is Outcome.FAIL
+    assert found.outcome is CheckOutcome.FAIL
     assert words in found.reason
     assert "13-cost-of-determinism.md:" in found.reason
 
@@ -74,13 +74,15 @@ def test_a_waiver_that_does_not_hold_changes_nothing(
 def test_a_waiver_in_another_sheet_does_not_hold(tmp_path: Path) -> None:
     found = judged(tmp_path, waived(tmp_path, sheet="05"))
 
-    assert found.outcome is Outcome.FAIL
+    assert found.outcome is CheckOutcome.FAIL
     assert "it stands in sheet 05, and check 17 judges sheet 13" in found.reason
 
 
 def test_the_last_day_counts(tmp_path: Path) -> None:
-    assert judged(tmp_path, waived(tmp_path), today=date(2026, 6, 30)).outcome is Outcome.WAIVED
-    assert judged(tmp_path, waived(tmp_path), today=date(2026, 7, 1)).outcome is Outcome.FAIL
+    assert (
+        judged(tmp_path, waived(tmp_path), today=date(2026, 6, 30)).outcome is CheckOutcome.WAIVED
+    )
+    assert judged(tmp_path, waived(tmp_path), today=date(2026, 7, 1)).outcome is CheckOutcome.FAIL
 
 
 @pytest.mark.parametrize(("number", "sheet"), [(1, "00"), (9, "99")])
@@ -94,7 +96,7 @@ def test_sheets_and_versions_cannot_be_waived(tmp_path: Path, number: int, sheet
 
     found = judged(tmp_path, heads, number)
 
-    assert found.outcome is Outcome.FAIL
+    assert found.outcome is CheckOutcome.FAIL
     assert f"check {number} cannot be waived" in found.reason
 
 
@@ -107,7 +109,7 @@ def test_the_tier_cannot_be_waived(tmp_path: Path) -> None:
 
     found = judged(tmp_path, heads, 14)
 
-    assert found.outcome is Outcome.FAIL
+    assert found.outcome is CheckOutcome.FAIL
     assert "check 14 cannot be waived here" in found.reason
 
 
@@ -117,7 +119,7 @@ def test_a_waiver_that_is_not_needed_is_said_to_be_so(tmp_path: Path) -> None:
 
     found = judged(tmp_path, heads)
 
-    assert found.outcome is Outcome.PASS
+    assert found.outcome is CheckOutcome.PASS
     assert "the waiver is not needed" in found.evidence[-1]
 
 

@@ -13,8 +13,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from twice.errors import TwiceError
-from twice.foundation.determinism_class import Predicate, Scope
+from twice.errors import ClassRefused, TwiceError
+from twice.foundation.comparison import Exact, Tolerance, tolerance_of
+from twice.foundation.determinism_class import (
+    DeterminismClass,
+    Predicate,
+    SampleTest,
+    Scope,
+    Summary,
+    parse_class,
+    parse_scope,
+    refuse_class,
+)
 from twice.foundation.digests import DEFAULT, Algorithm
 from twice.recording.cadence import (
     Cadence,
@@ -26,7 +36,6 @@ from twice.recording.cadence import (
 )
 from twice.recording.surroundings import THREAD_CAPS
 from twice.specifying.artifact import Artifact
-from twice.specifying.gate.promise import predicate_or_default
 from twice.specifying.tiers import Tier, Trait
 from twice.specifying.workspace import Workspace
 
@@ -39,10 +48,11 @@ HELD_BY_VARYING: Final = frozenset({"lockstep", "schedule-independent"})
 FIXED_ORDERS: Final = frozenset({"sequential", "kahan", "pairwise"})
 """Orders of sums that do not hang on the number of threads."""
 _WORD: Final = re.compile(r"[a-z0-9_]+")
+_STEP: Final = re.compile(r"\.?([A-Za-z_]\w*)|\[(\d+)\]|\['([^']*)'\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class GatePlan:
     """What is to be run.
 
     Args:
@@ -95,98 +105,175 @@ class Plan:
     threads: int | None = None
 
     def variables(self) -> dict[str, str]:
-        """Give the variables that a run of the specification is given, as the scaffold's runs are."""
+        """Return the variables that a run of the specification is given, as the scaffold's runs are."""
         return {} if self.threads is None else dict.fromkeys(THREAD_CAPS, str(self.threads))
 
 
-def plan_of(workspace: Workspace) -> Plan:
-    """Take out of the sheets what is to be run."""
-    scope, snapshots, divergence = (workspace.get(number) for number in ("00", "04", "05"))
-    said = _Said(workspace)
-    seed = scope.get("seed") if scope else None
-    sources = said.listed("00", "sources") | said.listed("02", "audit") | said.listed("10", "audit")
-    return Plan(
-        program=said.text("00", "program"),
-        seed=seed if isinstance(seed, int) else None,
-        config=tuple(scope.listed("config")) if scope else (),
-        predicate=predicate_or_default(workspace.get("01")),
-        granularity=_understood(parse_granularity, divergence, "granularity", "tick"),
-        cadence=_understood(parse_cadence, snapshots, "cadence", "tick"),
-        strategy=_understood(parse_strategy, snapshots, "strategy", "hybrid"),
-        algorithm=algorithm_in(said.text("05", "hash")) or DEFAULT,
-        planted=_planted(divergence),
-        operations=tuple(sorted({str(row["operation"]) for row in said.rows("06", "operations")})),
-        vector=said.text("01", "vector"),
-        sources=tuple(sorted(sources)),
-        tests=tuple(sorted(said.listed("12", "tests"))),
-        database=said.text("12", "database"),
-        measured=said.text("13", "measured"),
-        reference=said.text("04", "audit_encoding"),
-        snapshot_text=snapshots.text if snapshots else "",
-        varied=tuple(_varied(workspace)),
-        vectors=tuple(str(row["value"]) for row in said.rows("11", "vectors", "value")),
-        libraries=tuple(str(row["library"]) for row in said.rows("11", "pins", "library")),
-        reseeded=workspace.situation().tier >= Tier.S and not said.text("02", "seedless"),
-        threads=_threads(workspace),
-    )
+class SheetReader:
+    """Looks up what sheets say: "" and nothing for those that are not there.
 
-
-def algorithm_in(text: str) -> Algorithm | None:
-    """Give the digest that a text names; None when it names none, or several."""
-    named = {each for each in Algorithm if each.value in _WORD.findall(text.lower())}
-    return named.pop() if len(named) == 1 else None
-
-
-def _threads(workspace: Workspace) -> int | None:
-    sheet = workspace.get("08")
-    said = sheet.get("threads") if sheet else None
-    return said if isinstance(said, int) and not isinstance(said, bool) and said > 0 else None
-
-
-def _varied(workspace: Workspace) -> Iterator[str]:
-    """Give what is varied: schedules for 07; for 08 threads, and instructions where other hosts give the same."""
-    traits = workspace.situation().traits
-    concurrency, numbers = workspace.get("07"), workspace.get("08")
-    if concurrency is not None and traits.get(Trait.CONCURRENCY) is not False:
-        strategies = {str(row.get("strategy")) for row in concurrency.rows("subsystems")}
-        if strategies & HELD_BY_VARYING:
-            yield from SCHEDULES
-    if numbers is not None and traits.get(Trait.FLOATING_POINT) is not False:
-        if numbers.said("reductions") in FIXED_ORDERS:
-            yield THREADS
-        if predicate_or_default(workspace.get("01")).scope is Scope.CROSS_HOST:
-            yield from INSTRUCTIONS
-
-
-class _Said:
-    """Looks up what sheets say, "" and nothing for those that are not there."""
+    Args:
+        workspace: the sheets.
+    """
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
+    def sheet(self, number: str) -> Artifact | None:
+        """Return a sheet, when it is there."""
+        return self._workspace.get(number)
+
+    def value(self, number: str, key: str) -> object:
+        """Return the value of a key; None when it is not there."""
+        sheet = self.sheet(number)
+        return sheet.get(key) if sheet else None
+
     def text(self, number: str, key: str) -> str:
-        sheet = self._workspace.get(number)
+        """Return the text of a key."""
+        sheet = self.sheet(number)
         return sheet.said(key) if sheet else ""
 
-    def listed(self, number: str, key: str) -> set[str]:
-        sheet = self._workspace.get(number)
-        return set(sheet.listed(key)) if sheet else set()
+    def items(self, number: str, key: str) -> list[str]:
+        """Return a list of texts."""
+        sheet = self.sheet(number)
+        return sheet.listed(key) if sheet else []
 
-    def rows(self, number: str, key: str, column: str = "operation") -> list[dict[str, object]]:
-        sheet = self._workspace.get(number)
-        return [row for row in (sheet.rows(key) if sheet else []) if column in row]
+    def rows(self, number: str, key: str) -> list[dict[str, object]]:
+        """Return the rows of a table."""
+        sheet = self.sheet(number)
+        return sheet.rows(key) if sheet else []
+
+    def column(self, number: str, key: str, name: str) -> list[str]:
+        """Return one column of a table, where it is filled in."""
+        return [str(row[name]) for row in self.rows(number, key) if name in row]
+
+    def line(self, number: str, key: str) -> str:
+        """Return ``file:line`` of a key."""
+        sheet = self.sheet(number)
+        return f"{sheet.path}:{sheet.line_of(key)}" if sheet else f"sheet {number}"
 
 
-def _understood(parse: Callable[[str], T], sheet: Artifact | None, key: str, otherwise: str) -> T:
+def plan_gate(workspace: Workspace) -> GatePlan:
+    """Take out of the sheets what is to be run."""
+    spec, snapshots = SheetReader(workspace), workspace.get("04")
+    seed, threads = spec.value("00", "seed"), spec.value("08", "threads")
+    has_threads = isinstance(threads, int) and not isinstance(threads, bool) and threads > 0
+    sources = {*spec.items("00", "sources"), *spec.items("02", "audit"), *spec.items("10", "audit")}
+    return GatePlan(
+        program=spec.text("00", "program"),
+        seed=seed if isinstance(seed, int) else None,
+        config=tuple(spec.items("00", "config")),
+        predicate=_read_predicate(workspace.get("01")),
+        granularity=_parse_or(parse_granularity, spec.text("05", "granularity"), "tick"),
+        cadence=_parse_or(parse_cadence, spec.text("04", "cadence"), "tick"),
+        strategy=_parse_or(parse_strategy, spec.text("04", "strategy"), "hybrid"),
+        algorithm=find_algorithm(spec.text("05", "hash")) or DEFAULT,
+        planted=_find_planted(spec),
+        operations=tuple(sorted({*spec.column("06", "operations", "operation")})),
+        vector=spec.text("01", "vector"),
+        sources=tuple(sorted(sources)),
+        tests=tuple(sorted({*spec.items("12", "tests")})),
+        database=spec.text("12", "database"),
+        measured=spec.text("13", "measured"),
+        reference=spec.text("04", "audit_encoding"),
+        snapshot_text=snapshots.text if snapshots else "",
+        varied=tuple(_list_varied(workspace, spec)),
+        vectors=tuple(spec.column("11", "vectors", "value")),
+        libraries=tuple(spec.column("11", "pins", "library")),
+        reseeded=workspace.situation().tier >= Tier.S and not spec.text("02", "seedless"),
+        threads=threads if has_threads and isinstance(threads, int) else None,
+    )
+
+
+def find_algorithm(text: str) -> Algorithm | None:
+    """Return the digest that a text names; None when it names none, or several."""
+    named = {each for each in Algorithm if each.value in _WORD.findall(text.lower())}
+    return named.pop() if len(named) == 1 else None
+
+
+def _parse_or(parse: Callable[[str], T], text: str, otherwise: str) -> T:
     try:
-        return parse((sheet.said(key) if sheet else "") or otherwise)
+        return parse(text or otherwise)
     except TwiceError:
         return parse(otherwise)
 
 
-def _planted(divergence: Artifact | None) -> tuple[str, str, int] | None:
-    for row in divergence.rows("planted") if divergence else []:
+def _list_varied(workspace: Workspace, spec: SheetReader) -> Iterator[str]:
+    """Yield what is varied: schedules for 07; for 08 threads, and instructions where other hosts give the same."""
+    traits = workspace.situation().traits
+    strategies = {*spec.column("07", "subsystems", "strategy")}
+    # Below the tier that asks for 07 no strategy is named, and the run alone can tell.
+    unnamed = spec.sheet("07") is None and traits.get(Trait.CONCURRENCY) is True
+    if unnamed or (traits.get(Trait.CONCURRENCY) is not False and strategies & HELD_BY_VARYING):
+        yield from SCHEDULES
+    if spec.sheet("08") is not None and traits.get(Trait.FLOATING_POINT) is not False:
+        if spec.text("08", "reductions") in FIXED_ORDERS:
+            yield THREADS
+        if _read_predicate(spec.sheet("01")).scope is Scope.CROSS_HOST:
+            yield from INSTRUCTIONS
+
+
+def _find_planted(spec: SheetReader) -> tuple[str, str, int] | None:
+    for row in spec.rows("05", "planted"):
         tick = str(row.get("tick", ""))
         if "component" in row and "field" in row and tick.isdecimal():
             return str(row["component"]), str(row["field"]), int(tick)
     return None
+
+
+def _read_predicate(promise: Artifact | None) -> Predicate:
+    """Return the predicate, or the strictest one where none can be made: check 2 tells of that."""
+    try:
+        return Predicate() if promise is None else predicate_of(promise)
+    except (ClassRefused, ValueError):
+        return Predicate()
+
+
+def predicate_of(promise: Artifact) -> Predicate:
+    """Return the predicate of sheet 01: what cannot be executed is no class, whatever its sentence says.
+
+    Raises:
+        ClassRefused: E-CLASS-001, when what it says makes no class.
+    """
+    kind = parse_class(promise.said("class"))
+    own = {
+        str(row["name"]): parse_class(str(row["class"]))
+        for row in promise.rows("subsystems")
+        if "name" in row and "class" in row
+    }
+    sample = _read_sample(promise) if kind is DeterminismClass.STATISTICAL else None
+    decisions: Tolerance = Exact()
+    measure, within = promise.said("measure") or "exact", promise.said("epsilon")
+    # Sheet 08 wants an epsilon beside an exact class as well: 0.
+    if kind is DeterminismClass.LOGICAL and measure != "exact":
+        decisions = tolerance_of(measure, float(within) if within else None)
+    return Predicate(kind, parse_scope(promise.said("scope")), own, decisions, sample)
+
+
+def _read_sample(promise: Artifact) -> Summary:
+    seeds = promise.get("seeds")
+    if not promise.said("summary") or not isinstance(seeds, int):
+        raise refuse_class(
+            "statistical class", "It names a summary, and how many seeds a sample has."
+        )
+    return Summary(
+        promise.said("summary"),
+        SampleTest(promise.said("test") or "mean"),
+        float(promise.said("epsilon") or 0),
+        seeds,
+        float(promise.said("power") or "0.8"),
+    )
+
+
+def read_field(field: str) -> list[str | int]:
+    """Return the keys of a field without its component: ``places[0]``, ``a.b['c d']``; [] when it is none."""
+    found: list[str | int] = []
+    at = 0
+    while at < len(field):
+        match = _STEP.match(field, at)
+        if match is None:
+            return []
+        name, index, quoted = match.groups()
+        found.append(int(index) if index is not None else name or quoted)
+        at = match.end()
+    return found if found and isinstance(found[0], str) else []

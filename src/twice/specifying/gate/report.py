@@ -12,19 +12,19 @@ from enum import StrEnum
 from typing import Any, Final, Self
 
 from twice.foundation.printable import printable
-from twice.specifying.gate.outcome import Judged, Outcome
+from twice.specifying.gate.model import CheckOutcome, CheckResult
 
 FORMAT: Final = "twice.gate/1"
 _MARKS: Final = {
-    Outcome.PASS: "pass",
-    Outcome.FAIL: "FAIL",
-    Outcome.NA: "n/a",
-    Outcome.WAIVED: "waived",
-    Outcome.BLOCKED: "blocked",
+    CheckOutcome.PASS: "pass",
+    CheckOutcome.FAIL: "FAIL",
+    CheckOutcome.NA: "n/a",
+    CheckOutcome.WAIVED: "waived",
+    CheckOutcome.BLOCKED: "blocked",
 }
 
 
-class Result(StrEnum):
+class GateResult(StrEnum):
     """What the gate came to."""
 
     PASS = "PASS"  # noqa: S105  (no password)
@@ -33,7 +33,7 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class GateReport:
     """What a gate came to.
 
     Args:
@@ -46,27 +46,27 @@ class Report:
 
     component: str
     tier: str
-    checks: Sequence[Judged]
+    checks: Sequence[CheckResult]
     inputs: Mapping[str, str]
     moved: tuple[str, ...] = field(default=())
 
     @property
-    def result(self) -> Result:
+    def result(self) -> GateResult:
         """FAIL where a check fails, BLOCKED where one could not be evaluated, else PASS."""
         outcomes = {each.outcome for each in self.checks}
-        if Outcome.FAIL in outcomes:
-            return Result.FAIL
-        return Result.BLOCKED if Outcome.BLOCKED in outcomes else Result.PASS
+        if CheckOutcome.FAIL in outcomes:
+            return GateResult.FAIL
+        return GateResult.BLOCKED if CheckOutcome.BLOCKED in outcomes else GateResult.PASS
 
     @property
     def exit_code(self) -> int:
         """0 it holds, 1 it does not, 2 could not tell or stale."""
         if self.moved:
             return 2
-        return {Result.PASS: 0, Result.FAIL: 1, Result.BLOCKED: 2}[self.result]
+        return {GateResult.PASS: 0, GateResult.FAIL: 1, GateResult.BLOCKED: 2}[self.result]
 
     def to_json(self) -> dict[str, object]:
-        """As ``twice gate --json`` prints it."""
+        """Return what ``twice gate --json`` prints."""
         return {
             "format": FORMAT,
             "result": self.result.value,
@@ -88,8 +88,8 @@ class Report:
         if data["format"] != FORMAT:
             raise ValueError(f"its format is {data['format']!r}")
         checks = [
-            Judged(
-                int(each["id"]), str(each["title"]), Outcome(each["outcome"]), tuple(each["evidence"]),
+            CheckResult(
+                int(each["id"]), str(each["title"]), CheckOutcome(each["outcome"]), tuple(each["evidence"]),
                 str(each["reason"]), tuple(each["faults"]),
             )
             for each in data["checks"]
@@ -97,46 +97,46 @@ class Report:
         inputs = {str(path): str(digest) for path, digest in data["inputs"].items()}
         return cls(str(data["component"]), str(data["tier"]), checks, inputs)
 
-    def text(self) -> str:
+    def to_text(self) -> str:
         """Write the JSON document."""
         return json.dumps(self.to_json(), indent=1, ensure_ascii=True) + "\n"
 
     def to_markdown(self) -> str:
-        """For people; the first line answers."""
-        return "\n".join(self._lines()) + "\n"
+        """Return it for people; the first line answers."""
+        return "\n".join(self._list_page()) + "\n"
 
-    def _lines(self) -> Iterator[str]:
+    def _list_page(self) -> Iterator[str]:
         yield f"# Gate: {self.result.value}"
         yield ""
-        yield f"{_cell(self.component) or 'a component without a name'}, tier {self.tier}: {counted(self.checks)}."
+        yield f"{_escape_cell(self.component) or 'a component without a name'}, tier {self.tier}: {count_outcomes(self.checks)}."
         yield ""
         yield "| check | outcome | what was seen, and why |"
         yield "|---|---|---|"
         for each in self.checks:
-            yield f"| {each.id} {each.title} | {_MARKS[each.outcome]} | {_cell(_told(each))} |"
+            yield f"| {each.id} {each.title} | {_MARKS[each.outcome]} | {_escape_cell(_join_findings(each))} |"
         yield ""
         yield "It stands as long as none of these moved:"
         yield ""
         yield from (f"- `{path}` {digest}" for path, digest in self.inputs.items())
 
 
-def counted(checks: Sequence[Judged]) -> str:
+def count_outcomes(checks: Sequence[CheckResult]) -> str:
     """Count outcomes, in words."""
-    counts = {each: sum(one.outcome is each for one in checks) for each in Outcome}
+    counts = {each: sum(one.outcome is each for one in checks) for each in CheckOutcome}
     return ", ".join(f"{number} {_MARKS[each]}" for each, number in counts.items() if number)
 
 
-def lines(report: Report) -> Iterator[str]:
-    """Give one line for each check, as a terminal shows it."""
+def list_lines(report: GateReport) -> Iterator[str]:
+    """Yield one line for each check, as a terminal shows it."""
     width = max((len(each.title) for each in report.checks), default=0)
     for each in report.checks:
-        yield f"{each.id:>2}  {each.title:<{width}}  {_MARKS[each.outcome]:<7}  {_told(each)}".rstrip()
+        yield f"{each.id:>2}  {each.title:<{width}}  {_MARKS[each.outcome]:<7}  {_join_findings(each)}".rstrip()
 
 
-def _told(each: Judged) -> str:
+def _join_findings(each: CheckResult) -> str:
     seen = "; ".join(each.evidence)
     return f"{each.reason}; seen: {seen}" if each.reason and seen else each.reason or seen
 
 
-def _cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
     return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

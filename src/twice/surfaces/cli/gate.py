@@ -23,9 +23,9 @@ from pathlib import Path
 
 from twice.errors import UsageError, WorkspaceRefused
 from twice.foundation.printable import printable
-from twice.specifying.gate.gate import NUMBERS, keep, last_report, run_gate
-from twice.specifying.gate.outcome import Outcome
-from twice.specifying.gate.report import Report, Result, counted, lines
+from twice.specifying.gate.model import CheckOutcome
+from twice.specifying.gate.report import GateReport, GateResult, count_outcomes, list_lines
+from twice.specifying.gate.runner import NUMBERS, read_report, run_gate, write_report
 from twice.specifying.workspace import FOLDER, find_workspace, open_workspace
 from twice.surfaces.cli.showing import Doing, add_json, print_json
 from twice.surfaces.cli.spec.consolidate import SETTLED, after_passing
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
                 "Expected one: the last report is shown whole.",
                 "Leave one of them out.",
             )
-        report = last_report(project, datetime.now(UTC).date())
+        report = read_report(project, datetime.now(UTC).date())
     else:
         report = _run(options, project)
     if options.json:
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     return report.exit_code
 
 
-def _run(options: argparse.Namespace, project: Path) -> Report:
+def _run(options: argparse.Namespace, project: Path) -> GateReport:
     with Doing() as doing:
         report = run_gate(
             project,
@@ -82,7 +82,7 @@ def _run(options: argparse.Namespace, project: Path) -> Report:
             doing=doing,
         )
     if options.only is None and not options.no_write:
-        keep(report, open_workspace(project))
+        write_report(report, open_workspace(project))
     return report
 
 
@@ -99,24 +99,24 @@ def _only(text: str | None) -> tuple[int, ...]:
     return tuple(sorted({int(each) for each in numbers}))
 
 
-def _told(report: Report, project: Path) -> Iterator[str]:
+def _told(report: GateReport, project: Path) -> Iterator[str]:
     stale = ", and stale" if report.moved else ""
-    yield f"{report.result.value}{stale}: {counted(report.checks)} (tier {report.tier})"
-    yield from lines(report)
+    yield f"{report.result.value}{stale}: {count_outcomes(report.checks)} (tier {report.tier})"
+    yield from list_lines(report)
     for path in report.moved[:8]:
         yield f"moved since: {path}"
     yield _next(report, project)
 
 
-def _next(report: Report, project: Path) -> str:
+def _next(report: GateReport, project: Path) -> str:
     """Say what to do now."""
     if report.moved:
         return "next: twice gate"
-    if report.result is Result.PASS:
+    if report.result is GateResult.PASS:
         steps = after_passing(open_workspace(project))
         whole = len(report.checks) == len(NUMBERS)
         return f"next: {steps[0] if whole else 'twice gate'}" if steps else SETTLED
-    wanted = Outcome.FAIL if report.result is Result.FAIL else Outcome.BLOCKED
+    wanted = CheckOutcome.FAIL if report.result is GateResult.FAIL else CheckOutcome.BLOCKED
     numbers = ",".join(str(each.id) for each in report.checks if each.outcome is wanted)
     lacks = "twice spec status says what the sheets lack; " if numbers.startswith("1,") else ""
     return f"next: {lacks}mend what is named, then: twice gate --only {numbers}"

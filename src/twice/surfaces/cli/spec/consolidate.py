@@ -15,8 +15,8 @@ from typing import Final
 from twice.foundation.digests import digest_bytes
 from twice.specifying.changes import to_lock_entry
 from twice.specifying.consolidating import Passed, consolidated, names, refuse_unmoved
-from twice.specifying.gate.gate import last_report, report_path
-from twice.specifying.gate.report import Result
+from twice.specifying.gate.report import GateResult
+from twice.specifying.gate.runner import read_report, report_path
 from twice.specifying.workspace import Workspace, save
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import (
@@ -68,8 +68,8 @@ def passed_gate(workspace: Workspace) -> tuple[Passed | None, str]:
     path = report_path(workspace)
     if not path.is_file():
         return None, "no gate has run"
-    report = last_report(workspace.project, datetime.now(UTC).date())
-    if report.result is not Result.PASS:
+    report = read_report(workspace.project, datetime.now(UTC).date())
+    if report.result is not GateResult.PASS:
         return None, f"the last gate said {report.result.value}"
     if report.moved:
         return None, f"the last gate is stale ({', '.join(report.moved)} moved)"

@@ -18,7 +18,7 @@ from twice.errors import OutputExists, UsageError
 from twice.foundation.determinism_class import Axis, DeterminismClass, Scope
 from twice.specifying.asking import Decision, Question, Way, decide, next_question, traits_of
 from twice.specifying.frontmatter import Value
-from twice.specifying.gate.gate import EVIDENCE
+from twice.specifying.gate.runner import EVIDENCE
 from twice.specifying.laying import begun
 from twice.specifying.tiers import Tier
 from twice.specifying.workspace import FOLDER, Workspace, open_workspace, save, sheets_in

@@ -12,7 +12,7 @@ from twice.errors import TwiceError
 from twice.specifying.consolidating import CONSOLIDATION
 from twice.specifying.cost.result import EVIDENCE as COSTS
 from twice.specifying.filling.filling import unknown
-from twice.specifying.gate.gate import EVIDENCE
+from twice.specifying.gate.runner import EVIDENCE
 from twice.specifying.laying import waits
 from twice.specifying.scaffold.lock import NAME as SCAFFOLDED
 from twice.specifying.workspace import FOLDER, Workspace

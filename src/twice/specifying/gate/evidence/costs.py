@@ -1,7 +1,8 @@
 """What twice cost measured, read from its file.
 
 Read are ``rules`` (each with ``rule``, and ``performance`` and ``storage`` as texts), ``unmeasured`` (each with
-``rule`` and ``reason``), ``total_percent``, ``program``, ``result``, ``budget``, and ``code`` (the digest of each source file that it was measured on).
+``rule`` and ``reason``), ``total_percent``, ``program``, ``result``, ``budget``, and ``code`` (the digest of each source
+file that it was measured on).
 
 Invariant: figures are only read here; a file that holds none is no evidence.
 """
@@ -10,31 +11,54 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from twice.foundation.digests import Algorithm, digest_bytes
-from twice.specifying.gate.evidence import Costs
-from twice.specifying.gate.facts import Unavailable
-from twice.specifying.gate.gathering.bench import Bench
+from twice.specifying.gate.evidence.context import EvidenceContext, MissingEvidence
 
 FORMAT: Final = "twice.cost/1"
 RESULTS: Final = ("inside", "breach", "unknown", "no-budget")
 
 
-def gather_costs(bench: Bench) -> Costs | Unavailable:
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What ``twice cost`` measured.
+
+    Args:
+        rules: by name, ``performance`` and ``storage`` as they were measured.
+        total_percent: how much slower a recorded run is; None when not measured.
+        changed: source files that are not those it was measured on.
+        program: what was measured; "" when the file does not say.
+        code: source files that it was measured on.
+        result: what became of its budget: ``inside``, ``breach``, ``unknown`` or ``no-budget``; "" for none of these.
+        budget_percent: that budget; None for none.
+    """
+
+    rules: Mapping[str, Mapping[str, str]]
+    total_percent: float | None
+    changed: tuple[str, ...]
+    program: str = ""
+    code: tuple[str, ...] = ()
+    result: str = ""
+    budget_percent: int | None = None
+
+
+def gather_costs(context: EvidenceContext) -> Costs:
     """Read the file that sheet 13 names."""
-    named = bench.plan.measured
+    named = context.plan.measured
     if not named:
-        return Unavailable("sheet 13 names no file of measured costs")
+        raise MissingEvidence("sheet 13 names no file of measured costs")
     try:
-        document: Any = json.loads((bench.project / named).read_bytes())
+        document: Any = json.loads((context.project / named).read_bytes())
     except FileNotFoundError:
-        return Unavailable(f"{named} is not there: twice cost writes it")
+        raise MissingEvidence(f"{named} is not there: twice cost writes it") from None
     except (OSError, ValueError, RecursionError) as error:
-        return Unavailable(f"{named} cannot be read: {type(error).__name__}")
+        raise MissingEvidence(f"{named} cannot be read: {type(error).__name__}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        return Unavailable(f"{named} is no document of the form {FORMAT}")
+        raise MissingEvidence(f"{named} is no document of the form {FORMAT}")
     said = document.get("code")
     code = sorted(said.items()) if isinstance(said, dict) else []
     result, budget = document.get("result"), document.get("budget")
@@ -46,7 +70,7 @@ def gather_costs(bench: Bench) -> Costs | Unavailable:
         },
         total_percent=_number(document.get("total_percent")),
         changed=tuple(
-            path for path, digest in code if _digest(bench.project / str(path)) != digest
+            path for path, digest in code if _digest(context.project / str(path)) != digest
         ),
         program=str(document.get("program", "")),
         code=tuple(path for path, _ in code),
