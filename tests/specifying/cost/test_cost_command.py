@@ -16,9 +16,17 @@ from programs import HANGS_AFTER_S, cli, environ, wait_until
 from twice.specifying.cost.result import EVIDENCE
 from twice.specifying.cost.rules import NOT_SWITCHED, RULES
 from twice.specifying.workspace import FOLDER
+from twice.surfaces.cli import main
 
 RUN = (f"{SWARM}:main", "--seed", 42, "--set", "n=4", "--set", "ticks=20")
 QUICK = ("--rounds", 2, "--rule", "output captured")
+
+
+def exit_code_of(*arguments: object) -> int | str | None:
+    """Run the command in this process."""
+    with pytest.raises(SystemExit) as ended:
+        main(["cost", *map(str, arguments)])
+    return ended.value.code
 
 
 @pytest.mark.heavy
@@ -57,7 +65,6 @@ def test_a_record_and_the_record_of_sheet_01_are_measured(tmp_path: Path) -> Non
         assert [each["rule"] for each in document["unmeasured"]] == ["snapshots"]
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize(
     ("arguments", "id_", "words"),
     [
@@ -72,28 +79,41 @@ def test_a_record_and_the_record_of_sheet_01_are_measured(tmp_path: Path) -> Non
         ((*RUN, "--write"), "E-SPEC-002", "no folder"),
         ((*RUN, "--write", "--rule", "files"), "E-USE-001", "together with --rule"),
         ((*RUN, "--digest", "md5"), "E-USE-001", "no digest 'md5'"),
-        ((*RUN[:3], "--rounds", 2), "E-CONFIG-002", "'n'"),
     ],
 )
 def test_mistakes_are_one_error_each(
-    tmp_path: Path, arguments: tuple[object, ...], id_: str, words: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[object, ...],
+    id_: str,
+    words: str,
 ) -> None:
     (tmp_path / "bad.twice").write_bytes(b"no record\n")
-    done = cli("cost", *arguments, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    code = exit_code_of(*arguments)
+    told = capsys.readouterr()
 
-    assert done.returncode == 2
-    assert done.stderr.startswith(id_), done.stderr
-    assert words in done.stderr.splitlines()[0]
-    assert done.stdout == ""
+    assert code == 2
+    assert told.err.startswith(id_), told.err
+    assert words in told.err.splitlines()[0]
+    assert told.out == ""
+
+
+def test_the_list_names_every_rule_and_why_some_stay(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code_of("--list") == 0
+    assert [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()] == [
+        each.name for each in (*RULES, *NOT_SWITCHED)
+    ]
 
 
 @pytest.mark.integration
-def test_the_list_names_every_rule_and_why_some_stay() -> None:
-    done = cli("cost", "--list")
+def test_what_the_programs_process_refuses_is_one_error(tmp_path: Path) -> None:
+    done = cli("cost", *RUN[:3], "--rounds", 2, cwd=tmp_path)
 
-    assert [line.split("  ")[0] for line in done.stdout.splitlines()] == [
-        each.name for each in (*RULES, *NOT_SWITCHED)
-    ]
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("E-CONFIG-002")
+    assert "'n'" in done.stderr.splitlines()[0]
 
 
 @pytest.mark.integration
