@@ -265,3 +265,27 @@ def test_a_substitute_takes_the_form_of_the_action(
 def test_a_substitute_that_is_no_action_is_refused(given: Any, own: Any, space: Any) -> None:
     with pytest.raises(UsageError, match=r"'env/action' was substituted by .* no action"):
         fitted(given, own, space, "env/action")
+
+
+def test_a_deque_that_is_made_after_the_environment_keeps_its_limit() -> None:
+    env, other = Field(), Field()
+    there, here = Attributes(env, "env"), Attributes(other, "env")
+    env.latest = deque([1, 2], maxlen=2)
+    env.robot.latest = [deque([3], maxlen=4)]
+    env.memory = deque([5], maxlen=6)
+    state: Any = there.read()
+
+    here.put(state)
+
+    assert other.latest == env.latest
+    limits = [each.maxlen for each in (other.latest, other.robot.latest[0], other.memory)]
+    assert limits == [2, 4, 6]
+    assert encode(here.read()) == encode(state)
+
+
+def test_a_deque_of_a_new_environment_says_no_limit_in_the_state() -> None:
+    env = Field()
+    attributes = Attributes(env, "env")
+    env.memory.append(1)
+
+    assert attributes.read()["memory"] == {"~deque": [1]}

@@ -17,7 +17,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from twice.integrations.asgi.calling import Caller, Lifespan
+from twice.integrations.asgi.calling import Caller, Lifespan, encode_path
 from twice.integrations.services.exchanging import Ended, Exchange
 from twice.integrations.services.messages import Request, Response
 from twice.integrations.services.serving import Loop
@@ -91,7 +91,7 @@ class Service:
         if scope["type"] == "lifespan":
             await _alive(receive, send)
         elif scope["type"] == "http":
-            await self._pass_on(await _request(scope, receive), send)
+            await self._pass_on(await read_request(scope, receive), send)
         elif scope["type"] == "websocket":
             await receive()
             reason = "twice does not record WebSockets"
@@ -125,7 +125,7 @@ async def _alive(receive: Receive, send: Send) -> None:
             return
 
 
-async def _request(scope: Scope, receive: Receive) -> Request:
+async def read_request(scope: Scope, receive: Receive) -> Request:
     """A server's scope and messages as a request, its body read to the end."""
     body, more = bytearray(), True
     while more:
@@ -134,6 +134,8 @@ async def _request(scope: Scope, receive: Receive) -> Request:
             raise ConnectionAbortedError("the client went away before its request was complete")
         body += message.get("body", b"")
         more = message.get("more_body", False)
+    # A slash of the path and an encoded one are the same in ``path``: only the sent form tells.
+    sent = (scope.get("raw_path") or b"").decode("latin-1")
     server, client = scope.get("server") or ("localhost", 80), scope.get("client") or ("", 0)
     return Request(
         method=scope["method"],
@@ -146,4 +148,5 @@ async def _request(scope: Scope, receive: Receive) -> Request:
         server=(str(server[0]), int(server[1] or 0)),
         client=(str(client[0]), int(client[1])),
         protocol="HTTP/" + scope.get("http_version", "1.1"),
+        raw_path="" if sent == encode_path(scope["path"]) else sent,
     )

@@ -72,7 +72,7 @@ class Caller:
             "method": request.method,
             "scheme": request.scheme,
             "path": request.path,
-            "raw_path": quote(request.path, safe="/:@!$&'()*+,;=-._~").encode("ascii"),
+            "raw_path": (request.raw_path or encode_path(request.path)).encode("latin-1"),
             "query_string": request.query.encode("latin-1"),
             "root_path": request.root,
             "headers": headers,
@@ -127,6 +127,11 @@ class Lifespan:
             return
         if answer.result()["type"].endswith(".failed"):
             raise RuntimeError(f"{kind} failed: {answer.result().get('message', '')}")
+
+
+def encode_path(path: str) -> str:
+    """Encode a path as most clients send it."""
+    return quote(path, safe="/:@!$&'()*+,;=-._~")
 
 
 def _refused(kind: str) -> EffectRefused:
