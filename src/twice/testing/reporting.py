@@ -25,13 +25,13 @@ from twice.testing.checks import Broken
 from twice.testing.examples import Example
 from twice.testing.faults import active
 from twice.testing.laboratory import Laboratory
-from twice.testing.searching import Found, Question
+from twice.testing.property_search import Counterexample, PropertyQuestion
 
 _RESTORING = ("snapshot_round_trip", "restore_idempotence", "fork_and_converge")
 _PUT_BACK = (Channel.SNAPSHOT, Channel.REPLAY)
 
 
-def broken_by(question: Question, found: Found) -> PropertyBroken:
+def broken_by(question: PropertyQuestion, found: Counterexample) -> PropertyBroken:
     """The error for a counterexample, with its report."""
     name, label = question.name.replace("_", " "), question.subject.label
     example, broken = found.example, found.broken
@@ -60,7 +60,7 @@ def broken_by(question: Question, found: Found) -> PropertyBroken:
     )
 
 
-def commands(question: Question, example: Example, broken: Broken) -> list[str]:
+def commands(question: PropertyQuestion, example: Example, broken: Broken) -> list[str]:
     """What shows a counterexample again, by hand."""
     setup = question.subject.setup(example.config, example.seed)
     recorded = format_record_command(setup, {}, "a")
@@ -93,13 +93,13 @@ def commands(question: Question, example: Example, broken: Broken) -> list[str]:
     return [recorded, "twice show a.twice"]
 
 
-def _shown(question: Question, found: Found) -> list[str]:
+def _shown(question: PropertyQuestion, found: Counterexample) -> list[str]:
     example = found.example
     config = json.dumps(example.config, ensure_ascii=False)
     return [f"example: seed {example.seed}, config {config}", *_choices(question, example)]
 
 
-def _choices(question: Question, example: Example) -> list[str]:
+def _choices(question: PropertyQuestion, example: Example) -> list[str]:
     if question.schedule and "order" in example.choices:
         return [f"order of tasks: {question.schedule}={example.choices['order']}"]
     return []
@@ -126,7 +126,7 @@ def _ulps(ulps: int | None) -> str:
     return "" if ulps is None else f", {ulps} ulps"
 
 
-def _report(question: Question, example: Example, broken: Broken) -> list[str]:
+def _report(question: PropertyQuestion, example: Example, broken: Broken) -> list[str]:
     """Where the difference comes from, from fresh recordings of the example."""
     lines: list[str] = []
     try:
@@ -147,7 +147,7 @@ def _report(question: Question, example: Example, broken: Broken) -> list[str]:
     return [*lines, f"  channel: {channel.value}, artifact {channel.artifact} ({means})"]
 
 
-def _diagnosed(lab: Laboratory, question: Question, example: Example) -> Divergence:
+def _diagnosed(lab: Laboratory, question: PropertyQuestion, example: Example) -> Divergence:
     if question.schedule:
         order = list(example.choices["order"])
         one, two = (
@@ -166,7 +166,7 @@ def _diagnosed(lab: Laboratory, question: Question, example: Example) -> Diverge
     return diagnose(one, two)
 
 
-def _not_put_back(lab: Laboratory, question: Question, example: Example) -> list[str]:
+def _not_put_back(lab: Laboratory, question: PropertyQuestion, example: Example) -> list[str]:
     """State that no snapshot holds, by its path."""
     path = lab.record(question.subject.setup(example.config, example.seed))
     with RunRecord.open(path) as record:
