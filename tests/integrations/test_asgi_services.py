@@ -10,8 +10,7 @@ import pytest
 
 from programs import recorded
 from twice.errors import EffectRefused
-from twice.integrations.asgi.application import read_request
-from twice.integrations.asgi.calling import Caller
+from twice.integrations.asgi import Caller, read_request
 from twice.integrations.services.messages import Request
 from twice.recording.runrecord import RunRecord
 from twice.replayer.verify import verify
