@@ -20,19 +20,24 @@ def write(path: Path, data: bytes) -> None:
         OutputUnwritable: E-OUTPUT-002: the folder or the disk does not take them.
     """
     target = Path(os.path.realpath(path))
-    aside = target.with_name(f".{target.name}.{os.getpid()}.new")
+    # A random part: a process id comes again in another container, and threads share it.
+    aside = target.with_name(f".{target.name}.{os.urandom(8).hex()}.new")
     try:
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
         with aside.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            aside.chmod(mode)
-        aside.replace(target)
+            try:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                if mode is not None:
+                    aside.chmod(mode)
+                aside.replace(target)
+            except OSError:
+                # Only the file that was created here: one that was there already is another's.
+                with suppress(OSError):
+                    aside.unlink()
+                raise
     except OSError as error:
-        with suppress(OSError):
-            aside.unlink()
         raise _unwritable(path, error) from error
 
 

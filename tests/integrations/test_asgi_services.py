@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 from programs import recorded
 from twice.errors import EffectRefused
+from twice.integrations.asgi import Caller, read_request
+from twice.integrations.services.messages import Request
 from twice.recording.runrecord import RunRecord
 from twice.replayer.verify import verify
 
@@ -220,3 +223,31 @@ def test_a_message_that_is_not_recorded_is_refused_by_name(tmp_path: Path) -> No
     )
     with pytest.raises(EffectRefused, match=r"'http\.response\.trailers', which is not recorded"):
         recorded(tmp_path, program)
+
+
+@pytest.mark.parametrize(
+    ("sent", "recorded"), [(b"/a%2Fb", {"raw_path": "/a%2Fb"}), (b"/a/b", {}), (None, {})]
+)
+def test_an_application_is_given_the_path_as_it_was_sent(
+    sent: bytes | None, recorded: dict[str, str]
+) -> None:
+    scope = {"type": "http", "method": "GET", "path": "/a/b", "raw_path": sent, "headers": []}
+    seen: dict[str, Any] = {}
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b""}
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        seen.update(scope)
+        await send({"type": "http.response.start", "status": 204})
+        await send({"type": "http.response.body"})
+
+    async def ask() -> dict[str, Any]:
+        plain = (await read_request(scope, receive)).plain()
+        await Caller(application, {}).respond(Request.of(plain))
+        return plain
+
+    plain = asyncio.run(ask())
+
+    assert {name: plain[name] for name in plain if name == "raw_path"} == recorded
+    assert seen["raw_path"] == (sent or b"/a/b")

@@ -17,8 +17,8 @@ from gymnasium.wrappers import TimeLimit
 from twice.errors import ComponentRefused, ComponentTaken, UsageError
 from twice.foundation.encoding import encode
 from twice.integrations import gymnasium as tg
-from twice.integrations.gymnasium.actions import fitted
 from twice.integrations.gymnasium.attributes import Attributes
+from twice.integrations.gymnasium.wrapping import fit_action
 from twice.recording.inline import recording
 from twice.recording.run import Run
 
@@ -245,7 +245,7 @@ def test_wrapping_changes_nothing_in_what_the_environment_does(run: Run) -> None
 def test_a_substitute_takes_the_form_of_the_action(
     given: Any, own: Any, space: Any, expected: Any
 ) -> None:
-    found = fitted(given, own, space, "env/action")
+    found = fit_action(given, own, space, "env/action")
 
     assert type(found) is type(own)
     assert space.contains(found)
@@ -264,4 +264,28 @@ def test_a_substitute_takes_the_form_of_the_action(
 )
 def test_a_substitute_that_is_no_action_is_refused(given: Any, own: Any, space: Any) -> None:
     with pytest.raises(UsageError, match=r"'env/action' was substituted by .* no action"):
-        fitted(given, own, space, "env/action")
+        fit_action(given, own, space, "env/action")
+
+
+def test_a_deque_that_is_made_after_the_environment_keeps_its_limit() -> None:
+    env, other = Field(), Field()
+    there, here = Attributes(env, "env"), Attributes(other, "env")
+    env.latest = deque([1, 2], maxlen=2)
+    env.robot.latest = [deque([3], maxlen=4)]
+    env.memory = deque([5], maxlen=6)
+    state: Any = there.read()
+
+    here.put(state)
+
+    assert other.latest == env.latest
+    limits = [each.maxlen for each in (other.latest, other.robot.latest[0], other.memory)]
+    assert limits == [2, 4, 6]
+    assert encode(here.read()) == encode(state)
+
+
+def test_a_deque_of_a_new_environment_says_no_limit_in_the_state() -> None:
+    env = Field()
+    attributes = Attributes(env, "env")
+    env.memory.append(1)
+
+    assert attributes.read()["memory"] == {"~deque": [1]}

@@ -50,7 +50,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recording/streams/", "recording/effects/", "recording/interception.py",
             "recording/run.py", "diagnosis/object_digest/librarystate.py",
-            "testing/searching.py", "testing/proving.py",
+            "testing/property_search.py", "testing/proving.py",
         ),
         "a stream: run.rng(name)",
     ),

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from programs import environ
 from twice.errors import ExamplesDamaged, PropertyBroken
 from twice.testing import examples, properties, strategies
-from twice.testing.asking import ask
 from twice.testing.examples import Example, Kept
+from twice.testing.property_search import ask
 
 BROKEN = "tests/testing/tested_systems.py:hidden"
 

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from twice.errors import FaultMisplaced, PropertyBroken, UsageError
 from twice.foundation.encoding import encode
-from twice.testing import changing, faults, properties, strategies
+from twice.testing import faults, mutations, properties, strategies
 from twice.testing.faults import Fault
 
 SYSTEMS = "tests/testing/tested_systems.py"
@@ -132,7 +132,7 @@ VALUES = (
 @given(VALUES)
 def test_a_changed_value_differs_and_the_given_one_stays(value: Any) -> None:
     before = encode(value)
-    for change in (changing.one_ulp, lambda given: changing.clocked(given, 1234567)):
+    for change in (mutations.move_one_ulp, lambda given: mutations.add_time(given, 1234567)):
         assert encode(change(value)) != before
         assert encode(value) == before
 
@@ -140,7 +140,7 @@ def test_a_changed_value_differs_and_the_given_one_stays(value: Any) -> None:
 @given(VALUES.filter(lambda value: not isinstance(value, float)))
 def test_moved_rows_are_the_same_rows_in_another_order(value: Any) -> None:
     before = encode(value)
-    for change in (changing.swapped, changing.by_a_set):
+    for change in (mutations.swap_rows, mutations.reorder_by_set):
         moved = change(value)
 
         assert encode(moved) != before
@@ -151,15 +151,15 @@ def test_moved_rows_are_the_same_rows_in_another_order(value: Any) -> None:
 @pytest.mark.parametrize("value", [True, None, "text", [1, 1], np.ones(3), float("nan"), {}])
 def test_what_has_no_two_rows_is_refused(value: Any) -> None:
     with pytest.raises(FaultMisplaced):
-        changing.swapped(value)
+        mutations.swap_rows(value)
 
 
 def test_a_path_leads_into_dicts_and_lists() -> None:
     state = {"a": [1.0, {"b": 2.0}]}
 
-    changed = changing.replaced(state, changing.step_of("a/1/b"), 3.0)
+    changed = mutations.replace_part(state, mutations.split_path("a/1/b"), 3.0)
 
-    assert changing.part(state, "a/1/b") == 2.0
+    assert mutations.get_part(state, "a/1/b") == 2.0
     assert changed == {"a": [1.0, {"b": 3.0}]}
     with pytest.raises(FaultMisplaced, match="no field 'a/7'"):
-        changing.part(state, "a/7")
+        mutations.get_part(state, "a/7")

@@ -17,7 +17,7 @@ from twice.errors import (
     UsageError,
 )
 from twice.testing import properties, strategies
-from twice.testing.asking import ask
+from twice.testing.property_search import ask
 from twice.testing.subject import subject_of
 
 SYSTEMS = "tests/testing/tested_systems.py"

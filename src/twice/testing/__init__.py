@@ -4,7 +4,7 @@
 them red, ``strategies`` generates configurations, seeds and inputs, ``plugin`` is for pytest. Nothing
 here compares two runs or finds where they part: rooms below do, and what they say is passed on.
 
-Inside the room arrows run one way too: ``subject, fault <- laboratory <- checks <- searching <-
+Inside the room arrows run one way too: ``subject, fault <- laboratory <- checks <- property_search <-
 properties``; ``executing`` and ``planting`` are the other end of the line, in the processes that
 ``laboratory`` starts.
 

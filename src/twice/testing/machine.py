@@ -15,9 +15,9 @@ from twice.recording.runrecord import RunRecord
 from twice.replayer.branch_session import BranchingSession, prefix_proof
 from twice.replayer.replay_job import surroundings_of
 from twice.replayer.replay_session import ReplaySession
-from twice.testing.asking import Program, examples_of
-from twice.testing.extra import hypothesis
 from twice.testing.laboratory import Laboratory, forked
+from twice.testing.property_search import Program, examples_of
+from twice.testing.strategies import hypothesis
 from twice.testing.subject import Subject, subject_of
 from twice.worker.process import Worker
 

@@ -20,8 +20,8 @@ from twice.recording.components import Component
 from twice.recording.session import Session
 from twice.recording.snapshots import Captured, decoded
 from twice.recording.wiring import NoControl, Resume
-from twice.testing import changing
 from twice.testing.faults import Fault
+from twice.testing.mutations import MUTATIONS, get_part, replace_part, split_path
 
 
 class Planting(NoControl):
@@ -67,7 +67,7 @@ class Planting(NoControl):
                 f'Name one of them: faults.one_ulp("{next(iter(components), "name")}", ...)',
                 component=fault.component,
             )
-        self._before = changing.part(_copy(component.read()), fault.field)
+        self._before = get_part(_copy(component.read()), fault.field)
         changed = replace(component, read=lambda: self._read(session, component), changed=None)
         components[fault.component] = changed
         session.points.forget()
@@ -78,11 +78,11 @@ class Planting(NoControl):
             return component.read()
         state = _copy(component.read())
         try:
-            value = self._changed(changing.part(state, self._fault.field))
+            value = self._changed(get_part(state, self._fault.field))
         except FaultMisplaced as error:
             self._refused(error)
-        planted = changing.replaced(state, changing.step_of(self._fault.field), value)
-        if encode(value) != encode(changing.part(state, self._fault.field)):
+        planted = replace_part(state, split_path(self._fault.field), value)
+        if encode(value) != encode(get_part(state, self._fault.field)):
             self._tell()
         if component.put is None:
             return planted
@@ -93,17 +93,8 @@ class Planting(NoControl):
         return component.read()
 
     def _changed(self, value: Any) -> Any:
-        match self._fault.kind:
-            case "one ulp":
-                return changing.one_ulp(value)
-            case "permuted rows":
-                return changing.swapped(value)
-            case "set order":
-                return changing.by_a_set(value)
-            case "wall clock":
-                return changing.clocked(value, time_ns())
-            case _:
-                return _copy(self._before)
+        mutate = MUTATIONS.get(self._fault.kind)
+        return _copy(self._before) if mutate is None else mutate(value, time_ns())
 
     def _tell(self) -> None:
         if not self._is_planted:
@@ -156,11 +147,11 @@ def forgetting(
                 component=fault.component,
             )
         state = decoded(parts)
-        was = changing.part(state, fault.field)
-        begun = changing.part(decoded(first.subsystems[fault.component]), fault.field)
+        was = get_part(state, fault.field)
+        begun = get_part(decoded(first.subsystems[fault.component]), fault.field)
         if encode(was) != encode(begun):
             done()
-        forgotten = changing.replaced(state, changing.step_of(fault.field), begun)
+        forgotten = replace_part(state, split_path(fault.field), begun)
         subsystems = {**captured.subsystems, fault.component: encode_parts(forgotten)}
         return replace(resume, captured=replace(captured, subsystems=subsystems))
 

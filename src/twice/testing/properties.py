@@ -23,12 +23,12 @@ from typing import Any, Final, Literal
 from twice.errors import PropertyBroken, UsageError
 from twice.foundation.properties import PROPERTIES, required_properties
 from twice.testing import checks
-from twice.testing.asking import Program, Schedule, ask
-from twice.testing.extra import hypothesis
 from twice.testing.faults import Fault
 from twice.testing.machine import machine
+from twice.testing.property_search import Program, Schedule, ask
 from twice.testing.proving import Proof, prove_all
 from twice.testing.reporting import broken_by
+from twice.testing.strategies import hypothesis
 
 Tier = Literal["XS", "S", "M", "L", "XL"]
 ORDERS: Final = ("task order", "listing order", "hash seed")

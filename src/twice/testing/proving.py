@@ -18,11 +18,12 @@ import numpy as np
 from twice.errors import FaultMisplaced, NothingJudged
 from twice.foundation.seeds import is_shared
 from twice.recording.runrecord import RunRecord
-from twice.testing import changing, faults
-from twice.testing.asking import Program, ask, examples_of
-from twice.testing.extra import hypothesis
+from twice.testing import faults
 from twice.testing.faults import KINDS, Fault, Kind
 from twice.testing.laboratory import Laboratory
+from twice.testing.mutations import MUTATIONS, get_part
+from twice.testing.property_search import Program, ask, examples_of
+from twice.testing.strategies import hypothesis
 from twice.testing.subject import Subject, subject_of
 
 Outcome = Literal["caught", "missed", "not applicable"]
@@ -218,19 +219,11 @@ def _fields(state: Any, path: str = "") -> Iterator[str]:
 
 
 def _fits(kind: Kind, component: str, path: str, states: list[dict[str, Any]]) -> bool:
-    value = changing.part(states[-1][component], path)
-    if kind in {"stale value", "dropped field"}:
+    mutate = MUTATIONS.get(kind)
+    if mutate is None:
         return _moves(component, path, states)
     try:
-        match kind:
-            case "one ulp":
-                changing.one_ulp(value)
-            case "permuted rows":
-                changing.swapped(value)
-            case "set order":
-                changing.by_a_set(value)
-            case _:
-                changing.clocked(value, 1)
+        mutate(get_part(states[-1][component], path), 1)
     except FaultMisplaced:
         return False
     return True
@@ -240,7 +233,7 @@ def _moves(component: str, path: str, states: list[dict[str, Any]]) -> bool:
     seen = []
     for state in states:
         try:
-            seen.append(changing.part(state.get(component), path))
+            seen.append(get_part(state.get(component), path))
         except FaultMisplaced:
             return False
     return any(not np.array_equal(np.asarray(seen[0]), np.asarray(one)) for one in seen[1:])

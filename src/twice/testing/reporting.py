@@ -9,8 +9,10 @@ Invariant: every line is either a fact about the example or a command.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from twice.diagnosis.diagnose import diagnose, diagnose_failure
+from twice.diagnosis.divergence import Divergence
 from twice.diagnosis.restore_gaps import missing_state
 from twice.diagnosis.vary.report import format_record_command
 from twice.errors import PropertyBroken, TwiceError
@@ -23,13 +25,13 @@ from twice.testing.checks import Broken
 from twice.testing.examples import Example
 from twice.testing.faults import active
 from twice.testing.laboratory import Laboratory
-from twice.testing.searching import Found, Question
+from twice.testing.property_search import Counterexample, PropertyQuestion
 
 _RESTORING = ("snapshot_round_trip", "restore_idempotence", "fork_and_converge")
 _PUT_BACK = (Channel.SNAPSHOT, Channel.REPLAY)
 
 
-def broken_by(question: Question, found: Found) -> PropertyBroken:
+def broken_by(question: PropertyQuestion, found: Counterexample) -> PropertyBroken:
     """The error for a counterexample, with its report."""
     name, label = question.name.replace("_", " "), question.subject.label
     example, broken = found.example, found.broken
@@ -58,7 +60,7 @@ def broken_by(question: Question, found: Found) -> PropertyBroken:
     )
 
 
-def commands(question: Question, example: Example, broken: Broken) -> list[str]:
+def commands(question: PropertyQuestion, example: Example, broken: Broken) -> list[str]:
     """What shows a counterexample again, by hand."""
     setup = question.subject.setup(example.config, example.seed)
     recorded = format_record_command(setup, {}, "a")
@@ -91,13 +93,13 @@ def commands(question: Question, example: Example, broken: Broken) -> list[str]:
     return [recorded, "twice show a.twice"]
 
 
-def _shown(question: Question, found: Found) -> list[str]:
+def _shown(question: PropertyQuestion, found: Counterexample) -> list[str]:
     example = found.example
     config = json.dumps(example.config, ensure_ascii=False)
     return [f"example: seed {example.seed}, config {config}", *_choices(question, example)]
 
 
-def _choices(question: Question, example: Example) -> list[str]:
+def _choices(question: PropertyQuestion, example: Example) -> list[str]:
     if question.schedule and "order" in example.choices:
         return [f"order of tasks: {question.schedule}={example.choices['order']}"]
     return []
@@ -124,20 +126,20 @@ def _ulps(ulps: int | None) -> str:
     return "" if ulps is None else f", {ulps} ulps"
 
 
-def _report(question: Question, example: Example, broken: Broken) -> list[str]:
+def _report(question: PropertyQuestion, example: Example, broken: Broken) -> list[str]:
     """Where the difference comes from, from fresh recordings of the example."""
+    lines: list[str] = []
     try:
         with Laboratory(question.vary) as lab, lab.only_fresh():
             if question.name in {"replay_equivalence", "schedule_independence"}:
-                lines = _diagnosed(lab, question, example)
+                divergence = _diagnosed(lab, question, example)
+                lines = _lines(divergence, lab)
+                if divergence.attribution:
+                    return lines
             elif question.name in _RESTORING and broken.channel in _PUT_BACK:
                 lines = _not_put_back(lab, question, example)
-            else:
-                lines = []
     except TwiceError as error:
         lines = [f"no diagnosis: {error.happened}"]
-    if any(line.lstrip().startswith("channel:") for line in lines):
-        return lines
     channel = broken.channel
     means = channel.facts.meaning
     if question.once:
@@ -145,7 +147,7 @@ def _report(question: Question, example: Example, broken: Broken) -> list[str]:
     return [*lines, f"  channel: {channel.value}, artifact {channel.artifact} ({means})"]
 
 
-def _diagnosed(lab: Laboratory, question: Question, example: Example) -> list[str]:
+def _diagnosed(lab: Laboratory, question: PropertyQuestion, example: Example) -> Divergence:
     if question.schedule:
         order = list(example.choices["order"])
         one, two = (
@@ -154,17 +156,17 @@ def _diagnosed(lab: Laboratory, question: Question, example: Example) -> list[st
             )
             for each in (sorted(order), order)
         )
-        return _lines(diagnose(one, two, anyway=True).to_text(), lab)
+        return diagnose(one, two, anyway=True)
     setup = question.subject.setup(example.config, example.seed)
     one = lab.record(setup)
     statement = verify(one)
     if statement.failure is not None:
-        return _lines(diagnose_failure(one, statement.failure).to_text(), lab)
+        return diagnose_failure(one, statement.failure)
     two = lab.record(setup, other=True)
-    return _lines(diagnose(one, two).to_text(), lab)
+    return diagnose(one, two)
 
 
-def _not_put_back(lab: Laboratory, question: Question, example: Example) -> list[str]:
+def _not_put_back(lab: Laboratory, question: PropertyQuestion, example: Example) -> list[str]:
     """State that no snapshot holds, by its path."""
     path = lab.record(question.subject.setup(example.config, example.seed))
     with RunRecord.open(path) as record:
@@ -174,7 +176,7 @@ def _not_put_back(lab: Laboratory, question: Question, example: Example) -> list
     return [f"  not put back: {place}" for place in missing_state(path, tick)[:8]]
 
 
-def _lines(text: str, lab: Laboratory) -> list[str]:
+def _lines(divergence: Divergence, lab: Laboratory) -> list[str]:
     """A report without the commands that name records which are gone by then."""
-    kept = [line for line in text.splitlines() if not line.startswith("next:")]
-    return ["", *(line.replace(f"{lab.folder}/", "") for line in kept), ""]
+    lines = replace(divergence, next=()).to_text().splitlines()
+    return ["", *(line.replace(f"{lab.folder}/", "") for line in lines), ""]

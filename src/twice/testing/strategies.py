@@ -3,18 +3,36 @@
 Sizes are small on purpose: an example is executed many times, and what breaks determinism breaks it
 for three objects and two ticks as well.
 
-Invariant: what is generated is plain data, so that a counterexample is a command.
+Invariant: what is generated is plain data, so that a counterexample is a command; Hypothesis, an
+optional library, is not imported before it is needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
-from twice.testing.extra import hypothesis
+from twice.errors import ExtraMissing
 
 TICKS_MAX = 8
 """Ticks of an example, where nobody says: enough for a difference to show and to spread."""
+
+
+def hypothesis(part: str = "") -> Any:
+    """The module ``hypothesis``, or a part of it.
+
+    Raises:
+        ExtraMissing: E-EXTRA-001, when it is not installed.
+    """
+    try:
+        return import_module(f"hypothesis.{part}" if part else "hypothesis")
+    except ImportError as error:
+        raise ExtraMissing(
+            f"Hypothesis is not installed ({error}).",
+            "The properties generate their examples with it.",
+            "Install the extra: pip install 'twice[testing]'",
+        ) from error
 
 
 def config(**fields: Any) -> Any:
@@ -65,10 +83,13 @@ def permutations(count: int) -> Any:
     return hypothesis("strategies").permutations(range(count))
 
 
-def _strategy(value: Any) -> Any:
+def as_strategy(value: Any) -> Any:
+    """A strategy as it is, anything else as the only value."""
     st = hypothesis("strategies")
-    if isinstance(value, st.SearchStrategy):
-        return value
+    return value if isinstance(value, st.SearchStrategy) else st.just(value)
+
+
+def _strategy(value: Any) -> Any:
     if isinstance(value, Mapping):
         return config(**value)
-    return st.just(value)
+    return as_strategy(value)

@@ -26,6 +26,7 @@ from twice.errors import ComponentRefused
 from twice.integrations.gymnasium.plainvalues import (
     GENERATORS,
     NO_STATE,
+    find_limits,
     is_second_name,
     is_state,
     plain,
@@ -92,6 +93,9 @@ class Attributes:
             for name, value in self._at_first.items()
             if isinstance(value, np.ndarray)
         }
+        self._limits = find_limits(
+            {name: value for name, value in held.items() if name not in self._left_out}
+        )
         self._names: list[str] = []
         self._values: list[object] = []
         self._settled: State = {}
@@ -111,7 +115,9 @@ class Attributes:
         if self._only is not None:
             seen: dict[int, str] = {}
             return {
-                path: plain(_follow(self._owner, path, self._where), path, self._where, seen)
+                path: plain(
+                    _follow(self._owner, path, self._where), path, self._where, seen, self._limits
+                )
                 for path in self._only
             }
         held = vars(self._owner)
@@ -134,7 +140,7 @@ class Attributes:
                     value.tobytes() == first
                 ):
                     continue
-            state[name] = plain(value, name, self._where, seen)
+            state[name] = plain(value, name, self._where, seen, self._limits)
         return state
 
     def _settle(self, held: Mapping[str, Any], changed: Sequence[str]) -> None:

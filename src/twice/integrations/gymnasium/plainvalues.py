@@ -13,6 +13,7 @@ import enum
 import functools
 import types
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -29,8 +30,9 @@ _CONSTANT = (
 )  # fmt: skip
 _SCREENS = ("pygame", "gymnasium.envs.mujoco.mujoco_rendering", "glfw", "OpenGL")
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
-_OBJECT, _DEQUE, _SAME = "~attributes", "~deque", "~same"
+_OBJECT, _DEQUE, _LIMIT, _SAME = "~attributes", "~deque", "~maxlen", "~same"
 _DEPTH_MAX = 16
+Limits = Mapping[str, int | None]
 
 
 class _NoState:
@@ -40,8 +42,23 @@ class _NoState:
 NO_STATE = _NoState()
 
 
-def plain(value: Any, path: str, where: str, seen: dict[int, str], depth: int = 0) -> Any:
+def plain(
+    value: Any,
+    path: str,
+    where: str,
+    seen: dict[int, str],
+    limits: Limits,
+    depth: int = 0,
+) -> Any:
     """A value as plain data; objects become their attributes, marked as such.
+
+    Args:
+        value: of an attribute.
+        path: what errors call it.
+        where: whose attribute it is, for errors.
+        seen: paths of the objects met so far, by identity; filled here.
+        limits: the ``maxlen`` of each deque that the environment has once it is made, by path.
+        depth: how deep it is nested.
 
     Raises:
         ComponentRefused: E-TRACK-001, naming path and type.
@@ -56,29 +73,42 @@ def plain(value: Any, path: str, where: str, seen: dict[int, str], depth: int = 
     if depth > _DEPTH_MAX:
         raise _refused(path, f"nested more than {_DEPTH_MAX} deep", where)
     if kind is list or kind is tuple:
-        parts = [_inside(item, f"{path}[{i}]", where, seen, depth) for i, item in enumerate(value)]
+        parts = [
+            _inside(item, f"{path}[{i}]", where, seen, limits, depth)
+            for i, item in enumerate(value)
+        ]
         return parts if kind is list else tuple(parts)
     if kind is dict:
         return {
-            key: _inside(item, f"{path}[{key!r}]", where, seen, depth)
+            key: _inside(item, f"{path}[{key!r}]", where, seen, limits, depth)
             for key, item in value.items()
         }
     if kind is deque:
-        parts = [_inside(item, f"{path}[{i}]", where, seen, depth) for i, item in enumerate(value)]
-        return {_DEQUE: parts}
+        parts = [
+            _inside(item, f"{path}[{i}]", where, seen, limits, depth)
+            for i, item in enumerate(value)
+        ]
+        if value.maxlen == limits.get(path):
+            return {_DEQUE: parts}
+        # Nothing in a new environment says it, so that the state has to.
+        return {_DEQUE: parts, _LIMIT: value.maxlen}
     if kind in {set, frozenset, bytearray} or (isinstance(value, tuple) and kind is not tuple):
         return value
     if not is_state(value):
         return NO_STATE
-    return _opened(value, path, where, seen, depth)
+    return _opened(value, path, where, seen, limits, depth)
 
 
-def _inside(value: Any, path: str, where: str, seen: dict[int, str], depth: int) -> Any:
-    found = plain(value, path, where, seen, depth + 1)
+def _inside(
+    value: Any, path: str, where: str, seen: dict[int, str], limits: Limits, depth: int
+) -> Any:
+    found = plain(value, path, where, seen, limits, depth + 1)
     return None if found is NO_STATE else found
 
 
-def _opened(value: Any, path: str, where: str, seen: dict[int, str], depth: int) -> Any:
+def _opened(
+    value: Any, path: str, where: str, seen: dict[int, str], limits: Limits, depth: int
+) -> Any:
     """An object of another class, by its attributes."""
     if id(value) in seen:
         return {_SAME: seen[id(value)]}
@@ -88,9 +118,28 @@ def _opened(value: Any, path: str, where: str, seen: dict[int, str], depth: int)
         raise _refused(path, f"a {kind.__module__}.{kind.__qualname__}", where)
     seen[id(value)] = path
     parts = {
-        name: plain(held[name], f"{path}.{name}", where, seen, depth + 1) for name in sorted(held)
+        name: plain(held[name], f"{path}.{name}", where, seen, limits, depth + 1)
+        for name in sorted(held)
     }
     return {_OBJECT: {name: part for name, part in parts.items() if part is not NO_STATE}}
+
+
+def find_limits(held: Mapping[str, Any]) -> dict[str, int | None]:
+    """The ``maxlen`` of every deque in attributes, by the paths that ``plain`` gives them."""
+    limits: dict[str, int | None] = {}
+    waiting, seen = list(held.items()), set[int]()
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, deque):
+            limits[path] = value.maxlen
+        if isinstance(value, list | tuple | deque):
+            waiting += [(f"{path}[{at}]", item) for at, item in enumerate(value)]
+        elif isinstance(value, dict):
+            waiting += [(f"{path}[{key!r}]", item) for key, item in value.items()]
+        elif is_state(value) and hasattr(value, "__dict__") and id(value) not in seen:
+            seen.add(id(value))
+            waiting += [(f"{path}.{name}", item) for name, item in vars(value).items()]
+    return limits
 
 
 def is_state(value: Any) -> bool:
@@ -152,13 +201,15 @@ def rebuilt(current: Any, value: Any, path: str, where: str, known: dict[str, ob
 def _rebuilt_dict(
     current: Any, value: dict[Any, Any], path: str, where: str, known: dict[str, object]
 ) -> Any:
-    if set(value) == {_DEQUE}:
+    if set(value) in ({_DEQUE}, {_DEQUE, _LIMIT}):
         fresh = rebuilt(None, value[_DEQUE], path, where, known)
-        if isinstance(current, deque):
-            current.clear()
-            current.extend(fresh)
-            return current
-        return deque(fresh)
+        is_there = isinstance(current, deque)
+        limit = value.get(_LIMIT, current.maxlen if is_there else None)
+        if not is_there or current.maxlen != limit:
+            return deque(fresh, limit)
+        current.clear()
+        current.extend(fresh)
+        return current
     if is_second_name(value):
         return known.get(value[_SAME], current)
     if set(value) == {_OBJECT}:

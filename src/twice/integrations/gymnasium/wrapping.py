@@ -7,14 +7,13 @@ Invariant: ``step`` and ``reset`` return the very objects that the environment r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import gymnasium
 import numpy as np
 
 from twice.errors import ComponentRefused, StreamReseeded, UsageError
-from twice.integrations.gymnasium.actions import fitted
 from twice.integrations.gymnasium.attributes import Attributes
 from twice.integrations.gymnasium.component import (
     Compared,
@@ -89,7 +88,7 @@ class Channel:
                 name=self.name,
             )
         given = self.run.input(self._action, lambda: action)
-        return given if given is action else fitted(given, action, self._space, self._action)
+        return given if given is action else fit_action(given, action, self._space, self._action)
 
     def before_reset(self, seed: Any) -> None:
         """Refuse a seed in the middle of the run."""
@@ -273,3 +272,55 @@ def _require_unwrapped(env: Any, name: str) -> None:
                 "Put other wrappers on first, then tg.wrap the result once.",
                 name=name,
             )
+
+
+def fit_action(value: Any, own: Any, space: gymnasium.Space[Any], name: str) -> Any:
+    """A substituted action, shaped like the one it replaces.
+
+    Args:
+        value: what the branch gave.
+        own: what the program decided; its dtype and shape are expected.
+        space: where it must lie.
+        name: of the input, for the error.
+
+    Raises:
+        UsageError: E-USE-001, when it cannot be made to fit or lies outside of the space.
+    """
+    try:
+        action = _like(value, own)
+        inside = bool(space.contains(action)) or not space.contains(own)
+    except (TypeError, ValueError, KeyError, OverflowError) as error:
+        raise _refuse_action(value, space, name) from error
+    if not inside:
+        raise _refuse_action(value, space, name)
+    return action
+
+
+def _like(value: Any, own: Any) -> Any:
+    if isinstance(own, np.ndarray):
+        given = np.asarray(value)
+        array = given.astype(own.dtype)
+        if own.dtype.kind in "iu" and not np.array_equal(array, given):
+            raise ValueError("an integer action is expected")
+        return np.full(own.shape, array) if array.ndim == 0 else array.reshape(own.shape).copy()
+    if isinstance(own, (np.generic, bool, int, float)):
+        scalar = type(own)(value)
+        if scalar != value and not isinstance(own, (float, np.floating)):
+            raise ValueError("an integer action is expected")
+        return scalar
+    if isinstance(own, Mapping):
+        return {key: _like(value[key], own[key]) for key in own}
+    if isinstance(own, (list, tuple)):
+        if len(value) != len(own):
+            raise ValueError("as many parts are expected")
+        return type(own)(_like(a, b) for a, b in zip(value, own, strict=True))
+    return value
+
+
+def _refuse_action(value: Any, space: gymnasium.Space[Any], name: str) -> UsageError:
+    return UsageError(
+        f"The input {name!r} was substituted by {value!r}, which is no action of this environment.",
+        f"Expected a value in {space}.",
+        f"For example: --input {name}=... with numbers of that shape.",
+        name=name,
+    )

@@ -31,6 +31,7 @@ class Request:
         server: name and port under which the server was asked.
         client: address and port of who asked; a port of 0 when the server did not say.
         protocol: such as ``HTTP/1.1``.
+        raw_path: the path as it was sent, still encoded; empty where encoding ``path`` gives the same.
     """
 
     method: str
@@ -43,10 +44,14 @@ class Request:
     server: tuple[str, int] = ("localhost", 80)
     client: tuple[str, int] = ("", 0)
     protocol: str = "HTTP/1.1"
+    raw_path: str = ""
 
     def plain(self) -> dict[str, Any]:
         """As a dict of plain values, for a record."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        if not self.raw_path:
+            del values["raw_path"]  # requests without one have the bytes they always had
+        return values
 
     @classmethod
     def of(cls, value: object) -> Self:
@@ -74,8 +79,10 @@ class Request:
 
     def wire(self) -> bytes:
         """As it would stand on an HTTP/1.1 connection: where redaction looks for secrets."""
-        target = self.path + ("?" + self.query if self.query else "")
-        lines = [f"{self.method} {target} HTTP/1.1"]
+        query = "?" + self.query if self.query else ""
+        # Both forms of the path: a secret may stand in either.
+        paths = [path for path in (self.path, self.raw_path) if path]
+        lines = [f"{self.method} {path}{query} HTTP/1.1" for path in paths]
         skipped = ("content-length", "transfer-encoding")
         lines += [f"{name}: {value}" for name, value in self.headers if name not in skipped]
         lines += [f"content-length: {len(self.body)}", "", ""]

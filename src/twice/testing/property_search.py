@@ -3,34 +3,41 @@
 What it finds is shrunk, executed again in fresh processes, kept, and reported. Shrinking stops after a
 number of executions: what is smallest by then is shown.
 
-Invariant: a property that holds was checked in at least one example.
+Invariant: a property that holds was checked in at least one example, and what is drawn for an example is
+plain data, by name.
 """
 
 from __future__ import annotations
 
 import os
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from twice.errors import NothingJudged, TwiceError
+from twice.foundation.determinism_class import Predicate
+from twice.testing import checks, strategies
 from twice.testing import examples as kept_examples
 from twice.testing.checks import Bench, Broken, Check, Unfit
 from twice.testing.examples import Example, Kept
-from twice.testing.extra import hypothesis
 from twice.testing.faults import active
 from twice.testing.laboratory import Laboratory
-from twice.testing.subject import Subject
+from twice.testing.strategies import hypothesis
+from twice.testing.subject import Subject, subject_of
 
+Program = str | Callable[..., object] | Subject
+Schedule = tuple[str, Callable[[Mapping[str, Any]], int]]
+
+EXAMPLES = 25
 SHRINKS_MAX = 40
 """Executions of examples after the first that fails."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PropertyQuestion:
     """One property of one system.
 
     Attributes:
@@ -57,7 +64,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Counterexample:
     """A counterexample and how it was confirmed.
 
     Attributes:
@@ -74,7 +81,7 @@ class Found:
 
 
 @dataclass
-class Answer:
+class SearchResult:
     """What a search gave.
 
     Attributes:
@@ -84,7 +91,7 @@ class Answer:
         refused: why a fault could not be planted; empty when it could.
     """
 
-    found: Found | None = None
+    found: Counterexample | None = None
     judged: int = 0
     planted: bool = False
     refused: str = ""
@@ -92,7 +99,7 @@ class Answer:
 
 @dataclass
 class _Search:
-    question: Question
+    question: PropertyQuestion
     bench: Bench
     tried: dict[str, Broken | None] = field(default_factory=dict)
     unfit: set[str] = field(default_factory=set)
@@ -141,7 +148,60 @@ class _Search:
         return "was confirmed in fresh processes"
 
 
-def search(question: Question) -> Answer:
+def ask(
+    name: str,
+    program: Program,
+    config: Any = None,
+    seeds: Any = None,
+    *,
+    inputs: Any = None,
+    schedule: Schedule | None = None,
+    vary: Sequence[str] = ("hash seed",),
+    examples: int = EXAMPLES,
+    examples_in: str | Path | None = kept_examples.FOLDER,
+    predicate: Predicate | None = None,
+    policies: Mapping[str, Any] | None = None,
+) -> tuple[PropertyQuestion, SearchResult]:
+    """Look for a counterexample of a property by name, and raise nothing when there is one."""
+    subject = subject_of(program, predicate=predicate, policies=policies)
+    question = PropertyQuestion(
+        name=name,
+        check=getattr(checks, name),
+        subject=subject,
+        strategy=examples_of(config, seeds, inputs, schedule),
+        examples=examples,
+        folder=None if examples_in is None else Path(examples_in),
+        vary=tuple(vary),
+        schedule="" if schedule is None else schedule[0],
+        once=name == "seed_matters",
+    )
+    return question, search(question)
+
+
+def examples_of(
+    config: Any, seeds: Any, inputs: Any = None, schedule: Schedule | None = None
+) -> Any:
+    """A strategy of examples, as dictionaries."""
+    st = hypothesis("strategies")
+    configs = strategies.as_strategy({} if config is None else config)
+    masters = strategies.seeds() if seeds is None else strategies.as_strategy(seeds)
+    if inputs is not None and not isinstance(inputs, st.SearchStrategy):
+        inputs = strategies.inputs(**inputs)
+
+    @st.composite  # type: ignore[untyped-decorator, unused-ignore]
+    def drawn(draw: Any) -> dict[str, Any]:
+        chosen = draw(configs)
+        choices: dict[str, Any] = {"at": draw(st.integers(0, 255))}
+        if inputs is not None:
+            choices["inputs"] = draw(inputs)
+        if schedule is not None:
+            choices["order"] = list(draw(strategies.permutations(schedule[1](chosen))))
+        return {"config": chosen, "seed": draw(masters), "choices": choices}
+
+    return drawn()
+
+
+def search(question: PropertyQuestion) -> SearchResult:
     """Look for a counterexample.
 
     Raises:
@@ -165,10 +225,10 @@ def search(question: Question) -> Answer:
                 "Expected at least one run with a tick in it.",
                 "Generate other configurations, with one tick or more.",
             )
-        return Answer(found, searching.judged, bench.planted)
+        return SearchResult(found, searching.judged, bench.planted)
 
 
-def _kept_one(searching: _Search, folder: Path | None) -> Found | None:
+def _kept_one(searching: _Search, folder: Path | None) -> Counterexample | None:
     """The first kept counterexample that still fails."""
     question = searching.question
     if folder is None:
@@ -186,13 +246,13 @@ def _kept_one(searching: _Search, folder: Path | None) -> Found | None:
             kept_examples.asked(folder, number)
         if broke:
             broken = searching.failing[-1][1]
-            return Found(example, broken, tuple(searching.confirmed), from_file=True)
+            return Counterexample(example, broken, tuple(searching.confirmed), from_file=True)
         if searching.error is not None:
             return None
     return None
 
 
-def _new_one(searching: _Search, folder: Path | None) -> Found | None:
+def _new_one(searching: _Search, folder: Path | None) -> Counterexample | None:
     """Let Hypothesis look for one, and keep it."""
     if searching.error is not None:
         return None
@@ -230,10 +290,10 @@ def _new_one(searching: _Search, folder: Path | None) -> Found | None:
         if folder is not None:
             named = kept_examples.subject_in(folder, question.subject.label)
             kept_examples.keep(folder, Kept(question.name, named, example))
-    return Found(example, broken, tuple(searching.confirmed), from_file=False)
+    return Counterexample(example, broken, tuple(searching.confirmed), from_file=False)
 
 
-def _find_none_that_holds(searching: _Search) -> Found | None:
+def _find_none_that_holds(searching: _Search) -> Counterexample | None:
     """Look for one example in which the property holds; without any, the smallest stands for all."""
     question, library = searching.question, hypothesis()
 
@@ -257,7 +317,7 @@ def _find_none_that_holds(searching: _Search) -> Found | None:
         return None
     example, broken = min(searching.failing, key=lambda each: _size(each[0]))
     said = f"the same in each of {searching.judged} examples"
-    return Found(example, broken, (*searching.confirmed, said), from_file=False)
+    return Counterexample(example, broken, (*searching.confirmed, said), from_file=False)
 
 
 def _size(example: Example) -> tuple[int, int, str]:

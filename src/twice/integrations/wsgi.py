@@ -1,11 +1,20 @@
-"""``record``: a WSGI application that is executed by its run, whichever server stands before it.
+"""WSGI applications under a run: each request is an input and a tick, each response is compared.
+
+    from twice.integrations import wsgi
+
+    def main(run):
+        wsgi.record(application, run).serve(start)
+
+    def start(service):
+        wsgiref.simple_server.make_server("127.0.0.1", 8000, service).serve_forever()
 
 The application is given an environ made from the request alone: what a particular server adds
 besides is left out, because a replay has no server. Its response is taken whole before it is sent.
 
 Not covered: streaming, ``wsgi.file_wrapper``, two requests at the same time.
 
-Invariant: the environ that the application is given is a function of the recorded request.
+Invariant: in replay the application is called with the recorded requests, and ``start`` is not; its environ
+is a function of the request.
 
 Source: PEP 3333.
 """
@@ -19,9 +28,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from twice.errors import EffectRefused
-from twice.integrations.services.exchanging import Ended, Exchange
+from twice.integrations.services.loop import Ended, Exchange, Loop
 from twice.integrations.services.messages import Request, Response
-from twice.integrations.services.serving import Loop
 from twice.recording.run import Run
 
 Environ = dict[str, Any]

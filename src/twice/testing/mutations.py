@@ -6,8 +6,8 @@ Invariant: the value that is given is never changed, and the one that comes back
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,19 +17,19 @@ from twice.foundation.encoding import encode
 _SALTS = 64
 
 
-def step_of(path: str) -> list[str]:
+def split_path(path: str) -> list[str]:
     """A field's path as keys, outermost first."""
     return path.split("/") if path else []
 
 
-def part(state: Any, path: str) -> Any:
+def get_part(state: Any, path: str) -> Any:
     """The value at a path of a state.
 
     Raises:
         FaultMisplaced: E-TESTING-003, when there is none.
     """
     value = state
-    for key in step_of(path):
+    for key in split_path(path):
         try:
             value = value[key] if isinstance(value, dict) else value[int(key)]
         except (KeyError, IndexError, ValueError, TypeError):
@@ -43,23 +43,23 @@ def part(state: Any, path: str) -> Any:
     return value
 
 
-def replaced(state: Any, path: Sequence[str], value: Any) -> Any:
+def replace_part(state: Any, path: Sequence[str], value: Any) -> Any:
     """A state with another value at a path."""
     if not path:
         return value
     key, *rest = path
     if isinstance(state, dict):
-        return {k: replaced(v, rest, value) if k == key else v for k, v in state.items()}
-    items = [replaced(v, rest, value) if at == int(key) else v for at, v in enumerate(state)]
+        return {k: replace_part(v, rest, value) if k == key else v for k, v in state.items()}
+    items = [replace_part(v, rest, value) if at == int(key) else v for at, v in enumerate(state)]
     return tuple(items) if isinstance(state, tuple) else items
 
 
-def one_ulp(value: Any) -> Any:
+def move_one_ulp(value: Any) -> Any:
     """The first finite number, moved to its neighbour."""
     return _first_number(value, _neighbour, "floating-point number", (float, np.floating))
 
 
-def clocked(value: Any, now_ns: int) -> Any:
+def add_time(value: Any, now_ns: int) -> Any:
     """The first number, or a text, with the time in it."""
     if isinstance(value, str):
         return f"{value}{now_ns}"
@@ -69,7 +69,7 @@ def clocked(value: Any, now_ns: int) -> Any:
 _NUMBERS = (float, np.floating, int, np.integer)
 
 
-def swapped(value: Any) -> Any:
+def swap_rows(value: Any) -> Any:
     """Two rows that differ, exchanged."""
     rows = _rows(value)
     for at in range(1, len(rows)):
@@ -80,7 +80,7 @@ def swapped(value: Any) -> Any:
     raise _unfit("two rows that differ", value)
 
 
-def by_a_set(value: Any) -> Any:
+def reorder_by_set(value: Any) -> Any:
     """The rows in the order in which a set of their names gives them."""
     rows = _rows(value)
     for salt in range(_SALTS):
@@ -90,6 +90,15 @@ def by_a_set(value: Any) -> Any:
         if _form(moved) != _form(value):
             return moved
     raise _unfit("two rows that differ", value)
+
+
+MUTATIONS: Final[Mapping[str, Callable[[Any, int], Any]]] = {
+    "one ulp": lambda value, _: move_one_ulp(value),
+    "permuted rows": lambda value, _: swap_rows(value),
+    "set order": lambda value, _: reorder_by_set(value),
+    "wall clock": add_time,
+}
+"""By kind of fault: from a value and a time in nanoseconds to another value; the other kinds need more than that."""
 
 
 def _as_iterated(names: Iterable[str]) -> list[str]:

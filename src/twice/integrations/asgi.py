@@ -1,0 +1,290 @@
+"""ASGI applications under a run: each request is an input and a tick, each response is compared.
+
+    from twice.integrations import asgi
+
+    def main(run):
+        asgi.record(application, run).serve(start)
+
+    def start(service):
+        uvicorn.run(service, port=8000, access_log=False)
+
+The application runs in an event loop of the main program, started up and shut down there by the
+lifespan protocol; tasks that outlive their request go on while the next one is handled.
+
+Not covered: WebSockets (closed with a reason), streams in either direction (requests and responses are
+taken whole), trailers and pushes, two requests at the same time.
+
+Invariant: in replay the application is called with the recorded requests, and ``start`` is not; scope and
+messages are a function of the request.
+
+Source: ASGI 3.0, HTTP 2.3 and lifespan 2.0 (asgi.readthedocs.io).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import quote
+
+from twice.errors import EffectRefused
+from twice.integrations.services.loop import Ended, Exchange, Loop
+from twice.integrations.services.messages import Headers, Request, Response
+from twice.recording.run import Run
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+Application = Callable[[Any, Any, Any], Awaitable[None]]
+_UNSUPPORTED_DATA = 1003
+
+
+def record(app: Application, run: Run, *, name: str = "service") -> Service:
+    """Put an ASGI application under a run.
+
+    Each request is the input ``NAME/request`` of a tick of its own, each response the decision
+    ``NAME/response``: status, headers, body; for an application that raises, what it raised.
+
+    Args:
+        app: an ASGI 3 application; it is called on the main program alone.
+        run: the run.
+        name: what the service is called in the record.
+    """
+    return Service(app, run, name)
+
+
+class Service:
+    """An ASGI application under a run; itself an ASGI application, for a server to call."""
+
+    def __init__(self, app: Application, run: Run, name: str) -> None:
+        self._app, self._run, self._name = app, run, name
+        self._exchange = Exchange()
+
+    def serve(
+        self,
+        start: Callable[[Service], object],
+        *,
+        requests: int | None = None,
+        stop: Callable[[], object] | None = None,
+    ) -> None:
+        """Serve until the server returns, ``stop`` is called, or an interrupt comes.
+
+        Args:
+            start: given this service, runs a server until it ends; on a thread of its own, while
+                recording alone. What it prints to standard output would be missed in replay.
+            requests: how many to answer at most; None for no end.
+            stop: ends the server, from another thread; without it the server ends with the program.
+        """
+        with asyncio.Runner() as runner:
+            lifespan = Lifespan(self._app)
+            runner.run(lifespan.startup())
+            caller = Caller(self._app, lifespan.state)
+
+            def handle(request: Request) -> Response:
+                return runner.run(caller.respond(request))
+
+            try:
+                loop = Loop(self._run, self._name, self._exchange, handle)
+                loop.serve(lambda: start(self), requests, stop)
+            finally:
+                runner.run(lifespan.shutdown())
+
+    def stop(self) -> None:
+        """End the service after the requests that are waiting."""
+        self._exchange.stop()
+
+    # -- in the server's event loop -----------------------------------------------------------
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a server's request to the main program and wait for its response."""
+        if scope["type"] == "lifespan":
+            await _alive(receive, send)
+        elif scope["type"] == "http":
+            await self._pass_on(await read_request(scope, receive), send)
+        elif scope["type"] == "websocket":
+            await receive()
+            reason = "twice does not record WebSockets"
+            await send({"type": "websocket.close", "code": _UNSUPPORTED_DATA, "reason": reason})
+        else:
+            raise NotImplementedError(f"twice does not record ASGI scopes of type {scope['type']}")
+
+    async def _pass_on(self, request: Request, send: Send) -> None:
+        answer = self._exchange.put(request)
+        try:
+            try:
+                response = await asyncio.wrap_future(answer)
+            except Ended:
+                response = Response(
+                    503, "", (("content-type", "text/plain"),), b"the service ended\n"
+                )
+            headers = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in response.headers]
+            status = response.status
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+            await send({"type": "http.response.body", "body": response.body})
+        finally:
+            self._exchange.delivered()
+
+
+async def _alive(receive: Receive, send: Send) -> None:
+    """The server's lifespan: the application's own is kept by the main program."""
+    while True:
+        kind = (await receive())["type"]
+        await send({"type": f"{kind}.complete"})
+        if kind == "lifespan.shutdown":
+            return
+
+
+async def read_request(scope: Scope, receive: Receive) -> Request:
+    """A server's scope and messages as a request, its body read to the end."""
+    body, more = bytearray(), True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ConnectionAbortedError("the client went away before its request was complete")
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    # A slash of the path and an encoded one are the same in ``path``: only the sent form tells.
+    sent = (scope.get("raw_path") or b"").decode("latin-1")
+    server, client = scope.get("server") or ("localhost", 80), scope.get("client") or ("", 0)
+    return Request(
+        method=scope["method"],
+        path=scope["path"],
+        query=scope.get("query_string", b"").decode("latin-1"),
+        headers=tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]),
+        body=bytes(body),
+        scheme=scope.get("scheme", "http"),
+        root=scope.get("root_path", ""),
+        server=(str(server[0]), int(server[1] or 0)),
+        client=(str(client[0]), int(client[1])),
+        protocol="HTTP/" + scope.get("http_version", "1.1"),
+        raw_path="" if sent == encode_path(scope["path"]) else sent,
+    )
+
+
+_ASGI = {"version": "3.0", "spec_version": "2.3"}
+
+
+class Caller:
+    """Calls an application with requests.
+
+    Args:
+        app: the application.
+        state: what its lifespan put there; a request is given a copy.
+    """
+
+    def __init__(self, app: Application, state: dict[str, Any]) -> None:
+        self._app, self._state = app, state
+
+    async def respond(self, request: Request) -> Response:
+        """The application's response, whole.
+
+        Raises:
+            EffectRefused: E-EFFECT-002, when it sends what cannot be recorded.
+        """
+        messages = [{"type": "http.request", "body": request.body, "more_body": False}]
+        complete = asyncio.Event()
+        status, body = 0, bytearray()
+        headers: Headers = ()
+
+        async def receive() -> dict[str, Any]:
+            if messages:
+                return messages.pop()
+            await complete.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            nonlocal status, headers
+            if message["type"] == "http.response.start":
+                status = int(message["status"])
+                pairs = message.get("headers", ())
+                headers = tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in pairs)
+            elif message["type"] == "http.response.body":
+                body.extend(message.get("body", b""))
+                if not message.get("more_body", False):
+                    complete.set()
+            else:
+                raise _refused(message["type"])
+
+        await self._app(self._scope(request), receive, send)
+        if not status or not complete.is_set():
+            raise RuntimeError("the application returned without a complete response")
+        return Response(status, "", headers, bytes(body))
+
+    def _scope(self, request: Request) -> dict[str, Any]:
+        headers = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in request.headers]
+        return {
+            "type": "http",
+            "asgi": dict(_ASGI),
+            "http_version": request.protocol.removeprefix("HTTP/"),
+            "method": request.method,
+            "scheme": request.scheme,
+            "path": request.path,
+            "raw_path": (request.raw_path or encode_path(request.path)).encode("latin-1"),
+            "query_string": request.query.encode("latin-1"),
+            "root_path": request.root,
+            "headers": headers,
+            "server": request.server,
+            "client": request.client,
+            "state": dict(self._state),
+        }
+
+
+class Lifespan:
+    """An application's own startup and shutdown.
+
+    Attributes:
+        state: what it put into its scope's ``state``.
+    """
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+        self.state: dict[str, Any] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def startup(self) -> None:
+        """Start the application up; one that knows no lifespan is taken as it is.
+
+        Raises:
+            RuntimeError: when it says that its startup failed.
+        """
+        self._messages: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._answers: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._task = asyncio.create_task(self._live())
+        await self._say("lifespan.startup")
+
+    async def shutdown(self) -> None:
+        """Shut the application down, if it started up."""
+        if self._task is not None and not self._task.done():
+            await self._say("lifespan.shutdown")
+            await self._task
+
+    async def _live(self) -> None:
+        scope = {"type": "lifespan", "asgi": dict(_ASGI), "state": self.state}
+        await self._app(scope, self._messages.get, self._answers.put)
+
+    async def _say(self, kind: str) -> None:
+        assert self._task is not None, "a lifespan is started before it is spoken to"
+        await self._messages.put({"type": kind})
+        answer = asyncio.create_task(self._answers.get())
+        await asyncio.wait({answer, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            answer.cancel()
+            # It raised, or returned, on "lifespan": by the protocol, it does not support it.
+            self._task.exception()
+            return
+        if answer.result()["type"].endswith(".failed"):
+            raise RuntimeError(f"{kind} failed: {answer.result().get('message', '')}")
+
+
+def encode_path(path: str) -> str:
+    """Encode a path as most clients send it."""
+    return quote(path, safe="/:@!$&'()*+,;=-._~")
+
+
+def _refused(kind: str) -> EffectRefused:
+    return EffectRefused(
+        f"The application sent a message of type {kind!r}, which is not recorded.",
+        "Expected http.response.start and http.response.body.",
+        "Switch that extension off in the application for a recorded run.",
+        type=kind,
+    )
