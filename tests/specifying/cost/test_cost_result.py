@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -270,14 +271,19 @@ def test_without_sheet_13_nothing_is_written(tmp_path: Path) -> None:
     assert not (tmp_path / EVIDENCE).exists()
 
 
-def test_evidence_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
+def test_evidence_that_cannot_be_written_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(tmp_path, {"13": {}})
     evidence = tmp_path / EVIDENCE
     evidence.parent.mkdir()
     evidence.write_bytes(b"older evidence\n")
-    # What the file would be written to first is there already, and a folder.
-    (evidence.parent / f".{evidence.name}.{os.getpid()}.new").mkdir()
 
+    def find_disk_full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", find_disk_full)
     with pytest.raises(OutputUnwritable):
         write_evidence(tmp_path, made_cost())
     assert evidence.read_bytes() == b"older evidence\n"
+    assert list(evidence.parent.iterdir()) == [evidence]
