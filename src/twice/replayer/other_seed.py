@@ -26,7 +26,7 @@ from twice.replayer.evidence import gather_evidence
 from twice.replayer.outcome import Replay, list_result_differences
 from twice.replayer.replay_job import Start, start_child
 from twice.replayer.replay_run import Plan, execute_once
-from twice.replayer.verify_worker import without_seed
+from twice.replayer.verify_worker import without_seeds
 
 # They stand in no output by chance, and a library takes them that wants 32 bits.
 _OTHERS: Final = (1618033989, 1414213562, 1732050808, 1259921050)
@@ -72,13 +72,14 @@ def _list_ends(
     last, judged = len(record.reader.points) - 1, judged_by(plan.predicate, dict)
     was = execute_once(record, replace(plan, capture=last), start=start)
     for seed in seeds:
+        both = (record.seed, seed)
         now = execute_once(record, replace(plan, seed=_as_job(seed, told=True)), start=start)
         yield (
             now.failure is not None
             or now.ending != was.ending
             or any(list_result_differences(was.results, now.results))
             or any(
-                without_seed(each.a.encode(), record.seed) != without_seed(each.b.encode(), seed)
+                without_seeds(each.a.encode(), both) != without_seeds(each.b.encode(), both)
                 for each in differences(_decode(was, judged), _decode(now, judged))
             )
         )
