@@ -122,7 +122,7 @@ class Service:
             await send({"type": "http.response.start", "status": status, "headers": headers})
             await send({"type": "http.response.body", "body": response.body})
         finally:
-            self._exchange.delivered()
+            self._exchange.note_delivery()
 
 
 async def _alive(receive: Receive, send: Send) -> None:
@@ -203,7 +203,7 @@ class Caller:
                 if not message.get("more_body", False):
                     complete.set()
             else:
-                raise _refused(message["type"])
+                raise _make_refusal(message["type"])
 
         await self._app(self._scope(request), receive, send)
         if not status or not complete.is_set():
@@ -281,7 +281,7 @@ def encode_path(path: str) -> str:
     return quote(path, safe="/:@!$&'()*+,;=-._~")
 
 
-def _refused(kind: str) -> EffectRefused:
+def _make_refusal(kind: str) -> EffectRefused:
     return EffectRefused(
         f"The application sent a message of type {kind!r}, which is not recorded.",
         "Expected http.response.start and http.response.body.",

@@ -87,12 +87,12 @@ class Service:
             response = answer.result()
         except Ended:
             start_response("503 Service Unavailable", [("Content-Type", "text/plain")])
-            return _Sent(b"the service ended\n", self._exchange.delivered)
+            return _Sent(b"the service ended\n", self._exchange.note_delivery)
         except BaseException:
-            self._exchange.delivered()
+            self._exchange.note_delivery()
             raise
         start_response(f"{response.status} {response.reason}", list(response.headers))
-        return _Sent(response.body, self._exchange.delivered)
+        return _Sent(response.body, self._exchange.note_delivery)
 
     def _handle(self, request: Request) -> Response:
         return _respond(self._app, _environ(request))

@@ -69,11 +69,11 @@ def has_only_additions(before: object, after: object) -> bool:
 def _has_new_cell(name: str, column: str) -> Callable[[object, object], bool]:
     """Give a test whether a row, known by one column, has another value in a second."""
 
-    def moved(before: object, after: object) -> bool:
+    def is_moved(before: object, after: object) -> bool:
         then, now = _rows_by(before, name), _rows_by(after, name)
         return any(then[each].get(column) != now[each].get(column) for each in then if each in now)
 
-    return moved
+    return is_moved
 
 
 def _has_new_row(name: str) -> Callable[[object, object], bool]:

@@ -66,12 +66,12 @@ def plain(
     kind = type(value)
     if kind in _PLAIN:
         if kind is np.ndarray and value.dtype.hasobject:
-            raise _refused(path, f"an array of dtype {value.dtype}", where)
+            raise _make_refusal(path, f"an array of dtype {value.dtype}", where)
         return value
     if isinstance(value, (np.generic, enum.Enum)):
         return value
     if depth > _DEPTH_MAX:
-        raise _refused(path, f"nested more than {_DEPTH_MAX} deep", where)
+        raise _make_refusal(path, f"nested more than {_DEPTH_MAX} deep", where)
     if kind is list or kind is tuple:
         parts = [
             _inside(item, f"{path}[{i}]", where, seen, limits, depth)
@@ -96,7 +96,7 @@ def plain(
         return value
     if not is_state(value):
         return NO_STATE
-    return _opened(value, path, where, seen, limits, depth)
+    return _open_object(value, path, where, seen, limits, depth)
 
 
 def _inside(
@@ -106,7 +106,7 @@ def _inside(
     return None if found is NO_STATE else found
 
 
-def _opened(
+def _open_object(
     value: Any, path: str, where: str, seen: dict[int, str], limits: Limits, depth: int
 ) -> Any:
     """An object of another class, by its attributes."""
@@ -115,7 +115,7 @@ def _opened(
     held = getattr(value, "__dict__", None)
     if held is None or "__slots__" in vars(type(value)):
         kind = type(value)
-        raise _refused(path, f"a {kind.__module__}.{kind.__qualname__}", where)
+        raise _make_refusal(path, f"a {kind.__module__}.{kind.__qualname__}", where)
     seen[id(value)] = path
     parts = {
         name: plain(held[name], f"{path}.{name}", where, seen, limits, depth + 1)
@@ -246,7 +246,7 @@ def _is_view_like(current: Any, value: np.ndarray[Any, Any]) -> bool:
     )
 
 
-def _refused(path: str, what: str, where: str) -> ComponentRefused:
+def _make_refusal(path: str, what: str, where: str) -> ComponentRefused:
     top = path.partition(".")[0].partition("[")[0]
     return ComponentRefused(
         f"{where} holds {what} in its attribute {path!r}, which has no plain form.",

@@ -51,7 +51,7 @@ class Exchange:
     # -- a server's threads -------------------------------------------------------------------
 
     def put(self, request: Request) -> Answer:
-        """Hand a request over; ``delivered`` must be called once its answer has been sent."""
+        """Hand a request over; ``note_delivery`` must be called once its answer has been sent."""
         answer: Answer = Future()
         with self._delivered:
             self._open += 1
@@ -61,7 +61,7 @@ class Exchange:
                 self._waiting.put((request, answer))
         return answer
 
-    def delivered(self) -> None:
+    def note_delivery(self) -> None:
         """An answer was sent, or nobody waits for it any more."""
         with self._delivered:
             self._open -= 1

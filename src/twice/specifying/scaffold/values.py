@@ -165,7 +165,7 @@ def _switches(of: SheetReader, *, held: bool) -> dict[str, str]:
     return found
 
 
-def _offered(of: SheetReader) -> dict[str, str]:
+def _list_offered(of: SheetReader) -> dict[str, str]:
     """Return the commands that replay as 06 claims, and how the script is called for each."""
     claimed = set(of.column("06", "operations", "operation"))
     uses = {
@@ -251,7 +251,7 @@ CONSTANTS: Final[Mapping[str, tuple[str, Callable[[SheetReader], object]]]] = {
     "GRANULARITY": ("Final", lambda of: of.text("05", "granularity")),
     "INVENTORY": ("Final[tuple[tuple[str, str, str], ...]]", _inventory),
     "NOT_HELD": (_TEXTS, lambda of: tuple(_switches(of, held=False))),
-    "OFFERED": (_TEXTS, lambda of: tuple(_offered(of))),
+    "OFFERED": (_TEXTS, lambda of: tuple(_list_offered(of))),
     "OWNERS": (_MAP, lambda of: of.pairs("03", "slots", "stream", "owner")),
     "PROJECTION": ("Final", lambda of: of.texts("05", "projection")),
     "RECORD": ("Final", record_arguments),
@@ -270,7 +270,7 @@ PIECES: Final[Mapping[str, Callable[[SheetReader], str | None]]] = {
     "sources": lambda of: shlex.join(of.texts("00", "sources")),
     "vector": lambda of: shlex.quote(of.text("01", "vector")),
     "hook_entry": lambda of: json.dumps("python -m twice check " + shlex.join(of.texts("00", "sources")), ensure_ascii=False),
-    "uses": lambda of: "\n".join(f"python scripts/determinism.py {each}" for each in _offered(of).values()),
+    "uses": lambda of: "\n".join(f"python scripts/determinism.py {each}" for each in _list_offered(of).values()),
     "stream_imports": _stream_imports,
     "stream_functions": lambda of: "".join(_read(f"seeds_{each}.py") for each in _used_kinds(of)),
     "known_draws": lambda of: _assign("DRAWS", of) + "\n" if _known_draws(of) else "",
@@ -282,7 +282,7 @@ PIECES: Final[Mapping[str, Callable[[SheetReader], str | None]]] = {
     "effect_call": lambda of: _read("effects_call.py").rstrip("\n") * _has_calls(of),
     "snapshot_imports": lambda of: "import json\n" * _is_restored(of) + "import subprocess",
     "test_of_restores": lambda of: _read("test_restores.py") * _is_restored(of),
-    "tests_of_replay": lambda of: "".join(_read(f"test_replay_{each}.py") for each in _offered(of)) or None,
+    "tests_of_replay": lambda of: "".join(_read(f"test_replay_{each}.py") for each in _list_offered(of)) or None,
     "run": lambda _: _read("run_of_tests.py").rstrip("\n"),
     "suite_imports": lambda of: "\nfrom hypothesis import strategies as st" * bool(_ranges(of)),
     "suite": lambda of: "TestDeterminism = properties.suite" + _suite(of, "tier=", "only=", "concurrency="),

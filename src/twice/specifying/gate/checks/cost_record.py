@@ -27,10 +27,10 @@ def check_cost_record(facts: GateFacts) -> Iterator[str]:
     if sheet is None:
         return
     if is_complete(gaps):
-        yield from _boundary(facts, sheet)
+        yield from _check_boundary(facts, sheet)
     costs, where = require(facts.costs), spec.line("13", "measured")
-    yield from _measured(facts, sheet)
-    yield from _of_this_program(facts, sheet)
+    yield from _compare_rules(facts, sheet)
+    yield from _compare_program(facts, sheet)
     if costs.changed:
         yield f"{where}: measured on other code: {shorten(costs.changed)} differ since"
     budget, total = sheet.get("budget_percent"), costs.total_percent
@@ -46,7 +46,7 @@ def check_cost_record(facts: GateFacts) -> Iterator[str]:
     yield Observed(f"how much slower a recorded run may be, as agreed: {budget} %")
 
 
-def _boundary(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
+def _check_boundary(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
     where = facts.spec.line("13", "boundary")
     for row in sheet.rows("boundary"):
         words = set(str(row.get("crosses_as", "")).lower().replace(":", " ").split())
@@ -55,7 +55,7 @@ def _boundary(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
             yield f"{where}: {row.get('what')} crosses as {said!r}; what crosses is an effect or an input"
 
 
-def _of_this_program(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
+def _compare_program(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
     """Hold what was measured against what is specified."""
     costs, trial = require(facts.costs), optional(facts.trial)
     where, named = facts.spec.line("13", "measured"), sheet.said("measured")
@@ -72,7 +72,7 @@ def _of_this_program(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
         yield f"{where}: {named} does not say what became of the budget"
 
 
-def _measured(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
+def _compare_rules(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
     """Compare the rules that the sheet names with those of the measurement, which alone has figures."""
     costs, where = require(facts.costs), facts.spec.line("13", "rules")
     excused = {each.partition(":")[0].strip() for each in sheet.listed("unmeasured")}
