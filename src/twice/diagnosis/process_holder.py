@@ -226,10 +226,11 @@ def _put_back(files: Mapping[int, tuple[int, int, int]], before: Possessions) ->
 
 def _count_threads() -> int:
     """Threads that a fork would have to have, besides the one that forks."""
-    return sum(
-        _read_file(f"/proc/self/task/{each}/comm").strip() != _FREES_MEMORY
-        for each in _listdir("/proc/self/task")
-    )
+    found = 0
+    for each in _listdir("/proc/self/task"):
+        with suppress(OSError):  # one that has ended meanwhile
+            found += _read_file(f"/proc/self/task/{each}/comm").strip() != _FREES_MEMORY
+    return found
 
 
 def _has_children() -> bool:

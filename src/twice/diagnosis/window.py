@@ -10,10 +10,11 @@ Invariant: executing a window never stops the program at a difference; differenc
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from twice.diagnosis.executions import BEFORE_ALL
@@ -155,7 +156,8 @@ class WindowControl:
 
     def _hold_at_event(self) -> tuple[SamplePlan, bool]:
         """Stop at an event; in a fork, what is asked for from there on, and whether to stop once more."""
-        self._hold()
+        with _no_error_in_the_program():
+            self._hold()
         assert isinstance(self._plan, SamplePlan), "behind an event there are samples alone"
         return self._plan, self._holds
 
@@ -176,7 +178,8 @@ class WindowControl:
     def _answer(self) -> None:
         """Everything that the plan wants was sampled: nobody waits for the rest of the window."""
         assert self._tracer is not None, "a tracer has called"
-        self._send(self._tracer.trace(), None, reached=True)
+        with _no_error_in_the_program():
+            self._send(self._tracer.trace(), None, reached=True)
 
     def _close(self, taken: Taken) -> None:
         trace = self._tracer.stop() if self._tracer is not None else None
@@ -203,6 +206,15 @@ class WindowControl:
 
     def _count_changes(self) -> int:
         return 0 if self._files is None else self._files.writes.count
+
+
+@contextlib.contextmanager
+def _no_error_in_the_program() -> Iterator[None]:
+    """End the process where a function that the tracer calls fails: its error would end a thread of the program."""
+    try:
+        yield
+    except BaseException:  # noqa: BLE001
+        os._exit(1)
 
 
 class ClosingPointSink(Sink):

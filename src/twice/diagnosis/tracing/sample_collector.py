@@ -146,7 +146,8 @@ class SampleCollector(Collector[SampleLane]):
     ) -> None:
         """Digest the state at an event."""
         if self.on_first is not do_nothing:
-            asked, self.on_first = self.on_first, do_nothing
+            with self.lock:  # two threads may come to their first events at once
+                asked, self.on_first = self.on_first, do_nothing
             asked()
             if (lane, index) not in self._plan.points:
                 return
