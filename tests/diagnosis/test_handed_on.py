@@ -165,6 +165,104 @@ def main(run):
                 read[0] = json.load(source)["tags"][0]
 """,
     ),
+    "a list that is pickled to a file, read back ticks later": (
+        HASH,
+        """
+import pickle
+
+def names():
+    seen = set()
+    seen.update(f"storm {n}" for n in range(9))
+    return list(seen)  # here
+
+def save(payload):
+    with open("names.pkl", "wb") as out:
+        pickle.dump(payload, out)
+
+def main(run):
+    read = run.track("read", [""])
+    for tick in run.ticks(6):
+        if tick == 1:
+            save({"tick": tick, "names": names()})
+        if tick == 5:
+            with open("names.pkl", "rb") as source:
+                read[0] = pickle.load(source)["names"][0]
+""",
+    ),
+    "tasks that report through a queue which another coroutine reads": (
+        HASH,
+        """
+import asyncio
+
+async def measure(name, queue):
+    await asyncio.sleep(0)
+    scaled = 2 * len(name)
+    await queue.put((name, scaled))
+
+async def gather(names):
+    queue = asyncio.Queue()
+    tasks = [asyncio.create_task(measure(name, queue)) for name in names]  # here
+    await asyncio.gather(*tasks)
+    found = []
+    while not queue.empty():
+        found.append(queue.get_nowait())
+    return found
+
+def main(run):
+    first = run.track("first", [""])
+    for tick in run.ticks(5):
+        names = ["mast"] if tick < 3 else frozenset({"mast", "roof", "quay", "bridge", "tower"})
+        first[0] = "".join(name for name, _ in asyncio.run(gather(names)))
+""",
+    ),
+    "chunks of a sum, as many as a variable says": (
+        ({"PARTS": "1"}, {"PARTS": "4"}),
+        """
+class Reducer:
+    def __init__(self, parts):
+        self.parts = parts
+    def total(self, values):
+        partial = [sum(values[at :: self.parts]) for at in range(self.parts)]
+        result = 0.0
+        for part in partial:
+            result += part
+        return result
+
+def parts():
+    return int(os.environ.get("PARTS", 1))  # here
+
+def main(run):
+    rng, reducer, rating = run.rng("bouts"), Reducer(parts()), run.track("rating", [0.0])
+    for tick in run.ticks(6):
+        values = (rng.normal(0, 1, 96) * 10.0 ** rng.integers(-4, 4, 96)).tolist()
+        if tick >= 3:
+            rating[0] += reducer.total(values)
+""",
+    ),
+    "an image that a function's choice is painted on": (
+        HASH,
+        """
+from PIL import Image
+
+COLOURS = {name: (at, at, at) for at, name in enumerate(["ochre", "olive", "ivory", "lemon", "khaki"])}
+
+class Painter:
+    def __init__(self, allowed):
+        self.allowed, self.proofs = allowed, []
+    def choose(self):
+        return min(self.allowed, key=len)  # here
+    def paint(self):
+        self.proofs.append(Image.new("RGB", (8, 8), COLOURS[self.choose()]).tobytes())
+
+def main(run):
+    painter, ink = Painter(frozenset(COLOURS)), run.track("ink", [0])
+    for tick in run.ticks(6):
+        if tick < 3:
+            painter.paint()
+        else:
+            ink[0] += painter.proofs.pop(0)[0]
+""",
+    ),
     "what a weak set gives": (
         HASH,
         """

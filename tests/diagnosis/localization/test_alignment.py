@@ -80,3 +80,11 @@ def test_events_that_go_on_alike_are_paired_as_far_as_they_do(a, b):
         last = i + 1 >= len(a) - tail or j + 1 >= len(b) - tail
         if not last and a[i + 1] == b[j + 1]:
             assert (i + 1, j + 1) in pairs
+
+
+def test_of_a_loop_that_one_side_goes_round_more_often_the_first_rounds_are_paired():
+    """Paired from the end, the line that the sides parted at was the one before the loop."""
+    a = [1, 2, 90, 91, 16, 17, 18, 17, 19]
+    b = [1, 2, 90, 90, 91, 16, 17, 18, 17, 18, 17, 18, 17, 19]
+    pairs = dict(align(a, b, [0] * len(a)))
+    assert [pairs[index] for index in (4, 5, 6, 7, 8)] == [5, 6, 7, 8, 13]

@@ -194,3 +194,20 @@ def test_a_zone_of_the_users_own_is_opened_and_not_asked() -> None:
     assert digest(moment(60)) != digest(moment(90))
     assert digest(moment(60)) != digest(moment(60, fold=1))
     assert digest(dt.time(3, tzinfo=_Zone(1))) != digest(dt.time(3, tzinfo=_Zone(2)))
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "I;16", "F"])
+def test_an_image_is_compared_by_its_pixels(mode: str) -> None:
+    image = pytest.importorskip("PIL.Image")
+    one, two = (image.new(mode, (70, 50), 0) for _ in range(2))
+    assert digest(one) == digest(two)
+    two.putpixel((69, 49), 1)
+    assert digest(one) != digest(two)
+
+
+def test_an_image_of_no_size_and_a_palette_are_read() -> None:
+    image = pytest.importorskip("PIL.Image")
+    assert digest(image.new("RGB", (0, 3))) != digest(image.new("RGB", (3, 0)))
+    one, two = (image.new("P", (2, 2)) for _ in range(2))
+    two.putpalette([1, 2, 3])
+    assert digest(one) != digest(two)

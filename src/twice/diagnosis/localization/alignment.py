@@ -52,9 +52,12 @@ def align(a: npt.ArrayLike, b: npt.ArrayLike, depths_a: npt.ArrayLike) -> tuple[
         if meeting is None:
             break
         i, j = meeting
-        size = _common(first[i:end_a], second[j:end_b])
+        size = _common(first[i:], second[j:])
         runs.append((i, j, size))
         i, j = i + size, j + size
+        # The side that goes round more often does so at the end: what begins alike is paired first.
+        tail = min(tail, len(first) - i, len(second) - j)
+        end_a, end_b = len(first) - tail, len(second) - tail
     runs.append((end_a, end_b, tail))
     return _count([(i, size) for i, _, size in runs]), _count([(j, size) for _, j, size in runs])
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from twice.diagnosis.localization.function_source import find_line_that_fills, find_reseeding_line
 from twice.diagnosis.localization.moments import Flow, Moment, Moments, Operation
 from twice.diagnosis.localization.observer import Observer
 from twice.diagnosis.localization.searcher import Search, Searcher
@@ -221,3 +222,23 @@ def statement_start(flow: Flow, operation: Operation) -> int:
         if not within or place.event != "line":
             break
     return operation.index if start is None else start
+
+
+def find_filling(flow: Flow, closing: Operation) -> Operation:
+    """Return the statement in a ``with`` block whose output the block's end brought to a file, else the block."""
+    line = find_line_that_fills(closing.place.file, closing.place.line)
+    events = flow.back_from(closing.lane, closing.index, closing.depth) if line else ()
+    for index in islice(events, _BACK_MAX):
+        place = flow.position(closing.lane, index)
+        if place.line == line and place.function == closing.place.function:
+            return replace(closing, place=place, index=index)
+    return closing
+
+
+def find_reseeding(flow: Flow, making: Operation) -> Operation | None:
+    """Return the statement behind one that made a generator, where it gives that another state."""
+    line = find_reseeding_line(making.place.file, making.place.line)
+    index = flow.find_next(making.lane, making.index, line) if line else None
+    if index is None:
+        return None
+    return replace(making, place=flow.position(making.lane, index), index=index)

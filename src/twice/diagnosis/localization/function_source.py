@@ -51,6 +51,15 @@ def lines_called(file: str, first: int) -> list[int]:
     return [line for node in inside for line in range(node.lineno, (node.end_lineno or 0) + 1)]
 
 
+def is_coroutine(file: str, function: str) -> bool:
+    """Whether a function of a file, by its qualified name, is an ``async def``."""
+    module, name = parse_file(file), function.rpartition(".")[2]
+    return any(
+        isinstance(node, ast.AsyncFunctionDef) and node.name == name
+        for node in (ast.walk(module) if module is not None else ())
+    )
+
+
 def is_under(file: str, condition: int, line: int) -> bool:
     """Whether a line stands in the body of the ``if`` that begins at another, ``else`` included."""
     module = parse_file(file)

@@ -304,6 +304,7 @@ class _Locator:
         if not switched:
             return chain
         self._told_by = chain[-1]
+        self.evidence.append(f"The variable that switches it is read at {place_at(read.place)}.")
         found = self._slicer.find_switched(chain[switched[-1]])
         return [*chain[: switched[-1]], self._slicer.find_stream(found)]
 

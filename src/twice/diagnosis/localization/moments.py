@@ -16,12 +16,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from twice.diagnosis.localization.alignment import Keys, Numbers, align
+from twice.diagnosis.localization.function_source import is_coroutine
 from twice.diagnosis.tracing.paths import frame_prefix
 from twice.diagnosis.tracing.trace import Lane, Position, Trace
 
@@ -226,17 +228,23 @@ class Flow:
         return known
 
     def _frames(self, lane: str, depth: int, stretches: list[tuple[int, int]]) -> list[int]:
-        """Number of the frame that stands at a depth, per stretch: the one that was left is resumed."""
+        """Number of the frame that stands at a depth, per stretch: the one that was left is resumed.
+
+        Of several that wait at one line the last one, as generators are that stand in each other; of coroutines
+        the first one, as a loop serves them.
+        """
         frames: list[int] = []
-        left: dict[tuple[str, str], list[int]] = {}
+        left: dict[tuple[str, str, int], list[int]] = {}
+        serves_first = cache(is_coroutine)
         depths = self.lanes[lane].depths
         for number, (start, end) in enumerate(stretches):
             first, last = self.position(lane, start), self.position(lane, end)
-            waiting = left.get((first.file, first.function))
+            waiting = left.get((first.file, first.function, first.line))
             resumed = _is_resume(first) and depths[start] == depth + 1
-            frames.append(waiting.pop() if resumed and waiting else number)
+            which = 0 if serves_first(first.file, first.function) else -1
+            frames.append(waiting.pop(which) if resumed and waiting else number)
             if _is_return(last) and depths[end] == depth + 1:
-                left.setdefault((last.file, last.function), []).append(frames[number])
+                left.setdefault((last.file, last.function, last.line), []).append(frames[number])
         return frames
 
 

@@ -191,9 +191,7 @@ class Observer:
         a, b = (self.sample(side, self.point(side, number)) for side in ("a", "b"))
         if a is None or b is None:
             return None
-        passing = self._passing.get(("a", self.point("a", number)), set()) | self._passing.get(
-            ("b", self.point("b", number)), set()
-        )
+        passing = self._find_passing(number)
         self._paths[number] = frozenset(
             path for path in _apart(a, b) if path not in self.noise and path not in passing
         )
@@ -217,11 +215,16 @@ class Observer:
         return [] if a is None or b is None else sorted(set(_apart(a, b)) & self.noise.keys())
 
     def differs(self, number: int, path: str) -> bool | None:
-        """Whether a path differs at a moment; None when that is not known."""
+        """Whether a path differs at a moment; None when that is not known, or differs within a side in passing."""
         paths = self.differing(number)
-        if paths is None:
+        if paths is None or (path not in paths and path in self._find_passing(number)):
             return None
         return bool(paths) if path == ANY else path in paths
+
+    def _find_passing(self, number: int) -> set[str]:
+        """Paths that another thread had changed already, or not yet, when a side was executed again."""
+        points = ((side, self.point(side, number)) for side in ("a", "b"))
+        return set[str]().union(*(self._passing.get(each, ()) for each in points))
 
     def _execute(self, asked: _Asked) -> dict[Point, Sample]:
         return self._execute_all([asked])[0]

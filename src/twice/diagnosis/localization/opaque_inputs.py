@@ -70,8 +70,9 @@ class Feeding:
     def find_holders(self, number: int, path: str) -> list[Goal]:
         """What held a frame that is resumed at a moment with a local that differs, and differed itself.
 
-        The local did not change while the frame waited: on the two sides another frame is resumed. What held it, a
-        queue of tasks or an iterator, is another one as soon as it runs.
+        The object behind the local was changed by another frame that has it while this one waited, and is known by its
+        content on both sides. Or it did not change, and on the two sides another frame is resumed: what held
+        that, a queue of tasks or an iterator, is another one as soon as it runs.
         """
         flow, moment, before = (
             self._moments.a,
@@ -83,13 +84,25 @@ class Feeding:
         if before is None or not is_own or flow.position(moment.lane, moment.a).event != "resume":
             return []
         held = self._moments.all[before]
-        moved = self._observer.changed("a", (held.lane, held.a), (moment.lane, moment.a))
+        self._observer.look([number, before])
         differing = self._observer.differing(before) or frozenset()
+        content = self._read_content(number, path)
+        for each in sorted(differing):
+            if is_local(each) and content == self._read_content(before, each):
+                return [Goal(each, before)]
+        moved = self._observer.changed("a", (held.lane, held.a), (moment.lane, moment.a))
         return [
             Goal(each, before)
             for each in sorted(differing & moved)
             if not is_local(each) or depth_of(each) < depth
         ]
+
+    def _read_content(self, number: int, path: str) -> list[bytes | None]:
+        """Digests of a path on both sides."""
+        samples = [
+            self._observer.sample(side, self._observer.point(side, number)) for side in ("a", "b")
+        ]
+        return [None if each is None else each.digests.get(path) for each in samples]
 
     def _first_that_differs(self, lane: str, until: int, words: set[str]) -> list[Goal]:
         """What the first line read that names the object, read something different and gives it away."""

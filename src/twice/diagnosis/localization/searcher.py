@@ -87,9 +87,10 @@ class Searcher:
             place = bisect_left(where, number)
             if place == len(where) or where[place] != number:
                 continue
-            if self._observer.differs(number, search.path):
+            differs = self._observer.differs(number, search.path)
+            if differs:
                 search.high = number
-            else:
+            elif differs is not None:
                 search.low = number
                 break
         first = 0 if search.low is None else bisect_left(where, search.low) + 1

@@ -25,9 +25,16 @@ from itertools import takewhile
 
 import numpy as np
 
-from twice.diagnosis.localization.beginnings import Beginning, Beginnings, Goal, statement_start
+from twice.diagnosis.localization.beginnings import (
+    Beginning,
+    Beginnings,
+    Goal,
+    find_filling,
+    find_reseeding,
+    statement_start,
+)
 from twice.diagnosis.localization.callables import DRAW, RESTORING, SEEDING, UNSEEDED, WORLD
-from twice.diagnosis.localization.function_source import find_reseeding_line, is_under, share_loop
+from twice.diagnosis.localization.function_source import is_under, share_loop
 from twice.diagnosis.localization.moments import Moments, Operation
 from twice.diagnosis.localization.names import (
     ITERATED,
@@ -77,9 +84,14 @@ class Slicer:
             return []
         if holders := self._feeding.find_holders(begun.moment, begun.path):
             return holders
+        if under(begun.path, FILES):
+            operation = find_filling(self._moments.a, operation)
         start = statement_start(self._moments.a, operation)
         facts = facts_at(operation.place)
-        if UNSEEDED in facts.tags and (later := self._find_reseeding(operation)) is not None:
+        if (
+            UNSEEDED in facts.tags
+            and (later := find_reseeding(self._moments.a, operation)) is not None
+        ):
             begin = statement_start(self._moments.a, later)
             given = self._from_reads(begun, later, begin, facts_at(later.place), handed_on=True)
             return [goal for goal in given if goal.path != begun.path]
@@ -103,15 +115,6 @@ class Slicer:
         return [
             goal for goal in (*came, *read) if goal.path != begun.path or is_returned(goal.path)
         ]
-
-    def _find_reseeding(self, making: Operation) -> Operation | None:
-        """Return the statement behind one that made a generator, where it gives that another state."""
-        line = find_reseeding_line(making.place.file, making.place.line)
-        index = self._moments.a.find_next(making.lane, making.index, line) if line else None
-        if index is None:
-            return None
-        at = self._moments.a.position(making.lane, index)
-        return replace(making, place=at, index=index)
 
     def _leads_inside(
         self, begun: Beginning, came: list[Goal], operation: Operation, facts: LineFacts

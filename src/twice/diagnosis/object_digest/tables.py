@@ -1,4 +1,4 @@
-"""What libraries compute with, read by what it holds: tensors, arrays, tables, simulations.
+"""What libraries compute with, read by what it holds: tensors, arrays, tables, images, simulations.
 
 Not for: the arrays and generators of numpy, which stand with Python's own values (``librarystate``).
 
@@ -123,11 +123,29 @@ def _mjmodel(value: Any, _: ClassFacts) -> State:
     return State(chunks=(held.tobytes(),))
 
 
+def _pillow_image(value: Any, _: ClassFacts) -> State:
+    """The pixels of an image of Pillow, and its palette; what it is drawn on with holds nothing besides."""
+    width, height = value.size
+    palette = value.getpalette("RGB", "RGB") if value.mode in {"P", "PA"} else b""
+    if not width or not height:
+        return State(chunks=(*in_bytes(value.mode, str(value.size)), palette))
+    encoder = sys.modules["PIL._imaging"].raw_encoder(value.mode, value.mode, 0, 1)
+    encoder.setimage(value, (0, 0, width, height))
+    pixels = []
+    is_over = 0
+    while not is_over:
+        _, is_over, some = encoder.encode(max(1 << 16, width * 8))
+        pixels.append(some)
+    return State(chunks=(*in_bytes(value.mode, str(value.size)), palette, b"".join(pixels)))
+
+
 def _torch_generator(value: Any, _: ClassFacts) -> State:
     return State(chunks=(value.get_state().numpy().tobytes(),))
 
 
 READERS: dict[str, Callable[[Any, ClassFacts], State]] = {
+    "builtins.ImagingCore": _pillow_image,
+    "builtins.ImagingDraw": lambda _value, _facts: State(),
     "jaxlib._jax.ArrayImpl": _jax_array,
     "mujoco._structs.MjData": _mjdata,
     "mujoco._structs.MjModel": _mjmodel,
