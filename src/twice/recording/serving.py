@@ -29,10 +29,13 @@ from twice.worker.process import NESTED
 
 Handler = Callable[[Mapping[str, Any], Channel], None]
 _LOADED = (
+    "blake3",
     "encodings.utf_16_be",
     "twice.recording.effects.network.listening",
     "twice.recording.effects.network.resolving",
     "twice.recording.effects.network.sockets",
+    "twice.recording.kernel.world_keeper",
+    "twice.recording.requested_world",
     "twice.recording.streams.numpy_governed",
     "xxhash",
     "zstandard",
