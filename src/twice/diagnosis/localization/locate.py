@@ -15,10 +15,8 @@ sorted. Of a difference in flow alone, the first operation with a lasting result
 branch itself reads the world (clock, environment, hash), the branch, unless what it guards is a draw:
 then the draw, whose stream position is what lasts.
 
-Tried and rejected: the first difference in the trace (blames canaries), digests by ``repr`` (blame
-function entry), one digest for all (blames whatever harmless thing stays alive).
-
-Not for: the reason (attribution), nor for choosing the window or the surroundings (the session).
+Tried and rejected: the first difference in the trace (blames canaries), digests by ``repr`` (blame function
+entry), one digest for all (blames whatever stays alive). Not for: the reason (attribution), nor choosing the window.
 
 Invariant: a ``Located`` was observed on both sides at the moment before and the moment after.
 """
