@@ -10,6 +10,7 @@ import ast
 import json
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -204,6 +205,13 @@ def test_what_comes_from_outside_comes_through_its_owner() -> None:
     found = [row for row in banned_imports(ROOT) if f"{row[0]} {row[1]}" not in debts]
 
     assert [advice for _, _, advice in found] == []
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """They are imported by that name, so the second one that a run meets is an error."""
+    names = Counter(path.name for path in (REPOSITORY / "tests").rglob("test_*.py"))
+
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_nothing_outgrows_its_ratchet() -> None:
