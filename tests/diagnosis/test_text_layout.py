@@ -18,6 +18,7 @@ from twice.diagnosis.text_layout import (
     join_blocks,
     name_place,
     set_values,
+    spell_paths,
 )
 
 WORDS = st.lists(st.text("abcdefgh_./0123", min_size=1, max_size=70), min_size=1, max_size=40)
@@ -42,6 +43,13 @@ def test_long_values_stand_below_each_other() -> None:
     lines = set_values("  x", "1" * 60, "2" * 90)
     assert [line.strip()[:4] for line in lines] == ["x:", "a: 1", "b: 2"]
     assert max(map(len, lines)) == WIDTH
+
+
+def test_long_values_are_shown_from_where_they_differ() -> None:
+    same = "[" + "".join(f"{at}," for at in range(100))
+    shown = set_values("  x", f"{same}7]", f"{same}8]")
+    assert shown == ["  x:", "    a: ...,95,96,97,98,99,7]", "    b: ...,95,96,97,98,99,8]"]
+    assert set_values("  x", same, same)[1].startswith("    a: [0,1,2,")
 
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 5)), max_size=40))
@@ -73,3 +81,17 @@ def test_a_current_folder_that_is_gone_is_no_error(
     monkeypatch.chdir(gone)
     gone.rmdir()
     assert name_place("/x/walk.py", 1) == "/x/walk.py:1"
+
+
+@pytest.mark.parametrize(
+    ("traced", "spelt"),
+    [
+        ("object:map._routes: a set is opaque", "map._routes: a set is opaque"),
+        ("<1 Map.route>self._db: is opaque", "self._db in Map.route: is opaque"),
+        ("<2 f.<locals>.<listcomp>>bird.x differs", "bird.x in f.<locals>.<listcomp> differs"),
+        ("<0 main>(returned)[3], and more", "what main returns[3], and more"),
+        ("3 < 4 and <Wagon load=3> in <stdin>", "3 < 4 and <Wagon load=3> in <stdin>"),
+    ],
+)
+def test_paths_of_a_trace_are_spelt_as_people_write_them(traced: str, spelt: str) -> None:
+    assert spell_paths(traced) == spelt

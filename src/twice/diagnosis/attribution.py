@@ -21,6 +21,7 @@ from twice.diagnosis.divergence import Attribution, Confirmation
 from twice.diagnosis.localization import callables as tags
 from twice.diagnosis.localization.result import Located
 from twice.diagnosis.read_comparison import BY_LIBRARY
+from twice.diagnosis.tracing.paths import OBJECT
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.recording.effects.ops import RECEIVED
@@ -129,7 +130,8 @@ def attribute(seen: Observations) -> list[Attribution]:
         _surroundings(seen, ballot)
         _fields(seen, ballot)
     for name in seen.unsteady:
-        ballot.add(Channel.SNAPSHOT, 6.0, f"the state of {name} does not stay as it is when read")
+        sentence = f"reading the state of {name} changes it, or gives another value each time"
+        ballot.add(Channel.SNAPSHOT, 6.0, sentence)
     if seen.substituted:
         names = ", ".join(seen.substituted)
         ballot.add(Channel.REPLAY, 4.0, f"a branch substituted the input {names}")
@@ -185,7 +187,7 @@ _LINE: tuple[tuple[str, Channel, float, str], ...] = (
     (tags.REPR, Channel.ENCODING, 3.5, "the line keeps the text of an object"),
     (tags.ADDRESS, Channel.CONCURRENCY, 4.0, "the line uses id(), an address"),
     (tags.MATMUL, Channel.FLOATING_POINT, 4.0, "the line calls a product of a BLAS library"),
-    (tags.SUM, Channel.FLOATING_POINT, 2.0, "the line reduces in an order"),
+    (tags.SUM, Channel.FLOATING_POINT, 2.0, "the line adds up values in an order that may differ"),
     (tags.SHARED_DRAW, Channel.RNG, 3.0, "the line draws from a generator that others share"),
 )
 
@@ -220,26 +222,26 @@ def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
     for tag, channel, weight, sentence in _LINE:
         if tag in present:
             ballot.add(channel, weight, sentence)
+    of = located.name.removeprefix(OBJECT)
     made = [name for name in seen.reads_differ if name == f"entropy.urandom{BY_LIBRARY}"]
     if located.kind == "stream position" and made and located.name != "stream positions":
-        sentence = f"a generator stands there on entropy that a library took: {located.name}"
+        sentence = f"a library seeded this generator from the system's entropy: {of}"
         ballot.add(Channel.SEEDS, 6.0, sentence)
     elif located.kind == "stream position":
-        ballot.add(
-            Channel.RNG, 5.0, f"the position of a generator differs after it: {located.name}"
-        )
+        named = "" if of == "stream positions" else f": {of}"  # the fields say which streams moved
+        ballot.add(Channel.RNG, 5.0, f"the position of a generator differs after it{named}")
         if tags.DRAW in present:
             ballot.add(Channel.RNG, 2.0, "the line draws from it")
     elif tags.DRAW in present and located.guard is not None:
-        ballot.add(Channel.RNG, 5.0, "one run alone draws there")
+        ballot.add(Channel.RNG, 5.0, "only one run draws there")
     elif tags.DRAW in present:
         ballot.add(Channel.RNG, 2.0, "the line draws from a generator")
     elif tags.SEEDING in present and (located.guard is not None or not present & tags.WORLD):
         ballot.add(Channel.RNG, 4.0, "the line derives seeds from something that differs")
     elif tags.SEEDING in located.passed and located.guard is not None and located.side != "both":
-        ballot.add(Channel.RNG, 4.0, "one run alone moves what later seeds are derived from")
+        ballot.add(Channel.RNG, 4.0, "only one run changes what later seeds are derived from")
     if tags.RESTORING in present and located.guard is not None:
-        ballot.add(Channel.SNAPSHOT, 6.0, "one run alone puts back there what was saved")
+        ballot.add(Channel.SNAPSHOT, 6.0, "only one run restores there what was saved")
     if located.facts.iterates and located.kind == "order":
         what = ", ".join(located.facts.iterates)
         ballot.add(Channel.CONCURRENCY, 4.5, f"the order in which {what} is iterated differs")
@@ -247,9 +249,13 @@ def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
         what = ", ".join(located.facts.iterates)
         ballot.add(Channel.CONCURRENCY, 3.0, f"the line iterates {what} under another hash seed")
     if _STARTS_THREAD.match(located.place.code):
-        ballot.add(Channel.CONCURRENCY, 2.5, "what a thread did that the line starts shows there")
+        ballot.add(
+            Channel.CONCURRENCY, 2.5, "the line starts a thread, and shows what the thread did"
+        )
     if _WAITS_FOR_THREAD.search(located.place.code):
-        ballot.add(Channel.CONCURRENCY, 4.0, "what another thread did meanwhile shows at this line")
+        ballot.add(
+            Channel.CONCURRENCY, 4.0, "the line waits for a thread, and shows what the thread did"
+        )
     if located.thread not in {"", "MainThread", "main"}:
         ballot.add(Channel.CONCURRENCY, 5.0, f"the operation ran on the thread {located.thread!r}")
 
@@ -263,23 +269,24 @@ def _surroundings(seen: Observations, ballot: _Ballot) -> None:
     for factor in seen.factors:
         if factor.flips is False and not together:
             continue
+        named = _name_factor(factor.name)
         if together:
             weight, how = (
                 1.0,
-                f"the {factor.name} differs, and moves the parting only together with others",
+                f"{named} differs, and makes the difference only together with others",
             )
         elif factor.flips:
-            weight, how = 3.0, f"giving one run the other's {factor.name} alone moves the parting"
+            weight, how = 3.0, f"{named} makes the difference on its own"
         elif alone and not tried:
-            weight, how = 1.5, f"the only surrounding that differs is the {factor.name}"
+            weight, how = 1.5, f"the runs were started alike, except for {named}"
         else:
-            weight, how = 0.5, f"the {factor.name} differs"
+            weight, how = 0.5, f"{named} differs"
         channel = channel_of_factor(factor.name)
         if is_text and factor.name in _OF_TEXT:
             channel, weight = Channel.ENCODING, weight + 2.0
         ballot.add(channel, weight, f"{how} ({factor.a or 'unset'} / {factor.b or 'unset'})")
     if seen.seeds_differ:
-        ballot.add(Channel.SEEDS, 12.0, "the two runs have other master seeds")
+        ballot.add(Channel.SEEDS, 12.0, "the two runs have different master seeds")
     if seen.clock_policy:
         ballot.add(Channel.EFFECTS, 1.0, "the two runs were given different clocks")
     code = seen.located.place.code if seen.located is not None else ""
@@ -288,7 +295,16 @@ def _surroundings(seen: Observations, ballot: _Ballot) -> None:
         ballot.add(Channel.EFFECTS, 3.0, sentence)
     if seen.reads_differ:
         names = ", ".join(seen.reads_differ)
-        ballot.add(Channel.EFFECTS, 1.0, f"the runs read other values from the world: {names}")
+        ballot.add(Channel.EFFECTS, 1.0, f"the runs read different values from the world: {names}")
+
+
+def _name_factor(name: str) -> str:
+    """A factor as the subject of a sentence in the singular."""
+    if name.startswith("env "):
+        return f"the variable {name.removeprefix('env ')}"
+    return {"threads": "the number of threads", "addresses": "the layout of addresses"}.get(
+        name, f"the {name}"
+    )
 
 
 def channel_of_factor(name: str) -> Channel:

@@ -10,7 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from twice.diagnosis.log_comparison import InputDifference, PointRef
-from twice.diagnosis.text_layout import Block, cut, fold, join_blocks, name_place, set_values
+from twice.diagnosis.text_layout import (
+    Block,
+    cut,
+    fold,
+    join_blocks,
+    name_place,
+    name_point,
+    name_tick,
+    rank_sentences,
+    set_values,
+    spell_paths,
+)
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.determinism_class import Predicate
@@ -29,6 +40,8 @@ Result = Literal[
 Outcome = Literal["confirmed", "refuted", "open"]
 FORMAT = "twice.divergence/1"
 _FIELDS_MAX, _CHANNELS_MAX = 4, 2
+_ULPS_MAX = 1_000_000
+"""Values further apart than this many steps of their type are read without a count of them."""
 _EXIT = {
     "same": 0,
     "within-tolerance": 0,
@@ -72,8 +85,13 @@ class OperationFound:
         place = name_place(self.file, self.line)
         lines = fold(f"  operation: {place} in {self.function} ({self.confidence:.0%} sure)")
         lines.append(cut(f"      {self.code}"))
-        lines += set_values(f"      {self.name}", self.a, self.b) if self.name else []
-        return lines + (fold(f"      to be surer: {self.surer}") if self.surer else [])
+        if (
+            self.name and self.a == self.b
+        ):  # what is shown of an object is less than what was compared
+            lines += fold(f"      {self.name}: {self.a} on both sides, with different contents")
+        elif self.name:
+            lines += set_values(f"      {self.name}", self.a, self.b)
+        return lines + (fold(spell_paths(f"      to be surer: {self.surer}")) if self.surer else [])
 
     def to_json(self) -> dict[str, object]:
         """As ``operation``."""
@@ -258,9 +276,9 @@ class Divergence:
                 *self._where(),
                 *self._values(),
                 *self._why(artifacts=artifacts),
-                *(Block(fold(f"do: {remedy}")) for remedy in self.remedies),
+                *(Block(fold(spell_paths(f"do: {remedy}"))) for remedy in self.remedies),
                 *(Block(fold(f"next: {command}")) for command in self.next),
-                *_rank_sentences([f"caveat: {caveat}" for caveat in self.caveats], first=3, rest=7),
+                *rank_sentences([f"caveat: {caveat}" for caveat in self.caveats], first=3, rest=7),
             ]
         )
 
@@ -271,11 +289,16 @@ class Divergence:
             place = f", at {name_place(row.file, row.line)}" if row.line else ""
             code = [cut(f"      {row.code}")] if row.code else []
             blocks.append(Block([*fold(f"  read: {row.what}{place}"), *code]))
-        if self.compare_point is not None:
-            told = fold(f"  first differing compare-point: {_at(self.compare_point)}")
+        if self.result == "extra-read":
+            at = [] if self.compare_point is None else [name_point(self.compare_point)]
+            blocks += [Block(fold(f"  first read: before compare-point {point}")) for point in at]
+        elif self.compare_point is not None:
+            told = fold(f"  first differing compare-point: {name_point(self.compare_point)}")
             blocks.append(Block(told))
             if self.last_agreement is not None:
-                blocks.append(Block(fold(f"  last agreement: {_at(self.last_agreement)}"), 6))
+                blocks.append(
+                    Block(fold(f"  last agreement: {name_point(self.last_agreement)}"), 6)
+                )
             blocks.append(Block(fold(f"  components: {', '.join(self.components)}"), 2))
         return blocks
 
@@ -298,24 +321,23 @@ class Divergence:
         for at, entry in enumerate(self.attribution[:_CHANNELS_MAX]):
             word = {True: ", confirmed", False: ", refuted", None: ""}[entry.confirmed]
             artifact = f", artifact {entry.channel.facts.artifact}" if artifacts else ""
-            share = f"{entry.confidence:.0%} of what speaks for any{word}"
-            told = fold(f"  channel: {entry.channel.value} ({share}){artifact}")
+            share = f"(confidence {entry.confidence:.0%}{word})"
+            told = fold(f"  channel: {entry.channel.value} {share}{artifact}")
             blocks.append(Block(told, 5 * at))
-            blocks += _rank_sentences([f"      {each}" for each in entry.evidence], 5 * at, 5)
-        blocks += [
-            Block(set_values(f"  {factor}", a or "unset", b or "unset"), 6)
-            for factor, a, b in self.surroundings
-        ]
-        blocks += _rank_sentences([f"  not in state(): {path}" for path in self.blind_spots], 1, 5)
+            blocks += rank_sentences([f"      {each}" for each in entry.evidence], 5 * at, 5)
+        shown = [each for entry in self.attribution[:_CHANNELS_MAX] for each in entry.evidence]
+        for factor, *values in self.surroundings:
+            a, b = (value or "unset" for value in values)
+            if not any(f"({a} / {b})" in sentence for sentence in shown):
+                blocks.append(Block(set_values(f"  {factor}", a, b), 6))
+        blocks += rank_sentences([f"  not in state(): {path}" for path in self.blind_spots], 1, 5)
         blocks += [
             Block(fold(f"  tried: {entry.cause}: {entry.outcome} ({entry.sentence})"), 3)
             for entry in self.experiments
         ]
         # Rows are left out from the least important on, so that a verdict fits on a screen.
         rank = 6 if self._lines_named() else 0  # where no line is named, this is the answer
-        blocks += _rank_sentences(
-            [f"  observed: {sentence}" for sentence in self.evidence], rank, 8
-        )
+        blocks += rank_sentences([f"  observed: {sentence}" for sentence in self.evidence], rank, 8)
         for label, each in self.repeats.items():
             if not all(each):
                 times = f"  reproduced: run {label}, {sum(each)} of {len(each)} times as recorded"
@@ -340,19 +362,26 @@ class Divergence:
         if self.outcome:
             first = self.outcome[0].what
             return f"{self.result}: they agree at every compare-point, and differ in what they leave: {first}"
-        where = "" if self.compare_point is None else f" at tick {self.compare_point.tick}"
-        if self.operation is not None:
-            operation = self.operation
-            place = name_place(operation.file, operation.line)
-            return f"{self.result}: they part{where}, at {place}"
+        where = "" if self.compare_point is None else f" {name_tick(self.compare_point.tick)}"
+        if self.result == "non-reproducing":
+            return f"non-reproducing: {self._restless()}{where}{self._place()}"
         if self.candidates:
             places = ", ".join(name_place(row.file, row.line) for row in self.candidates)
             return f"candidates: they part{where}; no line is sure: {places}"
-        return f"{self.result}: they part{where}"
+        return f"{self.result}: they part{where}{self._place()}"
 
+    def _place(self) -> str:
+        """The line that is named, as the headline ends."""
+        if self.operation is None:
+            return ""
+        return f", at {name_place(self.operation.file, self.operation.line)}"
 
-def _at(point: PointRef) -> str:
-    return f"{point.index} ({point.name} of tick {point.tick})"
+    def _restless(self) -> str:
+        """Which runs do not reproduce themselves, as the subject of a headline."""
+        labels = [label for label, each in self.repeats.items() if not all(each)]
+        if len(labels) > 1:
+            return f"runs {' and '.join(labels)} differ from their own records"
+        return f"run {labels[0] if labels else 'a'} differs from its own record"
 
 
 def _outcome_lines(difference: OutcomeDifference) -> list[str]:
@@ -362,11 +391,7 @@ def _outcome_lines(difference: OutcomeDifference) -> list[str]:
 
 def _field_lines(difference: FieldDifference) -> list[str]:
     count = f", {difference.differing} of {difference.of}" if difference.of > 1 else ""
-    ulps = f", {difference.ulps} ulps" if difference.ulps is not None else ""
+    is_near = difference.ulps is not None and difference.ulps <= _ULPS_MAX
+    ulps = f", {difference.ulps} ulps" if is_near else ""
     label = f"  field: {difference.path} ({difference.kind}{count}{ulps})"
     return set_values(label, difference.a, difference.b)
-
-
-def _rank_sentences(texts: Sequence[str], first: int, rest: int) -> list[Block]:
-    """Sentences of which the first matters more than the others."""
-    return [Block(fold(text), rest if at else first) for at, text in enumerate(texts)]

@@ -10,16 +10,21 @@ Invariant: no name, path or number is broken; what was left out is said in the l
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 
+from twice.diagnosis.log_comparison import PointRef
+from twice.diagnosis.tracing.paths import OBJECT
 from twice.foundation.printable import printable
 
 WIDTH = 80
 LINES_MAX = 25
-MORE = "more: what else was found stands in --json"
+_BEFORE = 16
+"""Characters that two long values have in common and that are shown before their first difference."""
+MORE = "more: the rest is in --json"
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,33 @@ def set_values(label: str, a: str, b: str) -> list[str]:
     if len(told) <= WIDTH:
         return [told]
     indent = " " * (len(label) - len(label.lstrip()) + 2)
+    a, b = (_from_difference(printable(one), printable(two)) for one, two in ((a, b), (b, a)))
     return [*fold(f"{label}:"), cut(f"{indent}a: {a}"), cut(f"{indent}b: {b}")]
+
+
+def _from_difference(value: str, other: str) -> str:
+    """A value from a little before it differs from another, where its beginning would not show the difference."""
+    first = next((at for at, one in enumerate(value) if other[at : at + 1] != one), len(value))
+    if first < WIDTH // 2 or value == other:
+        return value
+    return f"...{value[first - _BEFORE :]}"
+
+
+def spell_paths(text: str) -> str:
+    """A sentence with the paths of a trace in it, each as a person writes it: ``self.cache in Map.route``."""
+    return _TRACED.sub(_spell, _ROOT.sub("", text))
+
+
+def _spell(found: re.Match[str]) -> str:
+    function, path = found.groups()
+    if path.startswith("("):
+        return f"what {function} returns{path.removeprefix('(returned)')}"
+    return f"{path} in {function}"
+
+
+_ROOT = re.compile(rf"(?<!\w){OBJECT}(?=[^\W\d])")
+# A function's name may hold angle brackets of its own: <1 f.<locals>.<listcomp>>x
+_TRACED = re.compile(r"<\d+ ((?:[^<>\s]|<\w+>)+)>((?:\(returned\)|\w)[^\s:;,]*)")
 
 
 def name_place(file: str, line: int) -> str:
@@ -73,6 +104,25 @@ def name_place(file: str, line: int) -> str:
     except FileNotFoundError:  # the folder was removed
         here = ""
     return f"{file.removeprefix(here)}:{line}"
+
+
+def name_point(point: PointRef) -> str:
+    """A compare-point by its number and its tick, and by its name where a tick has several."""
+    if point.tick < 0:
+        return f"{point.index} ({name_tick(point.tick)})"
+    name = "" if point.name == "tick" else f"{point.name}, "
+    return f"{point.index} ({name}tick {point.tick})"
+
+
+def name_tick(tick: int) -> str:
+    """When a compare-point is taken, as a sentence ends."""
+    return "before the first tick" if tick < 0 else f"at tick {tick}"
+
+
+def rank_sentences(texts: Sequence[str], first: int, rest: int) -> list[Block]:
+    """Sentences of which the first matters more than the others; what reads the same is said once."""
+    told = dict.fromkeys(map(spell_paths, texts))
+    return [Block(fold(text), rest if at else first) for at, text in enumerate(told)]
 
 
 def join_blocks(blocks: Iterable[Block]) -> str:
