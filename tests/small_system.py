@@ -10,12 +10,11 @@ from pathlib import Path
 
 from twice.foundation.seeds import Seed, derive
 from twice.recording.environment import measure_versions
-from twice.specifying.draws import first_draws
-from twice.specifying.frontmatter import Value
-from twice.specifying.sheets import SHEETS
-from twice.specifying.sheets.snapshots import StateKind
-from twice.specifying.templates import template
-from twice.specifying.tiers import Situation, Tier, Trait
+from twice.specifying.create import render_template
+from twice.specifying.front_matter import Value
+from twice.specifying.record_traits import first_draws
+from twice.specifying.schema import SHEETS
+from twice.specifying.tiers import Situation, StateKind, Tier, Trait
 from twice.specifying.workspace import FOLDER
 
 PROGRAM = '''"""A swarm that drifts and is pushed."""
@@ -159,7 +158,7 @@ def lay_sheets(project: Path, said: Mapping[str, Mapping[str, Value]]) -> None:
     situation = Situation(Tier.L, "bit-exact", {each: each in HERE for each in Trait})
     for number, values in said.items():
         common = {"version": "1.0.0", "status": "accepted", "owner": "simulation team"}
-        text = template(SHEETS[number], "swarm", situation, {**common, **values})
+        text = render_template(SHEETS[number], "swarm", situation, {**common, **values})
         (project / FOLDER / SHEETS[number].file_name).write_text(text, encoding="utf-8")
 
 

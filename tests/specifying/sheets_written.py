@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from twice.specifying.artifact import Artifact, read_artifact
-from twice.specifying.frontmatter import Value
-from twice.specifying.sheets import SHEETS
-from twice.specifying.templates import template
+from twice.specifying.create import render_template
+from twice.specifying.front_matter import Value
+from twice.specifying.schema import SHEETS
+from twice.specifying.sheet import Sheet, read_sheet
 from twice.specifying.tiers import Situation, Tier, Trait
 from twice.specifying.workspace import FOLDER, Workspace
 
 NOTHING = Situation(Tier.XL, "bit-exact", dict.fromkeys(Trait, True))
 
 
-def artifact(
-    number: str, values: Mapping[str, Value] | None = None, *, tier: str = "XL"
-) -> Artifact:
+def artifact(number: str, values: Mapping[str, Value] | None = None, *, tier: str = "XL") -> Sheet:
     """One sheet from its template, with some values said."""
     sheet = SHEETS[number]
     situation = Situation(Tier(tier), "bit-exact", dict.fromkeys(Trait, True))
-    text = template(sheet, "swarm", situation, values or {})
-    return read_artifact(text, sheet, f"{FOLDER}/{sheet.file_name}")
+    text = render_template(sheet, "swarm", situation, values or {})
+    return read_sheet(text, sheet, f"{FOLDER}/{sheet.file_name}")
 
 
 def workspace(project: Path, said: Mapping[str, Mapping[str, Value]]) -> Workspace:

@@ -15,7 +15,7 @@ from twice.specifying.changes import (
     list_changes,
     move_version,
 )
-from twice.specifying.sheets import SHEETS
+from twice.specifying.schema import SHEETS
 
 PRESENT = tuple(SHEETS)
 
@@ -194,7 +194,7 @@ def test_keys_of_rows_are_keys_of_their_sheets_that_decide() -> None:
     for row in ROWS:
         sheet = artifact(row.sheet)
         for key in row.keys:
-            item = sheet.sheet.item(key)
+            item = sheet.schema.item(key)
             assert key == "text" or (item is not None and item.decides), (row.id, key)
 
 

@@ -11,16 +11,10 @@ from hypothesis import strategies as st
 from sheets_written import artifact
 
 from twice.errors import BumpRefused, SheetRefused, SheetVersion
-from twice.specifying.artifact import Artifact
-from twice.specifying.changes import (
-    Step,
-    acknowledge,
-    bump_version,
-    compare_sheet,
-    to_lock_entry,
-)
+from twice.specifying.changes import Step, acknowledge, bump_version, compare_sheet, to_lock_entry
 from twice.specifying.lock import Lock, Locked, Owed, read_lock
-from twice.specifying.sheets import SHEETS
+from twice.specifying.schema import SHEETS
+from twice.specifying.sheet import Sheet
 from twice.specifying.workspace import Workspace
 
 
@@ -35,12 +29,12 @@ def settled(*numbers: str, tier: str = "M") -> tuple[Workspace, Lock]:
 
 
 def saying(workspace: Workspace, number: str, key: str, value: object) -> Workspace:
-    sheet = workspace.artifacts[number].with_value(key, value)  # type: ignore[arg-type]
-    return replace(workspace, artifacts={**workspace.artifacts, number: sheet})
+    sheet = workspace.sheets[number].with_value(key, value)  # type: ignore[arg-type]
+    return replace(workspace, sheets={**workspace.sheets, number: sheet})
 
 
-def with_sheet(workspace: Workspace, sheet: Artifact) -> Workspace:
-    return replace(workspace, artifacts={**workspace.artifacts, sheet.number: sheet})
+def with_sheet(workspace: Workspace, sheet: Sheet) -> Workspace:
+    return replace(workspace, sheets={**workspace.sheets, sheet.number: sheet})
 
 
 @pytest.mark.parametrize("number", SHEETS)
@@ -108,7 +102,7 @@ def test_a_change_does_not_permit_itself() -> None:
 
 def test_a_sheet_that_is_gone_is_told() -> None:
     workspace, lock = settled("01", "02")
-    gone = replace(workspace, artifacts={"01": workspace.artifacts["01"]})
+    gone = replace(workspace, sheets={"01": workspace.sheets["01"]})
 
     told = compare_sheet(gone, lock, "02")
 

@@ -8,7 +8,7 @@ import pytest
 
 from programs import recorded
 from twice.recording.cadence import parse_cadence
-from twice.specifying.filling.from_record import from_record
+from twice.specifying.fill import propose_from_record
 
 pytestmark = pytest.mark.integration
 
@@ -23,7 +23,9 @@ def main(run):
 
 def test_components_are_those_that_were_tracked(tmp_path: Path) -> None:
     with recorded(tmp_path, PROGRAM, walk=True) as record:
-        proposed = {(each.sheet, each.key): each.value for each in from_record(record, "a.twice")}
+        proposed = {
+            (each.sheet, each.key): each.value for each in propose_from_record(record, "a.twice")
+        }
 
     assert proposed["04", "components"] == [{"name": "a"}, {"name": "b"}]
 
@@ -36,6 +38,8 @@ def test_a_cadence_of_which_no_snapshot_stands_on_the_way_stays_open(
     tmp_path: Path, snapshots: str, proposed: str | None
 ) -> None:
     with recorded(tmp_path, PROGRAM, walk=True, cadence=parse_cadence(snapshots)) as record:
-        found = {(each.sheet, each.key): each.value for each in from_record(record, "a.twice")}
+        found = {
+            (each.sheet, each.key): each.value for each in propose_from_record(record, "a.twice")
+        }
 
     assert found.get(("04", "cadence")) == proposed

@@ -10,6 +10,9 @@ import pytest
 
 from programs import cli
 from tiers import sampled
+from twice.specifying.changes import compare_sheet
+from twice.specifying.lock import read_lock
+from twice.specifying.workspace import open_workspace
 from twice.testing import properties
 
 SYSTEMS = Path(__file__).parents[2] / "examples" / "systems"
@@ -51,6 +54,21 @@ def test_its_sheet_99_names_the_gate_that_passed(system: Path) -> None:
     (sheet,) = (system / "determinism-and-replay").glob("99-*.md")
 
     assert 'status: "accepted"' in sheet.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", [*TIERS, "."])
+def test_every_sheet_says_what_it_said_when_it_was_locked(name: str) -> None:
+    project = SYSTEMS.parents[1] if name == "." else SYSTEMS / name
+    workspace = open_workspace(project)
+    lock = read_lock(workspace.folder / "spec.lock")
+    cited = workspace.require("99", "it cites the others").rows("sheets")
+    digests = {number: str(sheet.digest()) for number, sheet in workspace.sheets.items()}
+
+    states = {number: compare_sheet(workspace, lock, number).state for number in workspace.sheets}
+    assert states == dict.fromkeys(workspace.sheets, "same")
+    assert {str(row["id"]): row["digest"] for row in cited} == {
+        number: digest for number, digest in digests.items() if number != "99"
+    }
 
 
 FAULTS_IN = {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from twice.specifying.frontmatter import read_head
+from twice.specifying.front_matter import parse_front_matter
 from twice.specifying.workspace import FOLDER, open_workspace, save
 
 pytestmark = pytest.mark.heavy
@@ -43,12 +43,12 @@ def commanded(folder: Path, block: str) -> None:
 def written(folder: Path, block: str) -> None:
     path, _, said = block.removeprefix("# ").partition("\n")
     before = open_workspace(folder)
-    (number,) = [each.number for each in before.artifacts.values() if each.path == path]
-    sheet = before.artifacts[number]
-    for key, entry in read_head(f"---\n{said}---\n", path).entries.items():
+    (number,) = [each.number for each in before.sheets.values() if each.path == path]
+    sheet = before.sheets[number]
+    for key, entry in parse_front_matter(f"---\n{said}---\n", path)[0].entries.items():
         assert '"?"' in re.findall(rf"^{key}:.*(?:\n  .*)*", sheet.source, re.MULTILINE)[0]
         sheet = sheet.with_value(key, entry.value)
-    save(before, type(before)(folder, {**before.artifacts, number: sheet}))
+    save(before, type(before)(folder, {**before.sheets, number: sheet}))
 
 
 def test_the_guide_leads_to_code_whose_tests_pass_and_leaves_only_costs_open(

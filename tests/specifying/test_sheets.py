@@ -10,13 +10,17 @@ from hypothesis import strategies as st
 from sheets_written import NOTHING, artifact
 
 from twice.errors import SheetRefused, SheetVersion
-from twice.specifying.artifact import deciding_text, decoded, read_artifact
-from twice.specifying.kinds import UNKNOWN, Rows, is_closed
-from twice.specifying.schema import COMMON, Fault, Item, Sheet, faults
-from twice.specifying.sheets import SHEETS
-from twice.specifying.sheets.snapshots import StateKind
-from twice.specifying.templates import template
-from twice.specifying.tiers import REQUIRED, Situation, Tier, Trait, required
+from twice.specifying.create import render_template
+from twice.specifying.schema import (
+    COMMON,
+    SHEETS,
+    UNKNOWN,
+    Item,
+    SheetSchema,
+    find_faults,
+)
+from twice.specifying.sheet import deciding_text, decode, read_sheet
+from twice.specifying.tiers import REQUIRED, Situation, StateKind, Tier, Trait, required
 
 
 @pytest.mark.parametrize("number", SHEETS)
@@ -27,7 +31,7 @@ def test_every_template_is_a_sheet_and_leaves_all_open(number: str) -> None:
 
     assert sheet.number == number
     assert open_keys >= {
-        item.key for item in sheet.sheet.items if item.needed and item.needed.holds(NOTHING)
+        item.key for item in sheet.schema.items if item.needed and item.needed.holds(NOTHING)
     }
 
 
@@ -86,8 +90,8 @@ def test_tiers_have_one_order_and_a_higher_one_needs_more(one: Tier, other: Tier
 
 def test_a_memo_does_at_tier_xs_only() -> None:
     small, large = Situation(Tier.XS, "bit-exact", {}), Situation(Tier.S, "bit-exact", {})
-    text = template(SHEETS["04"], "swarm", small, {"owner": "us"}, memo=True)
-    memo = read_artifact(text, SHEETS["04"], "04.md")
+    text = render_template(SHEETS["04"], "swarm", small, {"owner": "us"}, memo=True)
+    memo = read_sheet(text, SHEETS["04"], "04.md")
 
     assert list(memo.gaps(small)) == []
     assert "status" in {gap.key for gap in memo.gaps(large)}
@@ -113,7 +117,7 @@ def test_a_wrong_value_is_refused_with_file_line_and_remedy(
     lines[at : at + (1 if lines[at].startswith(f"{key}:") else 0)] = [f"{key}: {value}"]
 
     with pytest.raises(SheetRefused) as caught:
-        read_artifact("\n".join(lines), SHEETS["00"], "00-x.md")
+        read_sheet("\n".join(lines), SHEETS["00"], "00-x.md")
 
     assert f"00-x.md:{at + 1}: {what}" in caught.value.happened
     if key == "goal":
@@ -126,7 +130,15 @@ def test_rows_are_refused_by_the_line_of_their_column() -> None:
     line = text.split("\n").index('  - name: "cpu"') + 1
 
     with pytest.raises(SheetRefused, match=rf"00\.md:{line}: name in item 3 of traits is 'cpu'"):
-        read_artifact(text, SHEETS["00"], "00.md")
+        read_sheet(text, SHEETS["00"], "00.md")
+
+
+def test_a_list_where_a_row_has_its_name_is_refused_by_its_line() -> None:
+    rows = [{"name": trait.value, "here": True, "why": "it is"} for trait in Trait]
+    text = artifact("00", {"traits": rows}).source.replace('name: "gpu"', 'name: ["gpu"]')
+
+    with pytest.raises(SheetRefused, match=r"00\.md:\d+: name in item 3 of traits is \['gpu'\]"):
+        read_sheet(text, SHEETS["00"], "00.md")
 
 
 @pytest.mark.parametrize(
@@ -156,12 +168,12 @@ def test_a_later_form_says_which_version_to_install() -> None:
     text = artifact("01").source.replace("twice.spec/1", "twice.spec/9")
 
     with pytest.raises(SheetVersion, match=r"01\.md:2: .*twice\.spec/9.*twice\.spec/1"):
-        read_artifact(text, SHEETS["01"], "01.md")
+        read_sheet(text, SHEETS["01"], "01.md")
 
 
 def test_bytes_that_are_not_text_are_refused_with_their_line() -> None:
     with pytest.raises(SheetRefused, match=r"01\.md:2: byte 4 is 0xff"):
-        decoded(b"---\n\xff", "01.md")
+        decode(b"---\n\xff", "01.md")
 
 
 def test_the_digest_is_of_what_decides() -> None:
@@ -189,7 +201,7 @@ def test_the_digest_is_of_what_decides() -> None:
 
 
 def reread(text: str):
-    return read_artifact(decoded(text.encode(), "00.md"), SHEETS["00"], "00.md")
+    return read_sheet(decode(text.encode(), "00.md"), SHEETS["00"], "00.md")
 
 
 def test_accents_written_in_two_ways_are_one_text() -> None:
@@ -210,8 +222,8 @@ def test_notes_end_where_the_next_heading_of_their_level_begins() -> None:
 def test_question_marks_are_never_an_answer() -> None:
     sheet = artifact("00", {"tier": UNKNOWN, "goals": [UNKNOWN, "one"]})
 
-    assert sheet.said("tier") == ""
-    assert sheet.listed("goals") == ["one"]
+    assert sheet.text("tier") == ""
+    assert sheet.strings("goals") == ["one"]
     assert {"tier", "goals"} <= {gap.key for gap in sheet.gaps(NOTHING)}
 
 
@@ -221,35 +233,31 @@ ITEMS = [(sheet, item) for sheet in SHEETS.values() for item in (*COMMON, *sheet
 @pytest.mark.parametrize(
     ("sheet", "item"), ITEMS, ids=lambda each: getattr(each, "key", None) or each.number
 )
-def test_every_key_has_an_example_that_it_takes(sheet: Sheet, item: Item) -> None:
+def test_every_key_has_an_example_that_it_takes(sheet: SheetSchema, item: Item) -> None:
     # A list that has to name every kind is shown by one of its items.
     every = {
         "traits": [{"name": each.value, "here": True, "why": "seen"} for each in Trait],
         "state": [{"kind": each.value, "answer": "absent", "how": "seen"} for each in StateKind],
     }
 
-    assert list(faults(item, every.get(item.key, item.example))) == []
-    assert faults_of_one_row(item) == []
-
-
-def faults_of_one_row(item: Item) -> list[Fault]:
-    if not isinstance(item.kind, Rows):
-        return []
-    return list(faults(replace(item, kind=replace(item.kind, least=1)), item.example))
+    assert list(find_faults(item, every.get(item.key, item.example))) == []
+    if item.type.columns:
+        any_count = replace(item.type, accepts=lambda _: True)
+        assert list(find_faults(replace(item, type=any_count), item.example)) == []
 
 
 @pytest.mark.parametrize("number", SHEETS)
 def test_a_template_tells_every_word_that_a_key_takes(number: str) -> None:
     told = " ".join(
         line.removeprefix("#").strip()
-        for line in template(SHEETS[number], "swarm", NOTHING, {}, every=True).split("\n")
+        for line in render_template(SHEETS[number], "swarm", NOTHING, {}, every=True).split("\n")
         if line.startswith("#")
     )
 
     for item in SHEETS[number].items:
         assert item.says in told
-        if is_closed(item.kind):
-            assert f"takes {item.kind.expected} for example: {item.key}: " in told
+        if item.type.is_closed:
+            assert f"takes {item.type.expected} for example: {item.key}: " in told
 
 
 def test_everything_wrong_in_a_sheet_is_told_at_once_with_its_lines() -> None:
@@ -263,7 +271,7 @@ def test_everything_wrong_in_a_sheet_is_told_at_once_with_its_lines() -> None:
         source = source.replace(f"\n{old}\n", f"\n{new}\n")
 
     with pytest.raises(SheetRefused) as caught:
-        read_artifact(source, SHEETS["02"], "02.md")
+        read_sheet(source, SHEETS["02"], "02.md")
 
     places = caught.value.fields["places"]
     lines = source.split("\n")

@@ -13,7 +13,7 @@ from programs import cli
 from twice.recording.cadence import parse_cadence
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record
-from twice.specifying.shown import holds_floats, is_fractional
+from twice.specifying.record_traits import find_floats, is_fractional
 from twice.specifying.tiers import Trait
 from twice.surfaces.codefacts import read_presence
 
@@ -156,7 +156,7 @@ def test_a_float_that_comes_late_into_the_state_is_found(tmp_path: Path, value: 
     path = tmp_path / "late.twice"
     program, each = parse_program("late.py:main", cwd=tmp_path), parse_cadence("tick")
     with record(program, seed=1, out=path, cadence=each) as found:
-        assert holds_floats(found) == "log"
+        assert find_floats(found) == "log"
 
 
 @dataclasses.dataclass

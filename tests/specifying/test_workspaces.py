@@ -11,11 +11,16 @@ from hypothesis import strategies as st
 from sheets_written import artifact, workspace, write
 
 from twice.errors import SheetRefused, SpecForeign, WorkspaceRefused
-from twice.specifying.asking import Question, Way, decide, next_question
-from twice.specifying.laying import waits
-from twice.specifying.promotion import cap, forced_tier
+from twice.specifying.create import find_blocker
+from twice.specifying.questionnaire import Question, Way, decide, next_question
 from twice.specifying.tiers import Tier
-from twice.specifying.workspace import FOLDER, find_workspace, open_workspace
+from twice.specifying.workspace import (
+    FOLDER,
+    find_cap,
+    find_forced_tier,
+    find_workspace,
+    open_workspace,
+)
 
 
 def test_a_workspace_is_found_from_below(tmp_path: Path) -> None:
@@ -23,7 +28,7 @@ def test_a_workspace_is_found_from_below(tmp_path: Path) -> None:
     (project / "src" / "deep").mkdir(parents=True)
 
     assert find_workspace(project / "src" / "deep") == project.resolve()
-    assert list(open_workspace(project).artifacts) == ["00"]
+    assert list(open_workspace(project).sheets) == ["00"]
 
 
 def test_files_without_a_number_are_left_alone(tmp_path: Path) -> None:
@@ -31,7 +36,7 @@ def test_files_without_a_number_are_left_alone(tmp_path: Path) -> None:
     (project / FOLDER / "README.md").write_text("hello", encoding="utf-8")
     (project / FOLDER / "notes-01.md").write_text("hello", encoding="utf-8")
 
-    assert list(open_workspace(project).artifacts) == ["00"]
+    assert list(open_workspace(project).sheets) == ["00"]
 
 
 def test_two_files_with_one_number_are_refused(tmp_path: Path) -> None:
@@ -121,21 +126,21 @@ def test_no_workspace_says_how_to_begin(tmp_path: Path) -> None:
 def test_later_sheets_wait_for_the_first_ones() -> None:
     begun = workspace(Path(), {"00": {"tier": "S"}, "01": {"tier": "S", "contested": False}})
 
-    held = waits(begun, "04")
+    held = find_blocker(begun, "04")
 
     assert held is not None
-    assert held.why.startswith("sheet 01 does not say class")
-    assert waits(begun, "02") is None
+    assert held.startswith("sheet 01 does not say class")
+    assert find_blocker(begun, "02") is None
 
 
 def test_everything_after_01_waits_while_it_is_contested() -> None:
     begun = workspace(Path(), {"00": {}, "01": {"contested": True}})
 
     for number in ("02", "03", "04", "13"):
-        held = waits(begun, number)
+        held = find_blocker(begun, number)
         assert held is not None
-        assert "contested" in held.why
-    assert waits(begun, "01") is None
+        assert "contested" in held
+    assert find_blocker(begun, "01") is None
 
 
 @pytest.mark.parametrize(
@@ -155,7 +160,7 @@ def test_a_sheet_forces_its_tier(number: str, key: str, value: object, forced: T
     said = {"00": {"tier": "S"}, "01": {"tier": "S"}}
     said[number] = {**said.get(number, {}), key: value}  # type: ignore[dict-item]
 
-    assert forced_tier(workspace(Path(), said)) is forced
+    assert find_forced_tier(workspace(Path(), said)) is forced
 
 
 def test_an_effect_that_cannot_be_substituted_caps_the_tier() -> None:
@@ -164,11 +169,11 @@ def test_an_effect_that_cannot_be_substituted_caps_the_tier() -> None:
         Path(), {"00": {"tier": "L"}, "01": {"tier": "L"}, "10": {"inventory": [row]}}
     )
 
-    found = cap(small)
+    found = find_cap(small)
 
     assert found is not None
     assert (found.tier, found.sheet, found.caps) == (Tier.S, "10", True)
-    assert cap(replace(small, artifacts={"00": small.artifacts["00"]})) is None
+    assert find_cap(replace(small, sheets={"00": small.sheets["00"]})) is None
 
 
 ANSWERS = st.dictionaries(st.sampled_from(Question), st.booleans())

@@ -14,7 +14,6 @@ from enum import IntEnum
 from typing import Final
 
 from twice.errors import BumpRefused, UsageError
-from twice.specifying.artifact import Artifact
 from twice.specifying.change_table import (
     CHECKS_OF_SHEET,
     ROWS,
@@ -23,6 +22,7 @@ from twice.specifying.change_table import (
     list_downstream,
 )
 from twice.specifying.lock import Lock, Locked, Owed
+from twice.specifying.sheet import Sheet
 from twice.specifying.tiers import Tier
 from twice.specifying.workspace import Workspace
 
@@ -166,7 +166,7 @@ def compare_sheet(workspace: Workspace, lock: Lock, number: str) -> SheetChange:
     if then is None or now is None:
         return SheetChange(number, "new" if now else "gone", (), locked, version)
     promise, locked_promise = workspace.get("01"), lock.sheets.get("01")
-    tolerated: object = promise.listed("tolerates") if promise else []
+    tolerated: object = promise.strings("tolerates") if promise else []
     if locked_promise is not None and number != "01":
         # What 01 tolerated when it was locked: a change does not permit itself.
         tolerated = locked_promise.values.get("tolerates")
@@ -179,7 +179,7 @@ def compare_sheet(workspace: Workspace, lock: Lock, number: str) -> SheetChange:
             for row in now.rows("class_breaking")
             if "change" in row and "breaks" in row
         },
-        tuple(workspace.artifacts),
+        tuple(workspace.sheets),
     )
     found = tuple(list_changes(number, then.values, now.deciding(), context))
     state = "same" if not found else "changed" if version == locked else "bumped"
@@ -234,14 +234,14 @@ def _list_emissions(
         )
 
 
-def to_lock_entry(artifact: Artifact) -> Locked:
+def to_lock_entry(artifact: Sheet) -> Locked:
     """Give what the lock says of a sheet as it is."""
     return Locked(artifact.version, str(artifact.digest()), artifact.deciding())
 
 
 def bump_version(
     workspace: Workspace, lock: Lock, number: str, step: Step
-) -> tuple[Artifact, Lock, SheetChange]:
+) -> tuple[Sheet, Lock, SheetChange]:
     """Move a sheet's version, and write down what is owed for it.
 
     Args:
@@ -256,7 +256,7 @@ def bump_version(
     Raises:
         BumpRefused: E-SPEC-004: the step is smaller than the changes need, or nothing is there to be moved for.
     """
-    sheet = workspace.need(number, "its version is to be moved")
+    sheet = workspace.require(number, "its version is to be moved")
     told = compare_sheet(workspace, lock, number)
     if told.state == "new":
         return sheet, lock.with_sheet(number, to_lock_entry(sheet)), told

@@ -1,35 +1,70 @@
-"""What a sheet's keys are for and when they are needed, and what is wrong with a value.
+"""What a sheet's keys hold, what they are for and when they are needed, and what is wrong with a value.
 
-Which items a sheet has stands in ``sheets``, what a value may be in ``kinds``. ``"?"`` stands for what is not known
-yet: it is always allowed, and never counts as said.
+The fifteen sheets are data, in ``sheets/*.yaml``: each key with its type, an example and the condition under which it
+is needed. ``"?"`` stands for what is not known yet: it is always allowed, and never counts as an answer.
 
-Invariant: every fault names the place and what would have been taken.
+Invariant: a type either accepts a value or says in one sentence what it expects, and accepts its own example.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from datetime import date
+from pathlib import Path
+from typing import Any, Final, cast
 
-from twice.specifying.frontmatter import Scalar, Value, in_line
-from twice.specifying.kinds import (
-    DIGEST,
-    UNKNOWN,
-    VERSION,
-    Column,
-    Day,
-    Flag,
-    Kind,
-    Many,
-    Name,
-    OneOf,
-    Rows,
-    Text,
-    Whole,
-    is_closed,
-)
-from twice.specifying.tiers import ALWAYS, Condition
+import yaml
+
+from twice.foundation.determinism_class import Axis, DeterminismClass, Scope
+from twice.foundation.properties import PROPERTIES
+from twice.specifying.front_matter import Cell, Row, Scalar, Value, format_value
+from twice.specifying.tiers import Requirement, StateKind, Tier, Trait
+
+UNKNOWN: Final = "?"
+VERSION: Final = "twice.spec/1"
+"""The form of front matter, under the key ``schema``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueType:
+    """What a key or a column may hold.
+
+    Args:
+        expected: what it accepts, to be read after "Expected".
+        example: a value that it accepts.
+        accepts: whether it accepts a value; what is wrong inside of a row is found by ``find_faults``.
+        is_closed: whether only some words will do, in all of it or in a part.
+        is_list: whether it is a list of plain values.
+        columns: for a list of maps, what each map holds, in the order in which they are written.
+        unique: the column whose values differ from row to row; "" for none.
+    """
+
+    expected: str
+    example: Value
+    accepts: Callable[[object], bool]
+    is_closed: bool = False
+    is_list: bool = False
+    columns: tuple[TableColumn, ...] = ()
+    unique: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """One column of a list of maps: its name, what it holds, whether a row may lack it, an example."""
+
+    name: str
+    type: ValueType
+    optional: bool
+    example: Cell
+
+    @property
+    def expected(self) -> str:
+        """Return its name, and what it holds unless that is just a text."""
+        held = "" if self.type is _TYPES["text"] else f" ({self.type.expected})"
+        return f"{self.name}{' (optional)' * self.optional}{held}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +72,34 @@ class Item:
     """One key of a sheet.
 
     Args:
-        key: as it stands in the head.
-        kind: what it holds.
+        key: as it stands in the front matter.
+        type: what it holds.
         says: what it is for, in one line: a comment in templates.
         needed: when it has to be said; None for never.
         decides: whether a change of it is a change of the promise.
-        like: an example that says more than the kind's own; None for that one.
+        example: a value that it accepts; one row of a list of maps.
     """
 
     key: str
-    kind: Kind
+    type: ValueType
     says: str
-    needed: Condition | None = ALWAYS
-    decides: bool = True
-    like: Scalar | Sequence[Scalar] | None = None
-
-    @property
-    def example(self) -> Value:
-        """Give a value that it takes; of a list of maps one item."""
-        if self.like is None:
-            return self.kind.example
-        return self.like if isinstance(self.like, Scalar) else list(self.like)
+    needed: Requirement | None
+    decides: bool
+    example: Value
 
     @property
     def asks(self) -> str:
-        """Say what it is for, and what it takes where only some words will do."""
-        return f"{self.says}; {self.kind.expected}" if is_closed(self.kind) else self.says
+        """Return what it is for, and what it accepts where only some words will do."""
+        return f"{self.says}; {self.type.expected}" if self.type.is_closed else self.says
+
+    @property
+    def is_text(self) -> bool:
+        """Return whether any text will do."""
+        return self.type is _TYPES["text"]
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class SheetSchema:
     """What a sheet of the specification has to say.
 
     Args:
@@ -85,22 +118,22 @@ class Sheet:
 
     @property
     def file_name(self) -> str:
-        """The name of its file."""
+        """Return the name of its file."""
         return f"{self.number}-{self.name}.md"
 
     def item(self, key: str) -> Item | None:
-        """Give an item by its key, common ones included."""
+        """Return an item by its key, common ones included."""
         return next((each for each in (*COMMON, *self.items) if each.key == key), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ValueFault:
     """Why a value is refused.
 
     Args:
         what: one sentence's subject and verb: "tier is 'XXL'".
-        expected: what would have been taken.
-        row: which item of a list of maps, from 0; None for the whole.
+        expected: what would have been accepted.
+        row: which row of a list of maps, from 0; None for the whole.
         column: which column of it.
     """
 
@@ -110,94 +143,191 @@ class Fault:
     column: str = ""
 
 
-def faults(item: Item, value: Value) -> Iterator[Fault]:
-    """Give what is wrong with a value; "?" is never wrong."""
+def find_faults(item: Item, value: Value) -> Iterator[ValueFault]:
+    """Yield what is wrong with a value; "?" is never wrong."""
     if value == UNKNOWN:
         return
-    if not item.kind.takes(value):
-        such = f"; for example {in_line(item.example)}" if isinstance(item.kind, Many) else ""
-        yield Fault(f"{item.key} is {_shown(value)}", f"Expected {item.kind.expected}{such}.")
-    elif isinstance(item.kind, Rows):
-        assert isinstance(value, list), "rows are a list"
-        rows = [each for each in value if isinstance(each, dict)]
-        yield from _faults_of_rows(item.key, item.kind, rows)
-
-
-def _faults_of_rows(key: str, kind: Rows, rows: Sequence[Mapping[str, object]]) -> Iterator[Fault]:
-    known = {each.name: each for each in kind.columns}
-    seen: dict[object, int] = {}
-    for at, row in enumerate(rows):
-        where = f"item {at + 1} of {key}"
-        for name, value in row.items():
+    if not item.type.accepts(value):
+        such = f"; for example {format_value(item.example)}" if item.type.is_list else ""
+        yield ValueFault(f"{item.key} is {_show(value)}", f"Expected {item.type.expected}{such}.")
+        return
+    known = {each.name: each for each in item.type.columns}
+    unique, seen = item.type.unique, dict[object, int]()
+    for at, row in enumerate(value if known and isinstance(value, list) else ()):
+        assert isinstance(row, dict), "the type accepted a list of maps"
+        where = f"item {at + 1} of {item.key}"
+        for name, cell in row.items():
             column = known.get(name)
             if column is None:
-                expected = f"Expected {kind.expected}."
-                yield Fault(f"{where} has a column {name!r} that is not known", expected, at, name)
-            elif value != UNKNOWN and not column.kind.takes(value):
-                expected = f"Expected {column.kind.expected}."
-                yield Fault(f"{name} in {where} is {_shown(value)}", expected, at, name)
-        for column in kind.columns:
+                expected = f"Expected {item.type.expected}."
+                what = f"{where} has a column {name!r} that is not known"
+                yield ValueFault(what, expected, at, name)
+            elif cell != UNKNOWN and not column.type.accepts(cell):
+                expected = f"Expected {column.type.expected}."
+                yield ValueFault(f"{name} in {where} is {_show(cell)}", expected, at, name)
+        for column in item.type.columns:
             if column.name not in row and not column.optional:
-                yield Fault(f"{where} has no {column.name!r}", f"Expected {kind.expected}.", at)
-        mark = row.get(kind.unique)
-        if kind.unique and mark is not None and mark != UNKNOWN:
+                expected = f"Expected {item.type.expected}."
+                yield ValueFault(f"{where} has no {column.name!r}", expected, at)
+        mark = row.get(unique)
+        if isinstance(mark, Scalar) and mark != UNKNOWN:
             if mark in seen:
-                what = (
-                    f"{kind.unique} {_shown(mark)} in {where} stands in item {seen[mark] + 1} too"
-                )
-                yield Fault(what, "Expected each once.", at, kind.unique)
+                what = f"{unique} {_show(mark)} in {where} stands in item {seen[mark] + 1} too"
+                yield ValueFault(what, "Expected each once.", at, unique)
             seen.setdefault(mark, at)
 
 
-def _shown(value: object) -> str:
-    said = "true" if value is True else "false" if value is False else repr(value)
+def _show(value: object) -> str:
+    said = format_value(value) if isinstance(value, bool) else repr(value)
     return said if len(said) <= 60 else f"{said[:57]}..."
 
 
-def unknowns(value: object) -> int:
+def count_unknown(value: object) -> int:
     """Count the "?" in a value."""
     if isinstance(value, list):
-        return sum(unknowns(each) for each in value)
+        return sum(count_unknown(each) for each in value)
     if isinstance(value, dict):
-        return sum(unknowns(each) for each in value.values())
+        return sum(count_unknown(each) for each in value.values())
     return int(value == UNKNOWN)
 
 
-STATUS: Final = ("draft", "accepted", "memo")
+def _is_number(value: object) -> bool:
+    try:
+        return isinstance(value, str) and 0 <= float(value) < math.inf
+    except ValueError:
+        return False
 
-COMMON: Final = (
-    Item("schema", OneOf(("twice.spec/1",)), "the form of this head", decides=False),
-    Item("id", Text(), "the number of the sheet"),
-    Item("title", Text(), "for people", decides=False),
-    Item("component", Name(), "the system that is specified"),
-    Item("version", VERSION, "major.minor.patch; twice spec bump moves it", decides=False),
-    Item(
-        "status", OneOf(STATUS), "draft, accepted, or memo: one page where that does", decides=False
+
+def _is_day(value: object) -> bool:
+    try:
+        return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
+
+
+def _match(form: str) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, str) and re.fullmatch(form, value) is not None
+
+
+_TYPES: Final = {
+    # A text of one letter says nothing, and would pass for an answer; a name may be one letter.
+    "text": ValueType(
+        "a text in double quotes of at least two characters",
+        "in words",
+        lambda value: isinstance(value, str) and len("".join(value.split())) > 1,
     ),
-    Item("owner", Text(), "who answers for it", decides=False),
-    Item("depends_on", Many(), "numbers of other sheets that it rests on", None, like=["02"]),
-    Item(
-        "class_breaking",
-        Rows((Column("change"), Column("breaks", Flag()), Column("why", Text())), unique="change"),
-        "changes of this sheet that break the class or do not; these go before the table",
-        None,
+    "name": ValueType(
+        "a text in double quotes that is not empty",
+        "in words",
+        lambda value: isinstance(value, str) and bool(value.strip()),
     ),
-    Item(
-        "waivers",
-        Rows(
-            (
-                Column("check", Whole(1, 17)),
-                Column("owner"),
-                Column("reason", Text()),
-                Column("permits", Text()),
-                Column("reactivate", Text()),
-                Column("until", Day()),
-                Column("digest", DIGEST),
+    "flag": ValueType("true or false", True, lambda value: isinstance(value, bool)),
+    # A text, because readers of YAML read fractions differently.
+    "number": ValueType('a number of 0 or more in quotes, such as "1e-6"', "1e-6", _is_number),
+    "day": ValueType('a day in quotes, such as "2027-01-31"', "2027-01-31", _is_day),
+    "version": ValueType(
+        'a version in quotes, such as "1.0.0"',
+        "1.0.0",
+        _match(r"(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})"),
+    ),
+    "digest": ValueType(
+        'a labelled digest in quotes, such as "blake3:9f2c..."',
+        "blake3:9f2c4e6a8b0d1f3557799bbddff13557",
+        _match(r"[a-z0-9-]+:[0-9a-f]{16,128}"),
+    ),
+}
+# Words that the code knows by name are not written down again in the sheets.
+_WORDS: Final[Mapping[str, Sequence[str]]] = {
+    "Tier": tuple(Tier),
+    "Trait": tuple(Trait),
+    "StateKind": tuple(StateKind),
+    "DeterminismClass": tuple(DeterminismClass),
+    "Scope": tuple(Scope),
+    "Axis": tuple(Axis),
+    "Property": PROPERTIES,
+}
+
+
+def _read_type(said: Mapping[str, Any], otherwise: str) -> ValueType:
+    """Read a type from what a sheet's YAML says of a key or a column."""
+    least: int = said.get("least", 0)
+    at_least = f"at least {least} " if least else ""
+    if "one_of" in said:
+        words = said["one_of"]
+        allowed = tuple(map(str, _WORDS[words] if isinstance(words, str) else words))
+        expected = "one of " + ", ".join(f'"{each}"' for each in allowed)
+        return ValueType(expected, allowed[0], lambda value: value in allowed, is_closed=True)
+    if "whole" in said:
+        low, high = said["whole"]
+        return ValueType(
+            f"a whole number from {low} to {high}",
+            low,
+            lambda value: type(value) is int and low <= value <= high,
+        )
+    if "list" in said:
+        each = _read_type(_as_map(said["list"], "type"), otherwise)
+        return ValueType(
+            f"a list of {at_least}items, each {each.expected}",
+            cast("list[Scalar]", [each.example] * max(least, 1)),
+            lambda value: (
+                isinstance(value, list)
+                and len(value) >= least
+                and all(one == UNKNOWN or each.accepts(one) for one in value)
             ),
-            unique="check",
+            is_closed=each.is_closed,
+            is_list=True,
+        )
+    if "rows" not in said:
+        return _TYPES[said.get("type", otherwise)]
+    columns = tuple(_read_column(name, each) for name, each in said["rows"].items())
+    example: Row = {each.name: each.example for each in columns}
+    return ValueType(
+        f"a list of {at_least}items with {', '.join(each.expected for each in columns)}",
+        [example],
+        lambda value: (
+            isinstance(value, list)
+            and len(value) >= least
+            and all(isinstance(each, dict) for each in value)
         ),
-        "checks of the gate that may fail for now",
-        None,
-        decides=False,
-    ),
-)
+        is_closed=any(each.type.is_closed for each in columns),
+        columns=columns,
+        unique=said.get("unique", ""),
+    )
+
+
+def _as_map(said: Any, key: str) -> Mapping[str, Any]:
+    """Return a map; a text alone is the value of one key."""
+    return {key: said} if isinstance(said, str) else said
+
+
+def _read_column(name: str, said: Any) -> TableColumn:
+    known = _as_map(said, "type")
+    kind = _read_type(known, "name")
+    return TableColumn(name, kind, known.get("optional", False), known.get("like", kind.example))
+
+
+def _read_item(key: str, said: Any) -> Item:
+    known = _as_map(said, "says")
+    kind, when = _read_type(known, "text"), known.get("needed", {})
+    needed = None
+    if when != "never":
+        trait = Trait(when["trait"]) if "trait" in when else None
+        needed = Requirement(Tier(when.get("tier", "XS")), trait, tuple(when.get("classes", ())))
+    example = known.get("like", kind.example)
+    return Item(key, kind, known["says"], needed, known.get("decides", True), example)
+
+
+def _read_schema(name: str) -> SheetSchema:
+    path = Path(__file__).parent / "sheets" / f"{name}.yaml"
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    said = yaml.load(path.read_text("utf-8"), Loader=loader)  # noqa: S506 - both are safe loaders
+    items = tuple(_read_item(key, each) for key, each in said["items"].items())
+    number, _, rest = name.partition("-")
+    return SheetSchema(number, rest, said.get("title", ""), said.get("about", ""), items)
+
+
+COMMON: Final = _read_schema("common").items
+SHEETS: Final = {
+    path.stem[:2]: _read_schema(path.stem)
+    for path in sorted((Path(__file__).parent / "sheets").glob("[0-9]*.yaml"))
+}

@@ -1,6 +1,6 @@
-"""The five tiers: how much is promised, and so how much has to be written down.
+"""The five tiers: how much is promised, and so which sheets have to be written.
 
-Which sheets a tier needs stands in ``required``; what each sheet must say stands in ``sheets``.
+What each sheet must say stands in ``sheets/*.yaml``.
 
 Invariant: a higher tier needs whatever a lower one needs.
 
@@ -63,21 +63,22 @@ class Trait(StrEnum):
     BRANCHING = "branching"
     AUDIT_LOG = "audit-log"
 
-    @property
-    def question(self) -> str:
-        """How to ask for it."""
-        return _QUESTIONS[self]
 
+class StateKind(StrEnum):
+    """A kind of state that systems have and snapshots forget."""
 
-_QUESTIONS: Final = {
-    Trait.CONCURRENCY: "Are there threads, processes, tasks or actors?",
-    Trait.FLOATING_POINT: "Does floating-point arithmetic reach the state?",
-    Trait.GPU: "Does anything run on a GPU?",
-    Trait.EXTERNAL_EFFECTS: "Does it read the clock, files, the network, the environment or a service?",
-    Trait.HASHED_SNAPSHOTS: "Are snapshots compared by digest?",
-    Trait.BRANCHING: "Do runs branch from a recorded tick with other inputs?",
-    Trait.AUDIT_LOG: "Is there an audit log with a canonical encoding of its own?",
-}
+    COMPONENTS = "components"
+    STREAMS = "streams"
+    EFFECT_CURSORS = "effect-cursors"
+    CACHES = "caches"
+    LAZY = "lazy-initialisation"
+    JIT = "jit"
+    SCHEDULER = "scheduler"
+    GPU_MEMORY = "gpu-memory"
+    MODULE_GLOBALS = "module-globals"
+    CLASS_ATTRIBUTES = "class-attributes"
+    OPEN_FILES = "open-files"
+    ENVIRONMENT = "environment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Requirement:
     """When something is needed.
 
     Args:
@@ -130,10 +131,10 @@ class Condition:
         return ", ".join(parts) or "always"
 
 
-ALWAYS: Final = Condition()
+ALWAYS: Final = Requirement()
 
 # Any of the conditions makes the sheet required.
-REQUIRED: Final[dict[str, tuple[Condition, ...]]] = {
+REQUIRED: Final[dict[str, tuple[Requirement, ...]]] = {
     "00": (ALWAYS,),
     "01": (ALWAYS,),
     "02": (ALWAYS,),
@@ -141,12 +142,12 @@ REQUIRED: Final[dict[str, tuple[Condition, ...]]] = {
     "04": (ALWAYS,),
     "05": (ALWAYS,),
     "06": (ALWAYS,),
-    "07": (Condition(Tier.M, Trait.CONCURRENCY),),
-    "08": (Condition(Tier.L, Trait.FLOATING_POINT),),
-    "09": (Condition(Tier.L, Trait.GPU),),
-    "10": (Condition(Tier.L, Trait.EXTERNAL_EFFECTS),),
-    "11": (Condition(Tier.XL), Condition(Tier.L, Trait.AUDIT_LOG)),
-    "12": (Condition(Tier.M),),
+    "07": (Requirement(Tier.M, Trait.CONCURRENCY),),
+    "08": (Requirement(Tier.L, Trait.FLOATING_POINT),),
+    "09": (Requirement(Tier.L, Trait.GPU),),
+    "10": (Requirement(Tier.L, Trait.EXTERNAL_EFFECTS),),
+    "11": (Requirement(Tier.XL), Requirement(Tier.L, Trait.AUDIT_LOG)),
+    "12": (Requirement(Tier.M),),
     "13": (ALWAYS,),
     "99": (ALWAYS,),
 }

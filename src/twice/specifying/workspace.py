@@ -1,4 +1,4 @@
-"""The folder ``determinism-and-replay``: all sheets of one specification, read and checked together.
+"""The folder ``determinism-and-replay``: all sheets of one specification, read together, and the tier that they force.
 
 Invariant: a sheet is named by its number alone; two files with one number are an error, never a choice.
 """
@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from twice.errors import SheetRefused, SheetVersion, SpecForeign, WorkspaceRefused
-from twice.specifying.artifact import Artifact, decoded, look_at
 from twice.specifying.change_table import EDGES
-from twice.specifying.refusing import together
-from twice.specifying.sheets import SHEETS
+from twice.specifying.front_matter import combine
+from twice.specifying.schema import SHEETS
+from twice.specifying.sheet import Sheet, decode, parse_sheet
 from twice.specifying.tiers import Situation, Tier, Trait, required
 from twice.writing import write
 
@@ -29,28 +29,28 @@ class Workspace:
 
     Args:
         project: the folder that the workspace lies in, from where paths in sheets are meant.
-        artifacts: by number, in order.
+        sheets: by number, in order.
     """
 
     project: Path
-    artifacts: Mapping[str, Artifact]
+    sheets: Mapping[str, Sheet]
 
     @property
     def folder(self) -> Path:
-        """Where the sheets lie."""
+        """The folder of the sheets."""
         return self.project / FOLDER
 
-    def get(self, number: str) -> Artifact | None:
-        """Give a sheet, when it is there."""
-        return self.artifacts.get(number)
+    def get(self, number: str) -> Sheet | None:
+        """Return a sheet, when it is there."""
+        return self.sheets.get(number)
 
-    def need(self, number: str, why: str) -> Artifact:
-        """Give a sheet that something cannot do without.
+    def require(self, number: str, why: str) -> Sheet:
+        """Return a sheet that something cannot do without.
 
         Raises:
             WorkspaceRefused: E-SPEC-002, when it is not there.
         """
-        found = self.artifacts.get(number)
+        found = self.sheets.get(number)
         if found is None:
             raise WorkspaceRefused(
                 f"{FOLDER} has no sheet {number} ({SHEETS[number].title}).",
@@ -61,28 +61,28 @@ class Workspace:
         return found
 
     def component(self) -> str:
-        """Give the name of the system that is specified; "" when nobody said."""
-        return next((each.said("component") for each in self.artifacts.values()), "")
+        """Return the name of the system that is specified; "" when nobody said."""
+        return next((each.text("component") for each in self.sheets.values()), "")
 
     def situation(self) -> Situation:
-        """Give what the requirements depend on, as far as it is said: the least tier where none is."""
+        """Return what the requirements depend on, as far as it is said: the least tier where none is."""
         scope, promise = self.get("00"), self.get("01")
-        said = (promise and promise.said("tier")) or (scope and scope.said("tier")) or Tier.XS
+        said = (promise and promise.text("tier")) or (scope and scope.text("tier")) or Tier.XS
         traits = {}
         for row in scope.rows("traits") if scope else []:
             if "name" in row and isinstance(row.get("here"), bool):
                 traits[Trait(str(row["name"]))] = row["here"] is True
-        return Situation(Tier(said), promise.said("class") if promise else "", traits)
+        return Situation(Tier(said), promise.text("class") if promise else "", traits)
 
-    def missing(self) -> tuple[str, ...]:
-        """Give the numbers of sheets that the tier needs and that are not there."""
-        return tuple(
-            number for number in required(self.situation()) if number not in self.artifacts
-        )
+    def missing(self, tier: Tier | None = None) -> tuple[str, ...]:
+        """Return the sheets that a tier needs and that are not there; the declared tier by default."""
+        now = self.situation()
+        there = Situation(tier or now.tier, now.determinism_class, now.traits)
+        return tuple(number for number in required(there) if number not in self.sheets)
 
 
 def find_workspace(start: Path) -> Path | None:
-    """Give the nearest folder, here or above, that has a workspace in it."""
+    """Return the nearest folder, here or above, that has a workspace in it."""
     start = start.resolve()
     for each in (start, *start.parents):
         if (each / FOLDER).is_dir():
@@ -106,9 +106,9 @@ def open_workspace(project: Path) -> Workspace:
             "Expected a specification there.",
             "Begin one: twice spec init",
         )
-    artifacts: dict[str, Artifact] = {}
+    sheets: dict[str, Sheet] = {}
     refused: list[SheetRefused] = []
-    for name in sheets_in(project):
+    for name in list_sheet_files(project):
         number = name[:2]
         if number not in SHEETS:
             raise WorkspaceRefused(
@@ -117,38 +117,38 @@ def open_workspace(project: Path) -> Workspace:
                 "Rename the file; a file without a number in front is left alone.",
                 path=name,
             )
-        if number in artifacts:
+        if number in sheets:
             raise WorkspaceRefused(
-                f"Sheet {number} is there twice: {artifacts[number].path} and {FOLDER}/{name}.",
+                f"Sheet {number} is there twice: {sheets[number].path} and {FOLDER}/{name}.",
                 "Expected one file for each number.",
                 "Remove one, or take the number from its name.",
                 path=name,
             )
         path = f"{FOLDER}/{name}"
         try:
-            text = decoded(_bytes_of(folder / name, path), path)
-            artifacts[number], faults = look_at(text, SHEETS[number], path)
+            text = decode(_bytes_of(folder / name, path), path)
+            sheets[number], faults = parse_sheet(text, SHEETS[number], path)
             refused += faults
         except SheetVersion:
             raise
         except SheetRefused as error:
             refused.append(error)
     if refused:
-        raise together(refused)
-    if not artifacts:
+        raise combine(refused)
+    if not sheets:
         raise WorkspaceRefused(
             f"{FOLDER} has no sheet in it.",
             "Expected files such as 00-scope-and-goals.md there.",
             "Take them from version control, or begin anew: twice spec init",
         )
-    workspace = Workspace(project, artifacts)
+    workspace = Workspace(project, sheets)
     _refuse_mixture(workspace)
     _refuse_circle(workspace)
     return workspace
 
 
-def sheets_in(project: Path) -> list[str]:
-    """Give the names of the files in a project's workspace that have a number; [] where there is none."""
+def list_sheet_files(project: Path) -> list[str]:
+    """Return the names of the files in a project's workspace that have a number; [] where there is none."""
     folder = project / FOLDER
     names = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
     return [name for name in names if _NAMED.fullmatch(name)]
@@ -171,15 +171,15 @@ def _bytes_of(place: Path, path: str) -> bytes:
 
 
 def _refuse_mixture(workspace: Workspace) -> None:
-    first: Artifact | None = None
-    for each in workspace.artifacts.values():
-        said = each.said("component")
+    first: Sheet | None = None
+    for each in workspace.sheets.values():
+        said = each.text("component")
         if not said:
             continue
-        if first is not None and first.said("component") != said:
+        if first is not None and first.text("component") != said:
             line = each.line_of("component")
             raise SpecForeign(
-                f"{each.path}:{line}: it specifies {said!r}, and {first.path} {first.said('component')!r}.",
+                f"{each.path}:{line}: it specifies {said!r}, and {first.path} {first.text('component')!r}.",
                 "Expected one component in one workspace.",
                 "Mend the name, or give the other component a folder of its own.",
                 path=each.path,
@@ -188,22 +188,17 @@ def _refuse_mixture(workspace: Workspace) -> None:
         first = first or each
 
 
-def rests_on(workspace: Workspace) -> Iterator[tuple[str, str]]:
-    """Give every edge: a sheet, and one that it rests on; the graph's own first."""
-    yield from EDGES
-    for each in workspace.artifacts.values():
-        for below in each.listed("depends_on"):
-            if (each.number, below) not in EDGES:
-                yield each.number, below
-
-
 def _refuse_circle(workspace: Workspace) -> None:
+    edges = [*EDGES]  # the table's own first: the way that is told begins with them
+    for each in workspace.sheets.values():
+        said = ((each.number, under) for under in each.strings("depends_on"))
+        edges += (edge for edge in said if edge not in EDGES)
     below: dict[str, list[str]] = {}
-    for above, under in rests_on(workspace):
+    for above, under in edges:
         below.setdefault(above, []).append(under)
-    for each in workspace.artifacts.values():
+    for each in workspace.sheets.values():
         line = each.line_of("depends_on")
-        for under in each.listed("depends_on"):
+        for under in each.strings("depends_on"):
             if under not in SHEETS:
                 raise WorkspaceRefused(
                     f"{each.path}:{line}: depends_on names {under!r}.",
@@ -212,7 +207,7 @@ def _refuse_circle(workspace: Workspace) -> None:
                     path=each.path,
                     line=line,
                 )
-            way = _way(below, under, each.number)
+            way = _find_way(below, under, each.number)
             if way:
                 raise WorkspaceRefused(
                     f"{each.path}:{line}: sheets rest on each other in a circle: "
@@ -224,8 +219,8 @@ def _refuse_circle(workspace: Workspace) -> None:
                 )
 
 
-def _way(below: Mapping[str, list[str]], start: str, goal: str) -> list[str]:
-    """Give a way down from one sheet to another; [] when there is none."""
+def _find_way(below: Mapping[str, list[str]], start: str, goal: str) -> list[str]:
+    """Return a way down from one sheet to another; [] when there is none."""
     open_ways, seen = [[start]], {start}
     while open_ways:
         way = open_ways.pop(0)
@@ -245,9 +240,69 @@ def save(before: Workspace, after: Workspace) -> tuple[str, ...]:
         OutputUnwritable: E-OUTPUT-002: a file cannot be written; those before it in order are.
     """
     changed = []
-    for number, sheet in after.artifacts.items():
+    for number, sheet in after.sheets.items():
         old = before.get(number)
         if old is None or old.source != sheet.source:
             write(after.project / sheet.path, sheet.source.encode())
             changed.append(sheet.path)
     return tuple(changed)
+
+
+@dataclass(frozen=True, slots=True)
+class TierRequirement:
+    """What a sheet says that belongs to another tier. A forced tier is never waived.
+
+    Args:
+        tier: the least tier that holds it, or for a cap the highest.
+        sheet: which sheet says so.
+        key: in which key.
+        why: one sentence.
+        caps: whether it is a cap.
+    """
+
+    tier: Tier
+    sheet: str
+    key: str
+    why: str
+    caps: bool = False
+
+
+def find_tier_requirements(workspace: Workspace) -> Iterator[TierRequirement]:
+    """Yield everything that forces or caps the tier, in the order of the sheets."""
+    promise = workspace.get("01")
+    if promise is not None:
+        if promise.text("scope") == "cross-host" or promise.text("axis") == "reproducibility":
+            yield TierRequirement(Tier.L, "01", "scope", "the promise reaches other machines")
+        if promise.get("closed_world") is False:
+            why = "an effect cannot be substituted"
+            yield TierRequirement(Tier.S, "01", "closed_world", why, caps=True)
+    for number, key, why in (
+        ("04", "ownership", "several processes keep state"),
+        ("05", "cross_process", "compare-points of several processes are joined"),
+    ):
+        sheet = workspace.get(number)
+        if sheet is not None and sheet.get(key) is not None and not sheet.is_memo:
+            yield TierRequirement(Tier.M, number, key, why)
+    concurrency = workspace.get("07")
+    if concurrency is not None and "processes" in concurrency.strings("model"):
+        yield TierRequirement(Tier.M, "07", "model", "several processes work together")
+    effects = workspace.get("10")
+    for row in effects.rows("inventory") if effects else []:
+        if row.get("substitutable") is False:
+            why = f"{row.get('what')} cannot be substituted"
+            yield TierRequirement(Tier.S, "10", "inventory", why, caps=True)
+    properties = workspace.get("12")
+    if properties is not None and properties.get("stateful") is True:
+        why = "sessions are tried in any order"
+        yield TierRequirement(Tier.XL, "12", "stateful", why)
+
+
+def find_forced_tier(workspace: Workspace) -> Tier:
+    """Return the least tier that holds what the sheets say; the declared one where nothing forces more."""
+    forced = [each.tier for each in find_tier_requirements(workspace) if not each.caps]
+    return max([workspace.situation().tier, *forced])
+
+
+def find_cap(workspace: Workspace) -> TierRequirement | None:
+    """Return what caps the tier; None where nothing does."""
+    return next((each for each in find_tier_requirements(workspace) if each.caps), None)

@@ -36,8 +36,8 @@ from twice.specifying.cost.result import (
     write_evidence,
 )
 from twice.specifying.cost.rules import NOT_SWITCHED, RULES, CostRule, RunVariant, choose_rules
-from twice.specifying.filling.filling import filled
-from twice.specifying.sheets import SHEETS
+from twice.specifying.fill import fill_sheets
+from twice.specifying.schema import SHEETS
 from twice.specifying.workspace import open_workspace
 
 BY_NAME = {rule.name: rule for rule in RULES}
@@ -245,11 +245,11 @@ def test_figures_are_kept_in_one_file_and_sheet_13_is_filled_with_what_refers_to
 
     write_evidence(tmp_path, made_cost("hash seed", "snapshots"))
     document = json.loads((tmp_path / EVIDENCE).read_bytes())
-    sheet = filled(before, propose_costs(before)).workspace.need("13", "it was filled")
+    sheet = fill_sheets(before, propose_costs(before)).workspace.require("13", "it was filled")
 
-    assert open_workspace(tmp_path).artifacts == before.artifacts
+    assert open_workspace(tmp_path).sheets == before.sheets
     assert document == made_cost("hash seed", "snapshots").to_json()
-    assert sheet.said("measured") == EVIDENCE
+    assert sheet.text("measured") == EVIDENCE
     assert [row["rule"] for row in sheet.rows("rules")] == ["snapshots", "hash seed"]
     assert not [row for row in sheet.rows("rules") if "library" in row], "that is for people"
 

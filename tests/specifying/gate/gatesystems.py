@@ -18,15 +18,13 @@ from twice.recording.environment import measure_versions
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record
 from twice.specifying.changes import to_lock_entry
-from twice.specifying.draws import first_draws
-from twice.specifying.frontmatter import written
+from twice.specifying.front_matter import format_entry
 from twice.specifying.gate.evidence.context import EvidenceContext
 from twice.specifying.gate.runner import gather
 from twice.specifying.lock import Lock
-from twice.specifying.sheets import SHEETS
-from twice.specifying.sheets.snapshots import StateKind
-from twice.specifying.tiers import Trait
-from twice.specifying.vector import vector_digest
+from twice.specifying.record_traits import digest_vector, first_draws
+from twice.specifying.schema import SHEETS
+from twice.specifying.tiers import StateKind, Trait
 from twice.specifying.workspace import FOLDER, open_workspace
 from twice.surfaces.codefacts import read_code
 
@@ -420,7 +418,7 @@ def laid(project: Path, heads: Heads) -> None:
             "owner": "herd team",
         }
         said = {**common, **values}
-        head = "".join(written(key, value) for key, value in said.items())
+        head = "".join(format_entry(key, value) for key, value in said.items())
         (folder / sheet.file_name).write_text(
             f"---\n{head}---\n\n# {sheet.title}\n", encoding="utf-8"
         )
@@ -430,7 +428,7 @@ def locked(project: Path) -> None:
     """Lock every sheet as it is."""
     workspace = open_workspace(project)
     lock = Lock()
-    for number, sheet in workspace.artifacts.items():
+    for number, sheet in workspace.sheets.items():
         if number != "99":
             lock = lock.with_sheet(number, to_lock_entry(sheet))
     (project / FOLDER / "spec.lock").write_text(lock.text(), encoding="utf-8")
@@ -449,7 +447,7 @@ def recorded(project: Path, *, path: str = VECTOR, seed: int = SEED, **policies:
         cadence=parse_cadence("every=3"),
         **policies,
     ) as found:
-        return vector_digest(found)
+        return digest_vector(found)
 
 
 def costs(project: Path) -> dict[str, Any]:

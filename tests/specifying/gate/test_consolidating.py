@@ -9,7 +9,7 @@ from gatefacts import good_heads
 from gatesystems import Heads, laid, locked
 
 from twice.errors import BumpRefused
-from twice.specifying.consolidating import refuse_unmoved
+from twice.specifying.consolidate import refuse_unmoved
 from twice.specifying.lock import Lock, read_lock
 from twice.specifying.workspace import FOLDER, Workspace, open_workspace
 
@@ -25,7 +25,7 @@ def workspace(project: Path, version: str = "0.1.0", heads: Heads | None = None)
 
 def citing(made: Workspace, status: str, digest: str = "") -> Heads:
     """Heads in which sheet 99 cites sheet 04 as it is, or another digest."""
-    sheet = made.artifacts["04"]
+    sheet = made.sheets["04"]
     heads = good_heads("M")
     row = {"id": "04", "version": sheet.version, "digest": digest or str(sheet.digest())}
     heads["99"].update(status=status, sheets=[row])
@@ -61,4 +61,4 @@ def test_what_did_not_change_or_moved_is_consolidated(tmp_path: Path) -> None:
     moved = workspace(tmp_path, heads=heads)
     refuse_unmoved(moved, Lock())
 
-    assert moved.artifacts["99"].rows("sheets")[0]["version"] == "0.0.9"
+    assert moved.sheets["99"].rows("sheets")[0]["version"] == "0.0.9"

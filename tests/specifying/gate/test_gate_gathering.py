@@ -23,16 +23,10 @@ from twice.specifying.gate.evidence.costs import Costs
 from twice.specifying.gate.evidence.files import AuditReference
 from twice.specifying.gate.evidence.runs import uses_numpy
 from twice.specifying.gate.model import CheckOutcome
-from twice.specifying.gate.plan import (
-    GatePlan,
-    find_algorithm,
-    plan_gate,
-    predicate_of,
-    read_field,
-)
+from twice.specifying.gate.plan import GatePlan, find_algorithm, plan_gate, predicate_of, read_field
 from twice.specifying.gate.runner import gather, run_gate
 from twice.specifying.scaffold.reader import SheetReader, record_arguments
-from twice.specifying.sheets import SHEETS
+from twice.specifying.schema import SHEETS
 from twice.specifying.workspace import open_workspace
 from twice.surfaces.cli.record import arrange
 from twice.surfaces.cli.record import predicate_of as predicate_that_is_recorded
@@ -131,7 +125,7 @@ def test_every_class_becomes_the_predicate_that_is_executed(
     heads["01"].update(values)
     laid(tmp_path, heads)
 
-    predicate = predicate_of(open_workspace(tmp_path).artifacts["01"])
+    predicate = predicate_of(open_workspace(tmp_path).sheets["01"])
 
     assert words in predicate.sentence()
     assert Predicate.from_json(predicate.to_json()) == predicate
@@ -150,7 +144,7 @@ def test_the_tolerance_of_sheet_01_is_the_one_that_its_runs_are_recorded_with(
     arrange(parser)
 
     assert predicate_that_is_recorded(parser.parse_args(stated[1:])) == predicate_of(
-        workspace.artifacts["01"]
+        workspace.sheets["01"]
     )
 
 
@@ -167,7 +161,7 @@ def test_a_tolerance_that_makes_no_sense_makes_no_class(
     laid(tmp_path, heads)
 
     with pytest.raises(ClassRefused):
-        predicate_of(open_workspace(tmp_path).artifacts["01"])
+        predicate_of(open_workspace(tmp_path).sheets["01"])
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": "twice.cost/2"}', "\x00"])

@@ -250,7 +250,7 @@ def test_a_waiver_that_ended_makes_the_report_stale(kept: Kept, tmp_path: Path) 
     project = kept.system("M", (), tmp_path / "herd")
     project.heads["13"]["budget_percent"] = 5
     project.rewritten()
-    digest = str(open_workspace(project.project).artifacts["13"].digest())
+    digest = str(open_workspace(project.project).sheets["13"].digest())
     project.heads["13"]["waivers"] = [
         {"check": 17, "owner": "herd team", "reason": "argued about", "permits": "a slower run",
          "reactivate": "later", "until": "2026-06-30", "digest": digest}

@@ -32,7 +32,7 @@ def waived(project: Path, sheet: str = "13", digest: str = "", **other: Any) -> 
     heads = good_heads("M")
     heads["13"]["budget_percent"] = 5
     laid(project, heads)
-    now = str(open_workspace(project).artifacts[sheet].digest())
+    now = str(open_workspace(project).sheets[sheet].digest())
     heads[sheet]["waivers"] = [{**WAIVER, "digest": digest or now, **other}]
     return heads
 
@@ -91,7 +91,7 @@ def test_sheets_and_versions_cannot_be_waived(tmp_path: Path, number: int, sheet
     heads["05"]["owner"] = "?"
     heads["99"]["rule"] = "?"
     laid(tmp_path, heads)
-    now = str(open_workspace(tmp_path).artifacts[sheet].digest())
+    now = str(open_workspace(tmp_path).sheets[sheet].digest())
     heads[sheet]["waivers"] = [{**WAIVER, "check": number, "digest": now}]
 
     found = judged(tmp_path, heads, number)
@@ -104,7 +104,7 @@ def test_the_tier_cannot_be_waived(tmp_path: Path) -> None:
     heads = good_heads("M")
     heads["01"]["closed_world"] = False
     laid(tmp_path, heads)
-    now = str(open_workspace(tmp_path).artifacts["10"].digest())
+    now = str(open_workspace(tmp_path).sheets["10"].digest())
     heads["10"]["waivers"] = [{**WAIVER, "check": 14, "digest": now}]
 
     found = judged(tmp_path, heads, 14)

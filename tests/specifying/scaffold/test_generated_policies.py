@@ -12,7 +12,7 @@ import twice
 from small_system import build
 from twice.errors import UsageError
 from twice.recording.environment import measure_versions
-from twice.specifying.filling.from_environment import from_environment
+from twice.specifying.fill import propose_from_environment
 from twice.specifying.scaffold.lock import Layer
 from twice.specifying.scaffold.plan import apply_plan, make_plan
 from twice.specifying.workspace import open_workspace
@@ -51,7 +51,7 @@ def test_a_pin_of_nothing_known_is_an_error(tmp_path: Path) -> None:
 
 
 def test_filling_proposes_each_pin_that_the_gate_asks_for(tmp_path: Path) -> None:
-    proposals = from_environment(open_workspace(build(tmp_path)))
+    proposals = propose_from_environment(open_workspace(build(tmp_path)))
     (rows,) = (each.value for each in proposals if (each.sheet, each.key) == ("08", "pins"))
 
     assert isinstance(rows, list)

@@ -14,7 +14,7 @@ import pytest
 
 import twice
 from small_system import build, lay_sheets, python, sheets, tree
-from twice.specifying.frontmatter import Value
+from twice.specifying.front_matter import Value
 from twice.specifying.scaffold.lock import Layer
 from twice.specifying.scaffold.plan import apply_plan, make_plan
 

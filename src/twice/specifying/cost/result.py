@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from twice.specifying.cost.rules import CostRule, Unmeasured
-from twice.specifying.filling.proposal import Proposal
-from twice.specifying.frontmatter import Row
-from twice.specifying.kinds import UNKNOWN
+from twice.specifying.fill import Proposal
+from twice.specifying.front_matter import Row
+from twice.specifying.schema import SHEETS, UNKNOWN
 from twice.specifying.workspace import FOLDER, Workspace, open_workspace
 from twice.writing import make_folder, write
 
@@ -322,7 +322,7 @@ def write_evidence(project: Path, cost: Cost) -> None:
         WorkspaceRefused: E-SPEC-002: there is no sheet 13, or no workspace. SheetRefused: E-SPEC-001.
         OutputUnwritable: E-OUTPUT-002: nothing was changed.
     """
-    open_workspace(project).need(NUMBER, "it is what names the file of costs")
+    open_workspace(project).require(NUMBER, "it is what names the file of costs")
     evidence = project / EVIDENCE
     make_folder(evidence.parent)
     write(evidence, (json.dumps(cost.to_json(), indent=2, ensure_ascii=False) + "\n").encode())
@@ -335,10 +335,9 @@ def propose_costs(workspace: Workspace) -> Iterator[Proposal]:
         rules = [str(each["rule"]) for each in document["rules"]]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return
-    sheet = workspace.get(NUMBER)
-    item = None if sheet is None else sheet.sheet.item("rules")
-    columns = () if item is None else getattr(item.kind, "columns", ())
-    people = [each.name for each in columns if each.name != "rule"]
+    item = SHEETS[NUMBER].item("rules")
+    assert item is not None, "sheet 13 lists the rules"
+    people = [each.name for each in item.type.columns if each.name != "rule"]
     value: list[Row] = [{"rule": name, **dict.fromkeys(people, UNKNOWN)} for name in rules]
     yield Proposal(NUMBER, "measured", EVIDENCE, "written by twice cost")
     if value:

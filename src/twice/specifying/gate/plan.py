@@ -35,7 +35,7 @@ from twice.recording.cadence import (
     parse_strategy,
 )
 from twice.recording.surroundings import THREAD_CAPS
-from twice.specifying.artifact import Artifact
+from twice.specifying.sheet import Sheet
 from twice.specifying.tiers import Tier, Trait
 from twice.specifying.workspace import Workspace
 
@@ -119,7 +119,7 @@ class SheetReader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def sheet(self, number: str) -> Artifact | None:
+    def sheet(self, number: str) -> Sheet | None:
         """Return a sheet, when it is there."""
         return self._workspace.get(number)
 
@@ -131,12 +131,12 @@ class SheetReader:
     def text(self, number: str, key: str) -> str:
         """Return the text of a key."""
         sheet = self.sheet(number)
-        return sheet.said(key) if sheet else ""
+        return sheet.text(key) if sheet else ""
 
     def items(self, number: str, key: str) -> list[str]:
         """Return a list of texts."""
         sheet = self.sheet(number)
-        return sheet.listed(key) if sheet else []
+        return sheet.strings(key) if sheet else []
 
     def rows(self, number: str, key: str) -> list[dict[str, object]]:
         """Return the rows of a table."""
@@ -176,7 +176,7 @@ def plan_gate(workspace: Workspace) -> GatePlan:
         database=spec.text("12", "database"),
         measured=spec.text("13", "measured"),
         reference=spec.text("04", "audit_encoding"),
-        snapshot_text=snapshots.text if snapshots else "",
+        snapshot_text=snapshots.body if snapshots else "",
         varied=tuple(_list_varied(workspace, spec)),
         vectors=tuple(spec.column("11", "vectors", "value")),
         libraries=tuple(spec.column("11", "pins", "library")),
@@ -221,7 +221,7 @@ def _find_planted(spec: SheetReader) -> tuple[str, str, int] | None:
     return None
 
 
-def _read_predicate(promise: Artifact | None) -> Predicate:
+def _read_predicate(promise: Sheet | None) -> Predicate:
     """Return the predicate, or the strictest one where none can be made: check 2 tells of that."""
     try:
         return Predicate() if promise is None else predicate_of(promise)
@@ -229,13 +229,13 @@ def _read_predicate(promise: Artifact | None) -> Predicate:
         return Predicate()
 
 
-def predicate_of(promise: Artifact) -> Predicate:
+def predicate_of(promise: Sheet) -> Predicate:
     """Return the predicate of sheet 01: what cannot be executed is no class, whatever its sentence says.
 
     Raises:
         ClassRefused: E-CLASS-001, when what it says makes no class.
     """
-    kind = parse_class(promise.said("class"))
+    kind = parse_class(promise.text("class"))
     own = {
         str(row["name"]): parse_class(str(row["class"]))
         for row in promise.rows("subsystems")
@@ -243,25 +243,25 @@ def predicate_of(promise: Artifact) -> Predicate:
     }
     sample = _read_sample(promise) if kind is DeterminismClass.STATISTICAL else None
     decisions: Tolerance = Exact()
-    measure, within = promise.said("measure") or "exact", promise.said("epsilon")
+    measure, within = promise.text("measure") or "exact", promise.text("epsilon")
     # Sheet 08 wants an epsilon beside an exact class as well: 0.
     if kind is DeterminismClass.LOGICAL and measure != "exact":
         decisions = tolerance_of(measure, float(within) if within else None)
-    return Predicate(kind, parse_scope(promise.said("scope")), own, decisions, sample)
+    return Predicate(kind, parse_scope(promise.text("scope")), own, decisions, sample)
 
 
-def _read_sample(promise: Artifact) -> Summary:
+def _read_sample(promise: Sheet) -> Summary:
     seeds = promise.get("seeds")
-    if not promise.said("summary") or not isinstance(seeds, int):
+    if not promise.text("summary") or not isinstance(seeds, int):
         raise refuse_class(
             "statistical class", "It names a summary, and how many seeds a sample has."
         )
     return Summary(
-        promise.said("summary"),
-        SampleTest(promise.said("test") or "mean"),
-        float(promise.said("epsilon") or 0),
+        promise.text("summary"),
+        SampleTest(promise.text("test") or "mean"),
+        float(promise.text("epsilon") or 0),
         seeds,
-        float(promise.said("power") or "0.8"),
+        float(promise.text("power") or "0.8"),
     )
 
 

@@ -164,7 +164,7 @@ def run_gate(
     except TwiceError as error:
         raise _report_moved([FOLDER]) from error
     rests_on = digest_inputs(*saved, plan, sorted(seen))
-    sheets = {each.path for each in (*workspace.artifacts.values(), *saved[0].artifacts.values())}
+    sheets = {each.path for each in (*workspace.sheets.values(), *saved[0].sheets.values())}
     fixed = {*sheets, f"{FOLDER}/{NAME}", plan.vector, plan.measured}
     judged = [each for each in {*before, *sheets} if each.endswith(CODE) or each in fixed]
     moved = sorted(each for each in judged if rests_on.get(each) != before.get(each))

@@ -23,12 +23,12 @@ import rfc8785
 
 from twice.errors import SheetRefused
 from twice.foundation.digests import digest_bytes
-from twice.specifying.artifact import Artifact
 from twice.specifying.gate.evidence.suite import list_pytest_files
 from twice.specifying.gate.plan import GatePlan
 from twice.specifying.lock import NAME as LOCK
 from twice.specifying.lock import Lock
 from twice.specifying.scaffold.lock import measure_drift
+from twice.specifying.sheet import Sheet
 from twice.specifying.workspace import FOLDER, Workspace
 
 _WHOLE: Final = "99"
@@ -56,7 +56,7 @@ def digest_inputs(
         plan: what is run.
         seen: paths from the project on that only running tells of; those of a report that is held against today.
     """
-    found = {each.path: _digest_sheet(each) for each in workspace.artifacts.values()}
+    found = {each.path: _digest_sheet(each) for each in workspace.sheets.values()}
     sheets = {number: each for number, each in lock.sheets.items() if number != _WHOLE}
     found[f"{FOLDER}/{LOCK}"] = str(digest_bytes(replace(lock, sheets=sheets).text().encode()))
     found |= _describe_laid(workspace)
@@ -76,18 +76,18 @@ def _describe_laid(workspace: Workspace) -> dict[str, str]:
     }
 
 
-def _digest_sheet(sheet: Artifact) -> str:
+def _digest_sheet(sheet: Sheet) -> str:
     waivers = [dict(row) for row in sheet.rows("waivers")]
     if sheet.number == _WHOLE:
         said: dict[str, object] = {key: sheet.get(key) for key in _OF_WHOLE}
     else:
-        own = [item.key for item in sheet.sheet.items]
+        own = [item.key for item in sheet.schema.items]
         said = {
             "digest": str(sheet.digest()),
             # What decides nothing is evidence that the gate read: figures, digests of records.
             "values": {key: sheet.get(key) for key in own if key in sheet.head.entries},
             "version": sheet.version,
-            "status": sheet.said("status"),
+            "status": sheet.text("status"),
         }
     return str(digest_bytes(rfc8785.dumps(cast("Any", {**said, "waivers": waivers}))))
 
@@ -150,8 +150,8 @@ def refuse_outside(workspace: Workspace) -> None:
         sheet = workspace.get(number)
         if sheet is None:
             continue
-        line, one = sheet.line_of(key), sheet.said(key)
-        for named in sheet.listed(key) or ([one] if one else []):
+        line, one = sheet.line_of(key), sheet.text(key)
+        for named in sheet.strings(key) or ([one] if one else []):
             link = "" if named.startswith(("/", "..")) else ", by a link,"
             lies = (
                 f"{key} names {named.partition('::')[0]}, which lies{link} outside of the project"
@@ -159,7 +159,7 @@ def refuse_outside(workspace: Workspace) -> None:
             remedy = "Put it into the project, and name it from the project's folder."
             top = named.partition("::")[0]
             refuse(top, f"{sheet.path}:{line}: {lies}.", remedy, sheet.path, line, key)
-    for each in workspace.artifacts.values():
+    for each in workspace.sheets.values():
         lies = f"{each.path}:1: the sheet lies, by a link, outside of the project."
         refuse(each.path, lies, "Put the file itself there.", each.path, 1)
     lies = f"{_EVIDENCE} is a link that leads out of the project."

@@ -32,7 +32,7 @@ class Waiver:
 
     def find_refusal(self, check: Check, facts: GateFacts, *, firm: bool) -> str:
         """Return why it does not hold; "" when it does."""
-        sheet = facts.workspace.artifacts[self.number]
+        sheet = facts.workspace.sheets[self.number]
         missing = [name for name in (*_SAID, "until") if not self.text(name)]
         if not check.is_waivable or firm:
             return f"check {check.id} cannot be waived here: what a tier asks for is there, or it is not"
@@ -50,7 +50,7 @@ class Waiver:
 def read_waivers(facts: GateFacts, check: int) -> list[Waiver]:
     """Return the waivers of a check, whichever sheet they stand in."""
     found = []
-    for number, sheet in facts.workspace.artifacts.items():
+    for number, sheet in facts.workspace.sheets.items():
         entry = sheet.head.entries.get("waivers")
         for at, row in enumerate(sheet.rows("waivers")):
             if row.get("check") == check:

@@ -123,7 +123,7 @@ def make_plan(
     asked -= {Layer.BASE, *blocked}
     ready, left_out = check_layers(workspace, [each for each in Layer if each in asked])
     ready = ready if len(ready) > 1 else ()  # The base alone connects nothing.
-    sources = workspace.need("00", "it says where the code is").listed("sources")
+    sources = workspace.require("00", "it says where the code is").strings("sources")
     package = package or lock.package or choose_package(project, sources)
     places = find_places(project, package, commands or lock.commands)
     made = [each.generate(workspace, places) for each in SOURCES if each.layer in ready]

@@ -15,7 +15,7 @@ import rfc8785
 
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.recording.surroundings import THREAD_CAPS
-from twice.specifying.artifact import Artifact
+from twice.specifying.sheet import Sheet
 from twice.specifying.workspace import Workspace
 
 VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -52,7 +52,7 @@ class SheetReader:
         """Return the texts of a list."""
         self.value(sheet, key)
         found = self._workspace.get(sheet)
-        return tuple(found.listed(key)) if found else ()
+        return tuple(found.strings(key)) if found else ()
 
     def rows(self, sheet: str, key: str) -> tuple[dict[str, Any], ...]:
         """Return the maps of a list."""
@@ -73,7 +73,7 @@ class SheetReader:
         return dict(sorted(self._read.items()))
 
 
-def digest_fact(artifact: Artifact | None, key: str) -> str:
+def digest_fact(artifact: Sheet | None, key: str) -> str:
     """Return the digest of what a sheet says of a key; "" if it says nothing."""
     value = None if artifact is None else artifact.get(key)
     return "" if value is None else str(digest_bytes(rfc8785.dumps(cast("Any", value))))

@@ -15,7 +15,7 @@ from twice.errors import ClassRefused, SpecIncomplete
 from twice.recording.cadence import parse_cadence
 from twice.specifying.scaffold.lock import Layer
 from twice.specifying.scaffold.source import join_words
-from twice.specifying.sheets import SHEETS
+from twice.specifying.schema import SHEETS
 from twice.specifying.tiers import required
 from twice.specifying.workspace import FOLDER, Workspace
 
@@ -109,6 +109,6 @@ def _find_gaps(workspace: Workspace, layer: Layer, sheets: Iterable[str]) -> Ite
             at = f"{state.path}:{state.line_of('components')}"
             yield f"{at}: components is absent (what is tracked, by name)"
         try:
-            parse_cadence(state.said("cadence") or "tick")
+            parse_cadence(state.text("cadence") or "tick")
         except ClassRefused as error:
             yield f"{state.path}:{state.line_of('cadence')}: cadence: {error.expected}"

@@ -138,7 +138,7 @@ def _workspace(options: argparse.Namespace) -> Workspace | None:
         )
     workspace = open_workspace(project_of(options))
     if options.write:
-        workspace.need(NUMBER, "it is what names the file of costs")
+        workspace.require(NUMBER, "it is what names the file of costs")
     return workspace
 
 
@@ -171,9 +171,9 @@ def _record(options: argparse.Namespace, workspace: Workspace | None) -> str | N
     if options.program is not None:
         return str(options.program) if is_record(options.program) else None
     promise = None if workspace is None else workspace.get("01")
-    if workspace is None or promise is None or not promise.said("vector"):
+    if workspace is None or promise is None or not promise.text("vector"):
         return None
-    return str(workspace.project / promise.said("vector"))
+    return str(workspace.project / promise.text("vector"))
 
 
 def _refuse_options_of_runs(options: argparse.Namespace, record: str) -> None:

@@ -110,8 +110,8 @@ def _review(project: Path) -> Blockers:
     from twice.foundation.severity import Severity
     from twice.surfaces.cli.auditing import gathered
 
-    scope, here = open_workspace(project).need("00", "it says where the code is"), Path.cwd()
-    paths = [project / each for each in scope.listed("sources")]
+    scope, here = open_workspace(project).require("00", "it says where the code is"), Path.cwd()
+    paths = [project / each for each in scope.strings("sources")]
     paths = [each.relative_to(here) if each.is_relative_to(here) else each for each in paths]
     options = argparse.Namespace(
         paths=paths, kind=None, scope=None, tier=None, exclude=[], config=None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from twice.specifying.artifact import Artifact
 from twice.specifying.gate.model import (
     GateFacts,
     Observed,
@@ -15,6 +14,7 @@ from twice.specifying.gate.model import (
     require,
     shorten,
 )
+from twice.specifying.sheet import Sheet
 
 _CROSSES_AS: Final = frozenset({"effect", "input"})
 
@@ -35,18 +35,18 @@ def check_cost_record(facts: GateFacts) -> Iterator[str]:
         yield f"{where}: measured on other code: {shorten(costs.changed)} differ since"
     budget, total = sheet.get("budget_percent"), costs.total_percent
     if total is None:
-        yield f"{where}: {sheet.said('measured')} holds no total"
+        yield f"{where}: {sheet.text('measured')} holds no total"
     elif costs.result == "breach" and costs.budget_percent in {None, budget}:
-        yield f"{where}: twice cost found the budget broken: {sheet.said('breach')}"
+        yield f"{where}: twice cost found the budget broken: {sheet.text('breach')}"
     elif isinstance(budget, int) and total > budget:
-        agreed = f"{budget} % was agreed: {sheet.said('breach')}"
+        agreed = f"{budget} % was agreed: {sheet.text('breach')}"
         yield f"{spec.line('13', 'budget_percent')}: a recorded run is {total:g} % slower, and {agreed}"
     count = sum("performance" in figures for figures in costs.rules.values())
-    yield Observed(f"{count} rules measured in {sheet.said('measured')}")
+    yield Observed(f"{count} rules measured in {sheet.text('measured')}")
     yield Observed(f"how much slower a recorded run may be, as agreed: {budget} %")
 
 
-def _check_boundary(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
+def _check_boundary(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     where = facts.spec.line("13", "boundary")
     for row in sheet.rows("boundary"):
         words = set(str(row.get("crosses_as", "")).lower().replace(":", " ").split())
@@ -55,10 +55,10 @@ def _check_boundary(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
             yield f"{where}: {row.get('what')} crosses as {said!r}; what crosses is an effect or an input"
 
 
-def _compare_program(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
+def _compare_program(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     """Hold what was measured against what is specified."""
     costs, trial = require(facts.costs), optional(facts.trial)
-    where, named = facts.spec.line("13", "measured"), sheet.said("measured")
+    where, named = facts.spec.line("13", "measured"), sheet.text("measured")
     program = facts.spec.text("00", "program")
     if program and costs.program != program:
         yield f"{where}: {named} is of {costs.program or 'no program'}, and 00 specifies {program}"
@@ -72,10 +72,10 @@ def _compare_program(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
         yield f"{where}: {named} does not say what became of the budget"
 
 
-def _compare_rules(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
+def _compare_rules(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     """Compare the rules that the sheet names with those of the measurement, which alone has figures."""
     costs, where = require(facts.costs), facts.spec.line("13", "rules")
-    excused = {each.partition(":")[0].strip() for each in sheet.listed("unmeasured")}
+    excused = {each.partition(":")[0].strip() for each in sheet.strings("unmeasured")}
     named = [str(row.get("rule")) for row in sheet.rows("rules")]
     for rule in named:
         if rule not in costs.rules and rule not in excused:

@@ -7,7 +7,6 @@ from typing import Final
 
 from twice.errors import ClassRefused, ConfigError
 from twice.recording.config import in_settings, parse_settings
-from twice.specifying.artifact import Artifact
 from twice.specifying.changes import compare_sheet
 from twice.specifying.gate.checks.runs import describe_failure
 from twice.specifying.gate.evidence.runs import KnownRun
@@ -24,9 +23,10 @@ from twice.specifying.gate.model import (
     shorten,
 )
 from twice.specifying.gate.plan import predicate_of
-from twice.specifying.promotion import forces
-from twice.specifying.sheets import SHEETS
+from twice.specifying.schema import SHEETS
+from twice.specifying.sheet import Sheet
 from twice.specifying.tiers import REQUIRED, Trait
+from twice.specifying.workspace import find_tier_requirements
 
 _WHOLE: Final = "99"  # made from the others once the gate has passed, not written by hand
 
@@ -46,7 +46,7 @@ def check_tier_coverage(facts: GateFacts) -> Iterator[str]:
         yield "the tier is not said in both 00 and 01"
     elif len(set(said)) > 1:
         yield f"{spec.line('01', 'tier')}: the tier is {said[1]}, and 00 says {said[0]}"
-    for force in forces(workspace):
+    for force in find_tier_requirements(workspace):
         # A sheet that is there beyond the tier is judged as it stands; only what it says can force more.
         if not force.caps and force.tier > facts.tier and force.key != "id":
             yield (
@@ -61,15 +61,15 @@ def check_tier_coverage(facts: GateFacts) -> Iterator[str]:
         for row in spec.rows("00", "traits"):
             if "why" not in row:
                 yield f"{where}: no reason is given for {row.get('name')}"
-    for number, sheet in workspace.artifacts.items():
+    for number, sheet in workspace.sheets.items():
         for gap in () if number == _WHOLE else sheet.gaps(facts.situation):
             of_scope = number == "00" and gap.key not in {"tier", "traits"}
             if of_scope or gap.key in COMMON_KEYS - {"version"}:  # check 9 asks for the version
                 yield f"{sheet.path}:{gap.line}: {gap.key} is {gap.why}: {gap.says}"
-    there = [number for number in workspace.artifacts if number != _WHOLE]
+    there = [number for number in workspace.sheets if number != _WHOLE]
     yield Observed(f"tier {facts.tier}; sheets {', '.join(there)}")
     for number, conditions in REQUIRED.items():
-        if number not in {*workspace.artifacts, *workspace.missing(), _WHOLE}:
+        if number not in {*workspace.sheets, *workspace.missing(), _WHOLE}:
             unmet = []
             for each in conditions:
                 why = f"it is asked for {each.words}"
@@ -96,16 +96,16 @@ def check_class_clarity(facts: GateFacts) -> Iterator[str]:
     except ValueError as error:
         yield f"{spec.line('01', 'class')}: {error}"
         return
-    sentence, said = predicate.sentence(), promise.said("predicate")
+    sentence, said = predicate.sentence(), promise.text("predicate")
     if _normalise(said) != _normalise(sentence):
         where = spec.line("01", "predicate")
         yield f"{where}: {said!r} is not what verification executes, which is: {sentence}"
     if promise.get("contested") is True:
         where = spec.line("01", "contested")
         yield f"{where}: people still disagree about the class; that comes first"
-    if promise.said("axis") != predicate.axis:
-        where, scope = spec.line("01", "axis"), promise.said("scope")
-        yield f"{where}: scope {scope} is about {predicate.axis}, not {promise.said('axis')}"
+    if promise.text("axis") != predicate.axis:
+        where, scope = spec.line("01", "axis"), promise.text("scope")
+        yield f"{where}: scope {scope} is about {predicate.axis}, not {promise.text('axis')}"
     yield Observed(sentence)
 
 
@@ -167,7 +167,7 @@ def check_hand_over(facts: GateFacts) -> Iterator[str]:
 def check_versioning(facts: GateFacts) -> Iterator[str]:
     """Does every change move a version as far as it has to, and is nothing owed, in sheets and scaffolded code?"""
     same = []
-    for number in sorted({*facts.workspace.artifacts, *facts.lock.sheets} - {_WHOLE}):
+    for number in sorted({*facts.workspace.sheets, *facts.lock.sheets} - {_WHOLE}):
         sheet = facts.spec.sheet(number)
         if sheet is not None and compare_sheet(facts.workspace, facts.lock, number).state == "same":
             same.append(f"{number} {sheet.version}")
@@ -241,7 +241,7 @@ def check_test_vector(facts: GateFacts) -> Iterator[str]:
         if gap.key in {"vector", "vector_digest"}:
             yield f"{promise.path}:{gap.line}: {gap.key} is {gap.why}: {gap.says}"
     vector = require(facts.vector)
-    where, path = spec.line("01", "vector"), promise.said("vector")
+    where, path = spec.line("01", "vector"), promise.text("vector")
     if vector.unreadable:
         yield f"{where}: {vector.unreadable}"
         return
@@ -262,11 +262,11 @@ def check_test_vector(facts: GateFacts) -> Iterator[str]:
     yield Observed(f"its compare-points end at {vector.digest}")
 
 
-def _compare_vector(facts: GateFacts, promise: Artifact, vector: KnownRun) -> Iterator[str]:
+def _compare_vector(facts: GateFacts, promise: Sheet, vector: KnownRun) -> Iterator[str]:
     spec, where = facts.spec, facts.spec.line("01", "vector")
     if not vector.ticks:
         yield f"{where}: it holds no tick, so it shows nothing"
-    digest = promise.said("vector_digest")
+    digest = promise.text("vector_digest")
     if vector.digest != digest:
         at = spec.line("01", "vector_digest")
         yield f"{at}: the vector ends at {vector.digest}, not at {digest}"

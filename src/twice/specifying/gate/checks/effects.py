@@ -9,7 +9,6 @@ from typing import Final
 from twice.foundation.properties import SEED_MATTERS, required_properties
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replayer.verdict import SEAL
-from twice.specifying.artifact import Artifact
 from twice.specifying.gate.checks.runs import describe_failure
 from twice.specifying.gate.model import (
     FirmFault,
@@ -24,6 +23,7 @@ from twice.specifying.gate.model import (
     shorten,
 )
 from twice.specifying.gate.plan import find_algorithm
+from twice.specifying.sheet import Sheet
 from twice.specifying.tiers import Tier, Trait, required
 
 _SOURCE_OF: Final = {
@@ -122,7 +122,7 @@ def _judge_cap(facts: GateFacts) -> Iterator[str]:
             yield f"{spec.line('13', 'boundary')}: {what} {unnamed}"
 
 
-def _judge_inventory(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
+def _judge_inventory(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     where = facts.spec.line("10", "inventory")
     listed: dict[str, set[str]] = {}
     for row in sheet.rows("inventory"):
@@ -134,10 +134,10 @@ def _judge_inventory(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
             yield f"{where}: the trial asked {name}, and no {source} is listed"
         elif name not in listed[source]:
             yield f"{where}: the trial asked {name}, and no row of {source} names it in what"
-    forbidden = set(sheet.listed("forbidden"))
+    forbidden = set(sheet.strings("forbidden"))
     for each in require(facts.code).asked:
         name = each.what.partition("(")[0]
-        if name in forbidden and is_within(each.path, sheet.listed("audit")):
+        if name in forbidden and is_within(each.path, sheet.strings("audit")):
             yield f"{each}: sheet 10 forbids {name}"
 
 
@@ -158,16 +158,16 @@ def check_encoding(facts: GateFacts) -> Iterator[str]:
         gaps = facts.find_gaps("11")
         yield from gaps
         if sheet is not None and is_complete(gaps):
-            where, hashing = spec.line("11", "hash"), sheet.said("hashing")
+            where, hashing = spec.line("11", "hash"), sheet.text("hashing")
             if algorithm is None:
-                yield f"{where}: {sheet.said('hash')!r} names no digest that twice has"
+                yield f"{where}: {sheet.text('hash')!r} names no digest that twice has"
             elif facts.tier >= Tier.XL and not algorithm.is_cryptographic:
                 collide = "can be made to collide, and tier XL asks for one that cannot"
                 yield f"{where}: {algorithm} {collide}"
             if hashing not in _EACH_TICK:
                 tree = "is no pattern for every tick; states are hashed as a tree"
                 yield f"{spec.line('11', 'hashing')}: {hashing!r} {tree}"
-            if "pickle" in sheet.said("rule").lower():
+            if "pickle" in sheet.text("rule").lower():
                 yield f"{spec.line('11', 'rule')}: pickle is no canonical form"
     encoded, code, trial = require(facts.encoded), require(facts.code), require(facts.trial)
     yield from (f"RFC 8785 comes out otherwise for {each}" for each in encoded.wrong)
@@ -208,7 +208,7 @@ def check_property_tests(facts: GateFacts) -> Iterator[str]:
     yield from gaps
     if sheet is None:
         return
-    declared, where = sheet.listed("properties"), spec.line("12", "properties")
+    declared, where = sheet.strings("properties"), spec.line("12", "properties")
     if is_complete(gaps):
         for name in _list_needed(facts):
             if name not in declared:
@@ -216,7 +216,7 @@ def check_property_tests(facts: GateFacts) -> Iterator[str]:
         if facts.tier >= Tier.XL and sheet.get("stateful") is not True:
             any_order = "tier XL asks for sessions that are tried in any order of operations"
             yield f"{spec.line('12', 'stateful')}: {any_order}"
-    suite, tests = require(facts.suite), ", ".join(sheet.listed("tests"))
+    suite, tests = require(facts.suite), ", ".join(sheet.strings("tests"))
     yield from (f"{each} failed" for each in suite.failed)
     if not suite.passed and not suite.failed:
         yield f"pytest ran no test of {tests}: {suite.told}"

@@ -10,8 +10,6 @@ from twice.errors import ClassRefused, SnapshotCadence, TwiceError
 from twice.foundation.seeds import RULE, SHARED_BY_MODULES, Seed, derive, is_shared
 from twice.recording.cadence import parse_cadence, parse_granularity, require_dense
 from twice.replayer.verification import Verification
-from twice.specifying.artifact import Artifact
-from twice.specifying.draws import first_draws
 from twice.specifying.gate.model import (
     GateFacts,
     Observed,
@@ -23,8 +21,9 @@ from twice.specifying.gate.model import (
     require,
 )
 from twice.specifying.gate.plan import find_algorithm, read_field
-from twice.specifying.sheets.snapshots import StateKind
-from twice.specifying.tiers import Trait
+from twice.specifying.record_traits import first_draws
+from twice.specifying.sheet import Sheet
+from twice.specifying.tiers import StateKind, Trait
 
 _MOVED: Final[dict[bool | None, str]] = {
     True: "another seed gives another run",
@@ -181,7 +180,7 @@ def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
     if sheet is None:
         return
     # Whether snapshots are what a run goes on from.
-    keeps = sheet.said("cadence") != "none" and sheet.said("strategy") != "event-sourced"
+    keeps = sheet.text("cadence") != "none" and sheet.text("strategy") != "event-sourced"
     if is_complete(gaps) and not sheet.is_memo:
         yield from _judge_snapshots(facts, keeps=keeps)
     restored, trial = require(facts.restored), require(facts.trial)
@@ -203,7 +202,7 @@ def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
             agree = f"executed from the top, {trial.points} compare-points agree"
             yield Observed(f"no snapshot is kept: {agree}")
         else:
-            where = spec.line("04", "cadence" if sheet.said("cadence") == "none" else "strategy")
+            where = spec.line("04", "cadence" if sheet.text("cadence") == "none" else "strategy")
             gives = f"executing from the top gives {sealed.result}{describe_failure(sealed)}"
             yield f"{where}: no snapshot is kept, and {gives}"
         return
@@ -277,16 +276,16 @@ def check_divergence_localisation(facts: GateFacts) -> Iterator[str]:
     )
 
 
-def _judge_protocol(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
-    spec, steps = facts.spec, set(sheet.listed("procedure"))
+def _judge_protocol(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
+    spec, steps = facts.spec, set(sheet.strings("procedure"))
     where = spec.line("05", "procedure")
     if not steps & _FINDS_THE_POINT:
         yield f"{where}: no step finds the first compare-point that differs"
     if not steps & _FINDS_THE_OPERATION:
         yield f"{where}: no step leads from a compare-point to the operation"
-    if find_algorithm(sheet.said("hash")) is None:
+    if find_algorithm(sheet.text("hash")) is None:
         where = spec.line("05", "hash")
-        yield f"{where}: {sheet.said('hash')!r} names no digest that twice has"
+        yield f"{where}: {sheet.text('hash')!r} names no digest that twice has"
     trial, planted = optional(facts.trial), sheet.rows("planted")
     for row in planted:
         field, tick, where = str(row.get("field")), str(row.get("tick")), spec.line("05", "planted")
@@ -296,12 +295,12 @@ def _judge_protocol(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
         if trial is not None and str(row.get("component")) not in trial.components:
             yield f"{where}: there is no component {str(row.get('component'))!r}"
     columns = trial.columns if trial is not None else ()
-    for name in sheet.listed("projection") if columns else ():
+    for name in sheet.strings("projection") if columns else ():
         if name != "*" and name not in columns:
             has = f"the run has {', '.join(columns)}"
             yield f"{spec.line('05', 'projection')}: {name!r} is compared nowhere; {has}"
     try:
-        granularity = parse_granularity(sheet.said("granularity"))
+        granularity = parse_granularity(sheet.text("granularity"))
         cadence = parse_cadence(spec.text("04", "cadence") if spec.sheet("04") else "none")
         require_dense(granularity, cadence)
     except SnapshotCadence as error:

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from twice.diagnosis.vary.report import FactorResult
 from twice.foundation.determinism_class import Scope
-from twice.specifying.artifact import Artifact
 from twice.specifying.gate.evidence.context import ReportedFinding
 from twice.specifying.gate.evidence.runs import keeps_subnormals
 from twice.specifying.gate.model import (
@@ -27,7 +26,8 @@ from twice.specifying.gate.model import (
     require,
 )
 from twice.specifying.gate.plan import FIXED_ORDERS, INSTRUCTIONS, SCHEDULES, THREADS
-from twice.specifying.shown import at_once
+from twice.specifying.record_traits import count_concurrent
+from twice.specifying.sheet import Sheet
 from twice.specifying.tiers import Trait, required
 
 _VAGUE: Final = ("mostly", "usually", "should", "on n cores", "practically")
@@ -73,7 +73,7 @@ def _find_gaps(facts: GateFacts, number: str, trait: Trait) -> list[str]:
 def _explain_no_concurrency(facts: GateFacts) -> str:
     reason, trial = facts.explain_absence(Trait.CONCURRENCY), optional(facts.trial)
     lineages = None if trial is None else trial.ending.get("lineages")
-    if not reason or lineages is None or at_once(lineages):
+    if not reason or lineages is None or count_concurrent(lineages):
         return ""  # What no run shows cannot be said to be absent.
     return f"{reason}; and the trial started none"
 
@@ -102,7 +102,7 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
     if started is None:
         yield Undecided("the trial's record does not say what it started")
         return
-    seen = at_once(started)
+    seen = count_concurrent(started)
     counted = ", ".join(f"{count} {model}" for model, count in seen.items()) or "nothing"
     if facts.denies(Trait.CONCURRENCY):
         where = spec.line("00", "traits")
@@ -212,9 +212,9 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
     for count in sorted(threads - {wanted}):
         where = spec.line("08", "threads")
         yield f"{where}: {wanted} threads are stated, and BLAS has {count} in a run"
-    if (sheet.said("denormals") == "kept") != keeps:
+    if (sheet.text("denormals") == "kept") != keeps:
         is_so = f"are {'kept' if keeps else 'flushed'} in a run"
-        stated = f"subnormal numbers are stated as {sheet.said('denormals')}"
+        stated = f"subnormal numbers are stated as {sheet.text('denormals')}"
         yield f"{spec.line('08', 'denormals')}: {stated}, and {is_so}"
     yield from _judge_fusing(facts, sheet)
     yield from _judge_sums(facts, sheet, factors)
@@ -222,7 +222,7 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
         yield from _judge_other_hosts(facts, factors)
 
 
-def _judge_pins(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
+def _judge_pins(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     """Hold each pin against the versions in runs, and BLAS, NumPy and libm against the pins, where they are used."""
     fresh, trial = require(facts.policies), require(facts.trial)
     where = facts.spec.line("08", "pins")
@@ -240,7 +240,7 @@ def _judge_pins(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
                 break
 
 
-def _judge_fusing(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
+def _judge_fusing(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     """Hold "forbidden" against the instructions that numpy and BLAS chose."""
     trial = require(facts.trial)
     dispatch = trial.environment.dispatch.get("numpy", "").split()
@@ -248,7 +248,7 @@ def _judge_fusing(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
     fusing = [each for each in dispatch if each.startswith(_FUSING)]
     fusing += sorted(each for each in kernels if each and each not in _NOT_FUSING)
     used = f"{', '.join(fusing[:3])} {'fuse' if len(fusing) > 1 else 'fuses'}" if fusing else ""
-    if used and sheet.said("fma") == "forbidden":
+    if used and sheet.text("fma") == "forbidden":
         where = facts.spec.line("08", "fma")
         yield f"{where}: fusing is forbidden, and of numpy and BLAS in the trial {used}"
     else:
@@ -256,10 +256,10 @@ def _judge_fusing(facts: GateFacts, sheet: Artifact) -> Iterator[str]:
 
 
 def _judge_sums(
-    facts: GateFacts, sheet: Artifact, factors: Mapping[str, FactorResult]
+    facts: GateFacts, sheet: Sheet, factors: Mapping[str, FactorResult]
 ) -> Iterator[str]:
     """Hold an order of sums against a run with other threads."""
-    order, where = sheet.said("reductions"), facts.spec.line("08", "reductions")
+    order, where = sheet.text("reductions"), facts.spec.line("08", "reductions")
     if order not in FIXED_ORDERS:
         yield Observed("sums are taken in the order of the stated threads, which were read back")
         return
@@ -359,11 +359,11 @@ def check_gpu(facts: GateFacts) -> Iterator[str]:
             yield from _judge_cards(facts, sheet, gpu)
 
 
-def _read_knobs(sheet: Artifact) -> dict[str, str]:
+def _read_knobs(sheet: Sheet) -> dict[str, str]:
     return {str(row.get("name")): str(row.get("value")) for row in sheet.rows("knobs")}
 
 
-def _judge_switches(facts: GateFacts, sheet: Artifact, gpu: Mapping[str, Any]) -> Iterator[str]:
+def _judge_switches(facts: GateFacts, sheet: Sheet, gpu: Mapping[str, Any]) -> Iterator[str]:
     """Hold each stated switch against what was read back: a switch, a variable, or all switches that end in it."""
     where = facts.spec.line("09", "knobs")
     for name, value in _read_knobs(sheet).items():
@@ -381,9 +381,9 @@ def _judge_switches(facts: GateFacts, sheet: Artifact, gpu: Mapping[str, Any]) -
             yield Observed(f"{name} was {value}")
 
 
-def _judge_cards(facts: GateFacts, sheet: Artifact, gpu: Mapping[str, Any]) -> Iterator[str]:
+def _judge_cards(facts: GateFacts, sheet: Sheet, gpu: Mapping[str, Any]) -> Iterator[str]:
     """Hold the driver and the cards against those that the trial ran on."""
-    driver, cards, stated = str(gpu["driver"]), list(gpu["cards"]), sheet.said("driver")
+    driver, cards, stated = str(gpu["driver"]), list(gpu["cards"]), sheet.text("driver")
     where = facts.spec.line("09", "driver")
     fits = f"{driver}.".startswith(f"{stated}.")
     if not driver:
@@ -391,7 +391,7 @@ def _judge_cards(facts: GateFacts, sheet: Artifact, gpu: Mapping[str, Any]) -> I
     elif not fits:
         yield f"{where}: {stated} is stated, and the trial had {driver}"
     where = facts.spec.line("09", "sku")
-    other = sorted({each for each in cards if each.lower() not in sheet.said("sku").lower()})
+    other = sorted({each for each in cards if each.lower() not in sheet.text("sku").lower()})
     if not cards:
         yield Undecided(f"{where}: no library tells the cards' names")
     for each in other:

@@ -35,8 +35,7 @@ from twice.replayer.restore_test import chosen
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
 from twice.specifying.gate.evidence.context import EvidenceContext, MissingEvidence
-from twice.specifying.shown import holds_floats
-from twice.specifying.vector import vector_digest
+from twice.specifying.record_traits import digest_vector, find_floats
 
 _BY_NUMPY: Final = NUMERIC_LIBRARIES - {"mkl", "numpy"}
 """Libraries that count by numpy; the record names mkl in every run."""
@@ -167,7 +166,7 @@ def gather_trial(context: EvidenceContext) -> GateTrial:
             points=len(record.reader.points),
             columns=tuple(sorted(record.reader.points.columns())),
             snapshots=len(record.reader.snapshots),
-            floats=holds_floats(record),
+            floats=find_floats(record),
             numpy=uses_numpy(ending, [context.project / each for each in files]),
             files=files,
             read=tuple(_find_inside(context.project, _read_paths(record))),
@@ -288,7 +287,7 @@ def gather_vector(context: EvidenceContext) -> KnownRun:
             changed += _changed_here(record, context.project)
             allow = record.recorded_allow
             known = KnownRun(
-                digest=vector_digest(record),
+                digest=digest_vector(record),
                 program=str(record.setup.program),
                 ticks=record.ticks,
                 predicate=record.setup.predicate.sentence(),

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import argparse
 
-from twice.specifying.consolidating import CONSOLIDATION
-from twice.specifying.frontmatter import Value, values
-from twice.specifying.laying import Waiting, laid, waits, wants_memo
+from twice.specifying.consolidate import CONSOLIDATION
+from twice.specifying.create import add_sheet, find_blocker
+from twice.specifying.front_matter import Scalar, Value
+from twice.specifying.tiers import may_be_memo
 from twice.specifying.workspace import Workspace, save
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import (
@@ -43,37 +44,37 @@ def run(options: argparse.Namespace) -> int:
     wanted = [number_of(each) for each in options.sheets] or [
         each for each in before.missing() if each != CONSOLIDATION
     ]
-    workspace, waiting = before, []
+    workspace, waiting = before, dict[str, str]()
     for number in wanted:
-        if number in workspace.artifacts or number == CONSOLIDATION:
+        if number in workspace.sheets or number == CONSOLIDATION:
             continue
-        held = waits(workspace, number)
+        held = find_blocker(workspace, number)
         if held is not None:
-            waiting.append(held)
+            waiting[number] = held
             continue
-        memo = wants_memo(workspace, number) and not options.full
-        workspace = laid(workspace, number, _known(workspace), memo=memo)
+        memo = may_be_memo(number, workspace.situation().tier) and not options.full
+        workspace = add_sheet(workspace, number, _known(workspace), memo=memo)
     written = [shown(workspace, each) for each in save(before, workspace)]
     _report(options, workspace, written, waiting)
     return 1 if waiting else 0
 
 
 def _known(workspace: Workspace) -> dict[str, Value]:
-    owners = {each.said("owner") for each in workspace.artifacts.values()} - {""}
+    owners = {each.text("owner") for each in workspace.sheets.values()} - {""}
     known: dict[str, Value] = {"owner": owners.pop()} if len(owners) == 1 else {}
     scope = workspace.get("00")
-    sources = scope.listed("sources") if scope else []
-    return {**known, "audit": values(sources)} if sources else known
+    sources: list[Scalar] = [*(scope.strings("sources") if scope else [])]
+    return {**known, "audit": sources} if sources else known
 
 
 def _report(
-    options: argparse.Namespace, workspace: Workspace, written: list[str], waiting: list[Waiting]
+    options: argparse.Namespace, workspace: Workspace, written: list[str], waiting: dict[str, str]
 ) -> None:
     if options.json:
-        held = [{"sheet": each.number, "why": each.why} for each in waiting]
+        held = [{"sheet": number, "why": why} for number, why in waiting.items()]
         print_json({"format": FORMAT, "wrote": written, "waiting": held})
         return
     print("\n".join(f"wrote {path}" for path in written) or "wrote nothing")
-    for each in waiting:
-        print(f"{each.number} waits: {each.why}")
+    for number, why in waiting.items():
+        print(f"{number} waits: {why}")
     print_next(list(completing(workspace)) or ["twice spec status"])

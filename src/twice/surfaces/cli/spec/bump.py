@@ -23,17 +23,16 @@ import argparse
 from dataclasses import replace
 
 from twice.errors import UsageError, WorkspaceRefused
-from twice.specifying.changes import (
-    Step,
-    acknowledge,
-    bump_version,
-    compare_sheet,
-    to_lock_entry,
-)
-from twice.specifying.consolidating import CONSOLIDATION
+from twice.specifying.changes import Step, acknowledge, bump_version, compare_sheet, to_lock_entry
+from twice.specifying.consolidate import CONSOLIDATION
 from twice.specifying.lock import Lock
-from twice.specifying.promotion import cap, forced_tier, forces
-from twice.specifying.workspace import Workspace, save
+from twice.specifying.workspace import (
+    Workspace,
+    find_cap,
+    find_forced_tier,
+    find_tier_requirements,
+    save,
+)
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import (
     FORMAT,
@@ -85,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         return _leave_unchanged(options, workspace, lock, number)
     sheet, after, told = bump_version(workspace, lock, number, options.step)
     # The sheet first: a lock that is behind shows as a moved version, one that is ahead would lie.
-    save(workspace, replace(workspace, artifacts={**workspace.artifacts, number: sheet}))
+    save(workspace, replace(workspace, sheets={**workspace.sheets, number: sheet}))
     save_lock(workspace, lock, after)
     due = sorted({each.sheet for each in after.owed})
     if options.json:
@@ -104,22 +103,23 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _promote_tier(options: argparse.Namespace, before: Workspace) -> int:
-    declared, forced, capped = before.situation().tier, forced_tier(before), cap(before)
+    declared, forced, capped = before.situation().tier, find_forced_tier(before), find_cap(before)
     if capped is not None and forced > capped.tier:
         raise WorkspaceRefused(
             f"{capped.sheet}.{capped.key} caps the tier at {capped.tier}: {capped.why}.",
             f"Expected nothing that forces {forced}.",
             "Make the effect substitutable, or take back what forces the tier.",
         )
-    after, tier = dict(before.artifacts), max(declared, forced)
+    after, tier = dict(before.sheets), max(declared, forced)
     for number in ("00", "01"):
         if number in after and tier > declared:
             after[number] = after[number].with_value("tier", tier.value)
-    workspace = replace(before, artifacts=after)
+    workspace = replace(before, sheets=after)
     save(before, workspace)
     if options.json:
         because = [
-            {"sheet": each.sheet, "key": each.key, "why": each.why} for each in forces(before)
+            {"sheet": each.sheet, "key": each.key, "why": each.why}
+            for each in find_tier_requirements(before)
         ]
         print_json(
             {"format": FORMAT, "before": declared.value, "tier": tier.value, "forces": because}
@@ -149,7 +149,7 @@ def _leave_unchanged(
 def _lock_new(options: argparse.Namespace, workspace: Workspace, before: Lock) -> int:
     situation = workspace.situation()
     lock, done, held, moved = before, [], {}, {}
-    for number, sheet in workspace.artifacts.items():
+    for number, sheet in workspace.sheets.items():
         if number in lock.sheets:
             told = compare_sheet(workspace, before, number)
             if told.state != "same":

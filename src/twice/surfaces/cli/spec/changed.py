@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare and say."""
     workspace, lock = opened(options)
     numbers = [number_of(each) for each in options.sheets]
-    every = numbers or sorted({*workspace.artifacts, *lock.sheets})
+    every = numbers or sorted({*workspace.sheets, *lock.sheets})
     told = [compare_sheet(workspace, lock, number) for number in every]
     moved = [each for each in told if each.state != "same"]
     if options.json:

@@ -14,7 +14,7 @@ from typing import Final
 
 from twice.foundation.digests import digest_bytes
 from twice.specifying.changes import to_lock_entry
-from twice.specifying.consolidating import Passed, consolidated, names, refuse_unmoved
+from twice.specifying.consolidate import PassedGate, consolidate, is_settled, refuse_unmoved
 from twice.specifying.gate.report import GateResult
 from twice.specifying.gate.runner import read_report, report_path
 from twice.specifying.workspace import Workspace, save
@@ -43,15 +43,15 @@ def run(options: argparse.Namespace) -> int:
     workspace, lock = opened(options)
     refuse_unmoved(workspace, lock)
     passed, why = passed_gate(workspace)
-    sheet = consolidated(workspace, passed, findings_by_sheet(workspace))
-    after = replace(workspace, artifacts={**workspace.artifacts, "99": sheet})
+    sheet = consolidate(workspace, passed, findings_by_sheet(workspace))
+    after = replace(workspace, sheets={**workspace.sheets, "99": sheet})
     save(workspace, after)
     save_lock(workspace, lock, lock.with_sheet("99", to_lock_entry(sheet)))
     told = {
         "format": FORMAT,
         "path": shown(workspace, sheet.path),
         "version": sheet.version,
-        "status": sheet.said("status"),
+        "status": sheet.text("status"),
         "why": why,
     }
     if options.json:
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def passed_gate(workspace: Workspace) -> tuple[Passed | None, str]:
+def passed_gate(workspace: Workspace) -> tuple[PassedGate | None, str]:
     """Give the gate that passed on the sheets as they are, or why there is none."""
     path = report_path(workspace)
     if not path.is_file():
@@ -74,7 +74,9 @@ def passed_gate(workspace: Workspace) -> tuple[Passed | None, str]:
     if report.moved:
         return None, f"the last gate is stale ({', '.join(report.moved)} moved)"
     shown = path.relative_to(workspace.project).as_posix()
-    return Passed(shown, str(digest_bytes(path.read_bytes()))), "a gate has passed on these sheets"
+    return PassedGate(
+        shown, str(digest_bytes(path.read_bytes()))
+    ), "a gate has passed on these sheets"
 
 
 def after_passing(workspace: Workspace) -> list[str]:
@@ -82,4 +84,4 @@ def after_passing(workspace: Workspace) -> list[str]:
     passed, _ = passed_gate(workspace)
     if passed is None:
         return ["twice gate"]
-    return [] if names(workspace, passed) else ["twice spec consolidate"]
+    return [] if is_settled(workspace, passed) else ["twice spec consolidate"]

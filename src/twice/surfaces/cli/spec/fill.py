@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from twice.specifying.filling.filling import Filled
+from twice.specifying.fill import FillResult
 from twice.specifying.workspace import save
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened, print_next
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if done.unknown else 0
 
 
-def _report(options: argparse.Namespace, done: Filled) -> None:
+def _report(options: argparse.Namespace, done: FillResult) -> None:
     if options.json:
         print_json({
             "format": FORMAT,

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from twice.errors import OutputExists, UsageError
 from twice.foundation.determinism_class import Axis, DeterminismClass, Scope
-from twice.specifying.asking import Decision, Question, Way, decide, next_question, traits_of
-from twice.specifying.frontmatter import Value
+from twice.specifying.create import create_workspace
+from twice.specifying.front_matter import Value
 from twice.specifying.gate.runner import EVIDENCE
-from twice.specifying.laying import begun
+from twice.specifying.questionnaire import Advice, Question, Way, decide, find_traits, next_question
 from twice.specifying.tiers import Tier
-from twice.specifying.workspace import FOLDER, Workspace, open_workspace, save, sheets_in
+from twice.specifying.workspace import FOLDER, Workspace, list_sheet_files, open_workspace, save
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import FORMAT, add_project, print_next, shown
 from twice.surfaces.cli.spec.stepping import completing
@@ -75,11 +75,11 @@ def run(options: argparse.Namespace) -> int:
     if decision.way is not Way.SPECIFY:
         return _send_away(options, decision)
     tier = _tier(options, decision)
-    workspace = begun(
+    workspace = create_workspace(
         Workspace(project, {}),
         options.component,
         tier,
-        traits_of(answers),
+        find_traits(answers),
         _known(options, answers),
     )
     (project / FOLDER / EVIDENCE).mkdir(parents=True, exist_ok=True)
@@ -88,10 +88,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _refuse_existing(project: Path) -> None:
-    if sheets_in(project):
+    if list_sheet_files(project):
         there = open_workspace(project)
         raise OutputExists(
-            f"{project / FOLDER} has {len(there.artifacts)} sheets already.",
+            f"{project / FOLDER} has {len(there.sheets)} sheets already.",
             "Expected a project without a specification.",
             "Go on with it: twice spec status",
         )
@@ -146,7 +146,7 @@ def _unanswered(question: Question, answers: dict[Question, bool]) -> UsageError
     )
 
 
-def _say_no(options: argparse.Namespace, project: Path, decision: Decision) -> int:
+def _say_no(options: argparse.Namespace, project: Path, decision: Advice) -> int:
     because = options.because or " ".join(decision.reasons)
     text = (
         f"# {options.component}: no replay\n\n"
@@ -172,7 +172,7 @@ def _say_no(options: argparse.Namespace, project: Path, decision: Decision) -> i
     return 0
 
 
-def _send_away(options: argparse.Namespace, decision: Decision) -> int:
+def _send_away(options: argparse.Namespace, decision: Advice) -> int:
     sources = " ".join(options.source) or "SOURCES"
     steps = {
         Way.DIAGNOSE: ["twice diagnose A.twice B.twice"],
@@ -191,7 +191,7 @@ def _send_away(options: argparse.Namespace, decision: Decision) -> int:
     return 1
 
 
-def _tier(options: argparse.Namespace, decision: Decision) -> Tier:
+def _tier(options: argparse.Namespace, decision: Advice) -> Tier:
     if options.tier is None:
         return decision.tier
     wanted = Tier(options.tier)
@@ -201,7 +201,7 @@ def _tier(options: argparse.Namespace, decision: Decision) -> Tier:
             f"Expected {decision.tier} or more: {decision.reasons[-1]}",
             "Answer otherwise, or leave --tier out.",
         )
-    if wanted > Tier.S and decision.reasons[-1].startswith("Something outside"):
+    if wanted > Tier.S and decision.capped:
         raise UsageError(
             f"--tier {wanted} cannot be held.",
             f"Expected at most S. {decision.reasons[-1]}",
@@ -240,11 +240,11 @@ def _report(
     options: argparse.Namespace,
     workspace: Workspace,
     tier: Tier,
-    decision: Decision,
+    decision: Advice,
     written: tuple[str, ...],
 ) -> int:
     paths = [shown(workspace, each) for each in written]
-    contested = "02" not in workspace.artifacts
+    contested = "02" not in workspace.sheets
     settle = ["settle in 01 when two runs count as the same, then: twice spec add"]
     after = settle if contested else list(completing(workspace))
     if options.json:

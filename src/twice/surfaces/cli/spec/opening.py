@@ -11,7 +11,7 @@ from pathlib import Path
 
 from twice.errors import UsageError
 from twice.specifying.lock import NAME, Lock, read_lock
-from twice.specifying.sheets import SHEETS
+from twice.specifying.schema import SHEETS
 from twice.specifying.workspace import Workspace, find_workspace, open_workspace
 from twice.writing import write
 

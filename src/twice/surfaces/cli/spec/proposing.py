@@ -10,17 +10,21 @@ from pathlib import Path
 
 from twice.recording.runrecord import RunRecord
 from twice.specifying.cost.result import propose_costs
-from twice.specifying.filling.filling import Filled, filled
-from twice.specifying.filling.from_environment import from_environment
-from twice.specifying.filling.from_presence import against, from_presence
-from twice.specifying.filling.from_record import from_record
-from twice.specifying.filling.proposal import Proposal
-from twice.specifying.shown import traits_shown
+from twice.specifying.fill import (
+    FillResult,
+    Proposal,
+    fill_sheets,
+    list_denied,
+    propose_from_environment,
+    propose_from_record,
+    propose_traits,
+)
+from twice.specifying.record_traits import find_shown_traits
 from twice.specifying.workspace import Workspace
 from twice.surfaces.cli.spec.reading_code import from_code, traits_in_code
 
 
-def proposed(workspace: Workspace, record: Path | None = None) -> Filled:
+def proposed(workspace: Workspace, record: Path | None = None) -> FillResult:
     """Give a workspace with everything put in that can be read.
 
     Args:
@@ -31,16 +35,16 @@ def proposed(workspace: Workspace, record: Path | None = None) -> Filled:
         RecordCorrupt and others: E-RECORD, when the record cannot be read.
     """
     denied: list[str] = []
-    first = filled(workspace, _read(workspace, record or _vector(workspace), denied))
+    first = fill_sheets(workspace, _read(workspace, record or _vector(workspace), denied))
     # Draws and pins follow from what the record filled in.
-    second = filled(first.workspace, from_environment(first.workspace))
+    second = fill_sheets(first.workspace, propose_from_environment(first.workspace))
     put_in = (*first.put_in, *second.put_in)
-    return Filled(second.workspace, put_in, second.unknown, tuple(denied))
+    return FillResult(second.workspace, put_in, second.unknown, tuple(denied))
 
 
 def _vector(workspace: Workspace) -> Path | None:
     promise = workspace.get("01")
-    said = promise.said("vector") if promise else ""
+    said = promise.text("vector") if promise else ""
     named = workspace.project / said
     return named if said and named.is_file() else None
 
@@ -48,15 +52,15 @@ def _vector(workspace: Workspace) -> Path | None:
 def _read(workspace: Workspace, place: Path | None, denied: list[str]) -> Iterator[Proposal]:
     """Give what can be read, and note what is seen though 00 says that it is not there."""
     found = traits_in_code(workspace)
-    yield from from_presence(workspace, found, "read from the code")
-    denied += against(workspace, found)
+    yield from propose_traits(workspace, found, "read from the code")
+    denied += list_denied(workspace, found)
     if place is not None:
         named = _inside(workspace, place)
         with RunRecord.open(place) as record:
-            yield from from_record(record, named)
-            shown = dict(traits_shown(record))
-        yield from from_presence(workspace, shown, f"read from {named}")
-        denied += (f"{each}, in {named}" for each in against(workspace, shown))
+            yield from propose_from_record(record, named)
+            shown = dict(find_shown_traits(record))
+        yield from propose_traits(workspace, shown, f"read from {named}")
+        denied += (f"{each}, in {named}" for each in list_denied(workspace, shown))
     yield from from_code(workspace)
     yield from propose_costs(workspace)
 

@@ -12,8 +12,8 @@ import argparse
 import contextlib
 from collections.abc import Iterator
 
-from twice.specifying.filling.proposal import Proposal
-from twice.specifying.frontmatter import values
+from twice.specifying.fill import Proposal
+from twice.specifying.front_matter import Scalar
 from twice.specifying.tiers import Trait
 from twice.specifying.workspace import Workspace
 from twice.surfaces.cli.auditing import gathered
@@ -23,17 +23,15 @@ from twice.surfaces.codefacts import read_presence
 def from_code(workspace: Workspace) -> Iterator[Proposal]:
     """Give what can be read from the sources that 00 names."""
     scope = workspace.get("00")
-    sources = scope.listed("sources") if scope else []
-    if not sources:
-        return
-    for sheet in ("02", "10"):
-        yield Proposal(sheet, "audit", values(sources), "00.sources")
+    sources: list[Scalar] = [*(scope.strings("sources") if scope else [])]
+    for sheet in ("02", "10") if sources else ():
+        yield Proposal(sheet, "audit", sources, "00.sources")
 
 
 def traits_in_code(workspace: Workspace) -> dict[Trait, str]:
     """Give the traits of which the sources that 00 names show something, with a place of each."""
     scope = workspace.get("00")
-    sources = scope.listed("sources") if scope else []
+    sources = scope.strings("sources") if scope else []
     if not sources or not all((workspace.project / each).exists() for each in sources):
         return {}
     with contextlib.chdir(workspace.project):
@@ -43,7 +41,7 @@ def traits_in_code(workspace: Workspace) -> dict[Trait, str]:
 def findings_by_sheet(workspace: Workspace) -> dict[str, list[str]]:
     """Give, for each sheet, the rules that find something in the sources that it settles."""
     scope = workspace.get("00")
-    paths = [workspace.project / each for each in (scope.listed("sources") if scope else [])]
+    paths = [workspace.project / each for each in (scope.strings("sources") if scope else [])]
     if not paths or not all(path.exists() for path in paths):
         return {}
     asked = argparse.Namespace(

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import argparse
 
-from twice.specifying.artifact import Artifact
-from twice.specifying.schema import COMMON
-from twice.specifying.sheets import SHEETS
-from twice.specifying.templates import template
+from twice.specifying.create import render_template
+from twice.specifying.schema import COMMON, SHEETS
+from twice.specifying.sheet import Sheet
 from twice.specifying.tiers import Situation, Tier
 from twice.specifying.workspace import FOLDER, Workspace
 from twice.surfaces.cli.showing import add_json, print_json
@@ -40,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     """Print it."""
     number = number_of(options.sheet)
     if options.template:
-        text = template(SHEETS[number], "?", Situation(Tier.XL, "", {}), {}, every=True)
+        text = render_template(SHEETS[number], "?", Situation(Tier.XL, "", {}), {}, every=True)
         if options.json:
             print_json({"format": FORMAT, "sheet": number, "template": text})
         else:
@@ -49,12 +48,12 @@ def run(options: argparse.Namespace) -> int:
     workspace, _ = opened(options)
     if options.cite:
         return _cite(options, workspace, number)
-    sheet = workspace.need(number, "it is to be shown")
+    sheet = workspace.require(number, "it is to be shown")
     if options.json:
         values = {key: entry.value for key, entry in sheet.head.entries.items()}
         print_json({
             "format": FORMAT, "sheet": number, "path": sheet.path, "digest": str(sheet.digest()),
-            "values": values, "text": sheet.text,
+            "values": values, "text": sheet.body,
         })  # fmt: skip
     else:
         print(sheet.source, end="")
@@ -62,8 +61,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _cite(options: argparse.Namespace, workspace: Workspace, number: str) -> int:
-    workspace.need(number, "it is to be cited")
-    cited = [each for each in workspace.artifacts.values() if number in {"99", each.number}]
+    workspace.require(number, "it is to be cited")
+    cited = [each for each in workspace.sheets.values() if number in {"99", each.number}]
     rows = [each for sheet in cited for each in _anchors(workspace, sheet)]
     if options.json:
         print_json({"format": FORMAT, "citations": rows})
@@ -72,14 +71,14 @@ def _cite(options: argparse.Namespace, workspace: Workspace, number: str) -> int
     return 0
 
 
-def _anchors(workspace: Workspace, sheet: Artifact) -> list[dict[str, str]]:
+def _anchors(workspace: Workspace, sheet: Sheet) -> list[dict[str, str]]:
     """Give a sheet's citations: itself, and each of its keys, in 99 once it stands there."""
     digest, place = str(sheet.digest()), shown(workspace, sheet.path)
     whole = f"{sheet.number}@{sheet.version}"
     found = [
         {
             "cite": whole,
-            "markdown": f"[{sheet.number} {sheet.sheet.title} {sheet.version}]({place})",
+            "markdown": f"[{sheet.number} {sheet.schema.title} {sheet.version}]({place})",
             "digest": digest,
         }
     ]
@@ -89,7 +88,7 @@ def _anchors(workspace: Workspace, sheet: Artifact) -> list[dict[str, str]]:
         if key in common:
             continue
         anchor = f"{sheet.number}-{key.replace('_', '-')}"
-        inside = together is not None and f'id="{anchor}"' in together.text
+        inside = together is not None and f'id="{anchor}"' in together.body
         name = SHEETS["99"].file_name
         link = f"{shown(workspace, f'{FOLDER}/{name}')}#{anchor}" if inside else place
         found.append(

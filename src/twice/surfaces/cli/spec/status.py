@@ -13,12 +13,16 @@ import argparse
 from typing import Any
 
 from twice.specifying.changes import compare_sheet
-from twice.specifying.filling.filling import unknown
+from twice.specifying.fill import list_unknown
 from twice.specifying.lock import Lock
-from twice.specifying.promotion import cap, forced_tier, forces, needed_at
-from twice.specifying.sheets import SHEETS
+from twice.specifying.schema import SHEETS
 from twice.specifying.tiers import required
-from twice.specifying.workspace import Workspace
+from twice.specifying.workspace import (
+    Workspace,
+    find_cap,
+    find_forced_tier,
+    find_tier_requirements,
+)
 from twice.surfaces.cli.showing import add_json, aligned, print_json
 from twice.surfaces.cli.spec.consolidate import SETTLED, after_passing
 from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened, print_next
@@ -41,8 +45,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(told, every=options.open)
     settled = all(not each["open"] and each["state"] != "absent" for each in told["sheets"])
-    capped, declared = cap(workspace), workspace.situation().tier
-    holds = forced_tier(workspace) == declared and not (capped and declared > capped.tier)
+    capped, declared = find_cap(workspace), workspace.situation().tier
+    holds = find_forced_tier(workspace) == declared and not (capped and declared > capped.tier)
     return 0 if settled and holds and not lock.owed else 1
 
 
@@ -50,7 +54,7 @@ def _told(workspace: Workspace, lock: Lock) -> dict[str, Any]:
     situation = workspace.situation()
     needed = set(required(situation))
     open_keys: dict[str, list[dict[str, str]]] = {}
-    for number, key, says in unknown(workspace):
+    for number, key, says in list_unknown(workspace):
         open_keys.setdefault(number, []).append({"key": key, "says": says})
     sheets = []
     for number, sheet in SHEETS.items():
@@ -61,7 +65,7 @@ def _told(workspace: Workspace, lock: Lock) -> dict[str, Any]:
             "sheet": number,
             "title": sheet.title,
             "version": there.version if there else "",
-            "status": there.said("status") if there else "",
+            "status": there.text("status") if there else "",
             "required": number in needed,
             "state": compare_sheet(workspace, lock, number).state if there else "absent",
             "open": open_keys.get(number, []),
@@ -70,12 +74,12 @@ def _told(workspace: Workspace, lock: Lock) -> dict[str, Any]:
         "format": FORMAT,
         "component": workspace.component(),
         "tier": situation.tier.value,
-        "forced": forced_tier(workspace).value,
+        "forced": find_forced_tier(workspace).value,
         "forces": [
             {"tier": each.tier.value, "sheet": each.sheet, "key": each.key, "why": each.why, "caps": each.caps}
-            for each in forces(workspace)
+            for each in find_tier_requirements(workspace)
         ],
-        "missing": list(needed_at(workspace, forced_tier(workspace))),
+        "missing": list(workspace.missing(find_forced_tier(workspace))),
         "sheets": sheets,
         "owed": [{"sheet": each.sheet, "because": each.because, "row": each.row, "what": each.what} for each in lock.owed],
         "next": _next(workspace, sheets, lock),
@@ -85,7 +89,7 @@ def _told(workspace: Workspace, lock: Lock) -> dict[str, Any]:
 def _next(workspace: Workspace, sheets: list[dict[str, Any]], lock: Lock) -> list[str]:
     steps: list[str] = []
     absent = [each["sheet"] for each in sheets if each["state"] == "absent"]
-    if forced_tier(workspace) > workspace.situation().tier:
+    if find_forced_tier(workspace) > workspace.situation().tier:
         steps.append("twice spec bump --promote")
     steps += completing(workspace)
     if any(each["state"] == "changed" for each in sheets):

@@ -9,11 +9,11 @@ import shlex
 from collections.abc import Iterator
 
 from twice.errors import TwiceError
-from twice.specifying.consolidating import CONSOLIDATION
+from twice.specifying.consolidate import CONSOLIDATION
 from twice.specifying.cost.result import EVIDENCE as COSTS
-from twice.specifying.filling.filling import unknown
+from twice.specifying.create import find_blocker
+from twice.specifying.fill import list_unknown
 from twice.specifying.gate.runner import EVIDENCE
-from twice.specifying.laying import waits
 from twice.specifying.scaffold.lock import NAME as SCAFFOLDED
 from twice.specifying.workspace import FOLDER, Workspace
 from twice.surfaces.cli.spec.proposing import proposed
@@ -26,9 +26,9 @@ _RECORDED = frozenset({("01", "vector"), ("01", "vector_digest")})
 def completing(workspace: Workspace) -> Iterator[str]:
     """Give what is done next until every sheet is there and says what it has to, and code is laid down from them."""
     absent = [each for each in workspace.missing() if each != CONSOLIDATION]
-    if any(waits(workspace, each) is None for each in absent):
+    if any(find_blocker(workspace, each) is None for each in absent):
         yield "twice spec add"
-    opened = {(number, key) for number, key, _ in unknown(workspace)}
+    opened = {(number, key) for number, key, _ in list_unknown(workspace)}
     if not absent and not opened - _MEASURED and not (workspace.folder / SCAFFOLDED).exists():
         yield shlex.join(["twice", "scaffold", workspace.component()])
     if not opened:
@@ -56,12 +56,12 @@ def may_fill(workspace: Workspace) -> bool:
 
 def _recording(workspace: Workspace) -> Iterator[str]:
     scope, promise = workspace.get("00"), workspace.get("01")
-    program, seed = (scope.said("program"), scope.get("seed")) if scope else ("", None)
+    program, seed = (scope.text("program"), scope.get("seed")) if scope else ("", None)
     if scope is None or not program or seed is None:
         yield "say program and seed in 00, from which a record is made"
         return
-    settings = [word for each in scope.listed("config") for word in ("--set", each)]
-    said = [(key, promise.said(key)) for key in ("class", "scope")] if promise else []
+    settings = [word for each in scope.strings("config") for word in ("--set", each)]
+    said = [(key, promise.text(key)) for key in ("class", "scope")] if promise else []
     promised = [word for key, value in said if value for word in (f"--{key}", value)]
     words = ["twice", "record", program, "--seed", str(seed), *settings, *promised, "-o", _VECTOR]
     yield shlex.join(words)

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from twice.errors import BumpRefused
-from twice.specifying.artifact import SCHEMA, Artifact, read_artifact
 from twice.specifying.changes import Step, find_step, move_version
-from twice.specifying.frontmatter import Row, Value, written
-from twice.specifying.kinds import UNKNOWN
+from twice.specifying.create import FIRST_VERSION
+from twice.specifying.front_matter import Row, Value, format_entry
 from twice.specifying.lock import Lock
-from twice.specifying.schema import COMMON
-from twice.specifying.sheets import SHEETS
-from twice.specifying.templates import FIRST_VERSION
+from twice.specifying.schema import COMMON, SHEETS, UNKNOWN, VERSION
+from twice.specifying.sheet import Sheet, read_sheet
 from twice.specifying.workspace import FOLDER, Workspace
 
 _RULE: Final = (
@@ -32,7 +30,7 @@ _NOTES: Final = "## Notes"
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class PassedGate:
     """A gate that passed on the sheets as they are.
 
     Args:
@@ -44,54 +42,51 @@ class Passed:
     digest: str
 
 
-def consolidated(
-    workspace: Workspace, passed: Passed | None, findings: Mapping[str, list[str]]
-) -> Artifact:
-    """Write sheet 99.
+def consolidate(
+    workspace: Workspace, passed: PassedGate | None, findings: Mapping[str, list[str]]
+) -> Sheet:
+    """Return sheet 99, made from all the others.
 
     Args:
         workspace: all sheets.
         passed: the gate that passed; None for a draft.
         findings: for each sheet's number the rules of the checker that found something it settles.
     """
-    before = workspace.get("99")
-    sheets = [each for number, each in workspace.artifacts.items() if number != "99"]
-    named: list[Row] = [
+    schema, before = SHEETS[CONSOLIDATION], workspace.get(CONSOLIDATION)
+    sheets = [each for number, each in workspace.sheets.items() if number != CONSOLIDATION]
+    cited: list[Row] = [
         {"id": each.number, "version": each.version, "digest": str(each.digest())}
         for each in sheets
     ]
     covered: list[Row] = [
-        {"sheet": number, "rules": list(rules)}
-        for number, rules in sorted(findings.items())
-        if rules
+        {"sheet": number, "rules": [*rules]} for number, rules in sorted(findings.items()) if rules
     ]
-    owners = sorted({each.said("owner") for each in sheets} - {""})
+    owners = sorted({each.text("owner") for each in sheets} - {""})
     values: dict[str, Value] = {
-        "schema": SCHEMA,
-        "id": "99",
-        "title": SHEETS["99"].title,
+        "schema": VERSION,
+        "id": CONSOLIDATION,
+        "title": schema.title,
         "component": workspace.component() or UNKNOWN,
-        "version": _version(before, named),
+        "version": _move(before, cited),
         "status": "accepted" if passed else "draft",
-        "owner": (before.said("owner") if before else "") or (owners[0] if owners else UNKNOWN),
-        "sheets": named,
+        "owner": (before.text("owner") if before else "") or (owners[0] if owners else UNKNOWN),
+        "sheets": cited,
         "gate": passed.path if passed else UNKNOWN,
         "gate_digest": passed.digest if passed else UNKNOWN,
         "findings": covered,
         "rule": _RULE,
     }
-    if not covered:
-        values["findings"] = []
-    head = "".join(written(key, value) for key, value in values.items())
-    text = f"---\n{head}---\n\n{_body(workspace, sheets)}\n{_notes(before)}"
-    sheet = SHEETS["99"]
-    return read_artifact(text, sheet, before.path if before else f"{FOLDER}/{sheet.file_name}")
+    head = "".join(format_entry(key, value) for key, value in values.items())
+    kept = before.body.partition(f"\n{_NOTES}\n") if before else ("", "", "")
+    notes = kept[2] if kept[1] else "\nWhat stands here decides nothing.\n"
+    text = f"---\n{head}---\n\n{_render_body(workspace, sheets)}\n{_NOTES}\n{notes}"
+    return read_sheet(text, schema, before.path if before else f"{FOLDER}/{schema.file_name}")
 
 
-def names(workspace: Workspace, passed: Passed) -> bool:
+def is_settled(workspace: Workspace, passed: PassedGate) -> bool:
     """Whether sheet 99 is accepted on that very report: then nothing is left to do."""
     sheet = workspace.get(CONSOLIDATION)
-    if sheet is None or sheet.said("status") != "accepted":
+    if sheet is None or sheet.text("status") != "accepted":
         return False
     return (sheet.get("gate"), sheet.get("gate_digest")) == (passed.path, passed.digest)
 
@@ -111,7 +106,7 @@ def refuse_unmoved(workspace: Workspace, lock: Lock) -> None:
         if sheet is None or sheet.version != row.get("version") or cited is None:
             continue
         assert before is not None, "its rows are looked at"
-        settled = before.said("status") == "accepted" or number in lock.sheets
+        settled = before.text("status") == "accepted" or number in lock.sheets
         if settled and cited != str(sheet.digest()):
             raise BumpRefused(
                 f"Sheet {number} is at {sheet.version} as when it was consolidated, and says something else.",
@@ -122,65 +117,46 @@ def refuse_unmoved(workspace: Workspace, lock: Lock) -> None:
             )
 
 
-def _version(before: Artifact | None, now: list[Row]) -> str:
-    """Move as far as the sheet that moved furthest."""
+def _move(before: Sheet | None, now: list[Row]) -> str:
+    """Return a version that moved as far as the sheet that moved furthest."""
     if before is None:
         return FIRST_VERSION
-    then = {str(row["id"]): str(row.get("version", "")) for row in before.rows("sheets")}
-    digests = {str(row["id"]): row.get("digest") for row in before.rows("sheets")}
+    then = {str(row["id"]): row for row in before.rows("sheets")}
     furthest = Step.NONE if then.keys() == {str(row["id"]) for row in now} else Step.MINOR
     for row in now:
-        number, version = str(row["id"]), str(row["version"])
-        if then.get(number):
-            step = find_step(then[number], version)
-            moved = digests.get(number) != row["digest"]
+        old = then.get(str(row["id"]), {})
+        if old.get("version"):
+            step = find_step(str(old["version"]), str(row["version"]))
+            moved = old.get("digest") != row["digest"]
             furthest = max(furthest, step, Step.PATCH if moved else Step.NONE)
     return move_version(before.version or FIRST_VERSION, furthest)
 
 
-def _body(workspace: Workspace, sheets: list[Artifact]) -> str:
+def _render_body(workspace: Workspace, sheets: list[Sheet]) -> str:
     promise = workspace.get("01")
-    parts = [f"# {SHEETS['99'].title}: {workspace.component()}", ""]
-    if promise is not None and promise.said("predicate"):
-        said = promise.said("predicate").rstrip(".")
+    parts = [f"# {SHEETS[CONSOLIDATION].title}: {workspace.component()}", ""]
+    if promise is not None and promise.text("predicate"):
+        said = promise.text("predicate").rstrip(".")
         parts += [f"{said[:1].upper()}{said[1:]}.", ""]
     common = {item.key for item in COMMON}
     for sheet in sheets:
         name = sheet.path.rpartition("/")[2]
-        parts += [
-            f'<a id="{sheet.number}"></a>',
-            "",
-            f"## {sheet.number} {sheet.sheet.title} {sheet.version}",
-            "",
-        ]
-        parts += [f"[{name}]({name})", ""]
+        title = f"## {sheet.number} {sheet.schema.title} {sheet.version}"
+        parts += [f'<a id="{sheet.number}"></a>', "", title, "", f"[{name}]({name})", ""]
         for key, entry in sheet.head.entries.items():
             if key not in common:
                 anchor = f"{sheet.number}-{key.replace('_', '-')}"
-                parts.append(f'- <a id="{anchor}"></a>**{key}**: {_told(entry.value)}')
+                parts.append(f'- <a id="{anchor}"></a>**{key}**: {_render(entry.value)}')
         parts.append("")
     return "\n".join(parts)
 
 
-def _told(value: object) -> str:
-    if not isinstance(value, list):
-        return _cell(value)
-    rows = [each for each in value if isinstance(each, dict)]
-    if rows:
-        said = ["; ".join(f"{name} {_cell(cell)}" for name, cell in row.items()) for row in rows]
-        return "".join(f"\n  - {each}" for each in said)
-    return ", ".join(_cell(each) for each in value) or "none"
-
-
-def _cell(value: object) -> str:
+def _render(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        rows = ["; ".join(f"{key} {_render(cell)}" for key, cell in row.items()) for row in value]
+        return "".join(f"\n  - {each}" for each in rows)
     if isinstance(value, list):
-        return ", ".join(_cell(each) for each in value)
+        return ", ".join(_render(each) for each in value) or "none"
     return f"`{value}`" if isinstance(value, str) and value and "`" not in value else str(value)
-
-
-def _notes(before: Artifact | None) -> str:
-    if before is not None and f"\n{_NOTES}\n" in before.text:
-        return _NOTES + "\n" + before.text.split(f"\n{_NOTES}\n", 1)[1]
-    return f"{_NOTES}\n\nWhat stands here decides nothing.\n"

@@ -3,7 +3,7 @@
 The answers lead to a tier, or away from a design: to an honest "no", to the checker for a system that
 exists, to a diagnosis where two runs disagree now.
 
-Invariant: pure; the same answers give the same decision, and every decision names its reasons.
+Invariant: pure; the same answers give the same advice, and all advice names its reasons.
 
 Source: the decision tree and the stop conditions of the specification's seed document.
 """
@@ -19,7 +19,7 @@ from twice.specifying.tiers import Tier, Trait
 
 
 class Question(StrEnum):
-    """What is asked, in this order; the word is the flag on the command line."""
+    """What is asked, in this order; the word is the flag on the command line, and that of a trait its name."""
 
     STATE = "state"
     DIVERGING = "diverging"
@@ -54,13 +54,30 @@ _TEXTS: Final = {
     Question.CONSUMED: "Do other systems consume replay (training loop, regression suite, several processes)?",
     Question.CROSS_MACHINE: "Must another machine give the same?",
     Question.OBLIGED: "Is a replay owed by law or contract, or bit-exactness over unlike hardware?",
+    Question.BRANCHING: "Do runs branch from a recorded tick with other inputs?",
+    Question.CONCURRENCY: "Are there threads, processes, tasks or actors?",
+    Question.FLOATING_POINT: "Does floating-point arithmetic reach the state?",
+    Question.GPU: "Does anything run on a GPU?",
+    Question.EXTERNAL_EFFECTS: "Does it read the clock, files, the network, the environment or a service?",
     Question.SUBSTITUTABLE: "Can all of that be recorded, or computed from the run?",
+    Question.HASHED_SNAPSHOTS: "Are snapshots compared by digest?",
+    Question.AUDIT_LOG: "Is there an audit log with a canonical encoding of its own?",
     Question.CONTESTED: "Do people disagree about when two runs count as the same?",
-    **{
-        Question(trait.value): trait.question
-        for trait in Trait
-    },
-}  # fmt: skip
+}
+# A question matters when another one is answered with yes; the second word stands for no answer.
+_MATTERS_AFTER: Final = {
+    Question.CHECKED: (Question.EXISTING, False),
+    Question.CONSUMED: (Question.REPLAY, True),
+    Question.CROSS_MACHINE: (Question.REPLAY, True),
+    Question.OBLIGED: (Question.CROSS_MACHINE, False),
+    Question.SUBSTITUTABLE: (Question.EXTERNAL_EFFECTS, False),
+}
+_REACHES: Final = (
+    (Question.REPLAY, Tier.S, "A replay is needed."),
+    (Question.CONSUMED, Tier.M, "Other systems consume replay."),
+    (Question.CROSS_MACHINE, Tier.L, "Another machine must give the same."),
+    (Question.OBLIGED, Tier.XL, "A replay is owed, or unlike hardware must agree to the bit."),
+)
 
 
 class Way(StrEnum):
@@ -72,89 +89,68 @@ class Way(StrEnum):
     SPECIFY = "specify"
 
 
+_STOPS_AT: Final = {
+    Way.NO: Question.STATE,
+    Way.DIAGNOSE: Question.DIVERGING,
+    Way.CHECK: Question.CHECKED,
+}
+
+
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Advice:
     """Where the answers lead, and why.
 
     Args:
         way: what is done next.
         tier: how far replay reaches; XS where nothing is specified.
         reasons: one sentence each.
+        capped: whether something outside holds the tier down: the last reason.
     """
 
     way: Way
     tier: Tier
     reasons: tuple[str, ...]
+    capped: bool = False
 
 
 def next_question(answers: Mapping[Question, bool]) -> Question | None:
-    """Give the first question that the answers so far leave open; None when the way is clear."""
+    """Return the first question that the answers so far leave open; None when the way is clear."""
+    stop = _STOPS_AT.get(decide(answers).way)
     for question in Question:
-        if question not in answers and _matters(question, answers):
+        if question is stop:
+            return None
+        after, otherwise = _MATTERS_AFTER.get(question, (question, True))
+        if question not in answers and answers.get(after, otherwise):
             return question
     return None
 
 
-def _matters(question: Question, answers: Mapping[Question, bool]) -> bool:
-    if question is Question.STATE:
-        return True
-    if not answers.get(Question.STATE, True):
-        return False
-    if question is Question.DIVERGING:
-        return True
-    if answers.get(Question.DIVERGING, False):
-        return False
-    needs = {
-        Question.CHECKED: answers.get(Question.EXISTING, False),
-        Question.CONSUMED: answers.get(Question.REPLAY, True),
-        Question.CROSS_MACHINE: answers.get(Question.REPLAY, True),
-        Question.OBLIGED: answers.get(Question.CROSS_MACHINE, False),
-        Question.SUBSTITUTABLE: answers.get(Question.EXTERNAL_EFFECTS, False),
-    }
-    if question is not Question.CHECKED and _stops_at_check(answers):
-        return question is Question.EXISTING
-    return needs.get(question, True)
-
-
-def _stops_at_check(answers: Mapping[Question, bool]) -> bool:
-    return answers.get(Question.EXISTING, False) and not answers.get(Question.CHECKED, True)
-
-
-def decide(answers: Mapping[Question, bool]) -> Decision:
+def decide(answers: Mapping[Question, bool]) -> Advice:
     """Follow the tree."""
     if not answers.get(Question.STATE, True):
-        return Decision(Way.NO, Tier.XS, ("It has no state that is worth running again.",))
+        return Advice(Way.NO, Tier.XS, ("It has no state that is worth running again.",))
     if answers.get(Question.DIVERGING, False):
         why = "Two runs disagree now: find the operation where they part before anything is designed anew."
-        return Decision(Way.DIAGNOSE, Tier.XS, (why,))
-    if _stops_at_check(answers):
+        return Advice(Way.DIAGNOSE, Tier.XS, (why,))
+    if answers.get(Question.EXISTING, False) and not answers.get(Question.CHECKED, True):
         why = "The code exists: what it does already comes before what it should do."
-        return Decision(Way.CHECK, Tier.XS, (why,))
+        return Advice(Way.CHECK, Tier.XS, (why,))
     tier, reasons = Tier.XS, ["Bugs have to come back on the developer's machine."]
     for question, reached, why in _REACHES:
         if answers.get(question, False):
             tier = max(tier, reached)
             reasons.append(why)
-    if answers.get(Question.EXTERNAL_EFFECTS, False) and not answers.get(
-        Question.SUBSTITUTABLE, True
-    ):
-        reasons.append(
-            "Something outside cannot be recorded or computed: the tier cannot exceed S."
-        )
+    asks = answers.get(Question.EXTERNAL_EFFECTS, False)
+    capped = asks and not answers.get(Question.SUBSTITUTABLE, True)
+    if capped:
+        why = "Something outside cannot be recorded or computed: the tier cannot exceed S."
+        reasons.append(why)
         tier = min(tier, Tier.S)
-    return Decision(Way.SPECIFY, tier, tuple(reasons))
+    return Advice(Way.SPECIFY, tier, tuple(reasons), capped)
 
 
-_REACHES: Final = (
-    (Question.REPLAY, Tier.S, "A replay is needed."),
-    (Question.CONSUMED, Tier.M, "Other systems consume replay."),
-    (Question.CROSS_MACHINE, Tier.L, "Another machine must give the same."),
-    (Question.OBLIGED, Tier.XL, "A replay is owed, or unlike hardware must agree to the bit."),
-)
-
-
-def traits_of(answers: Mapping[Question, bool]) -> dict[Trait, bool]:
-    """Give what the system has, as far as it was answered."""
+def find_traits(answers: Mapping[Question, bool]) -> dict[Trait, bool]:
+    """Return what the system has, as far as it was answered."""
     return {
         trait: answers[Question(trait.value)] for trait in Trait if Question(trait.value) in answers
     }
