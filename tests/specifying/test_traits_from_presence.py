@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
-from programs import cli
 from twice.recording.cadence import parse_cadence
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record
+from twice.specifying.create import create_workspace
+from twice.specifying.front_matter import Value
 from twice.specifying.record_traits import find_floats, is_fractional
-from twice.specifying.tiers import Trait
+from twice.specifying.tiers import Tier, Trait
+from twice.specifying.workspace import Workspace
+from twice.surfaces.cli.spec.proposing import proposed
 from twice.surfaces.codefacts import read_presence
 
 ROUNDS = "import math\n\n\ndef grown(x):\n    return math.exp(x)\n"
@@ -72,45 +74,22 @@ def test_what_tests_do_is_nothing_that_the_system_has(
     assert read_presence(tmp_path, ["."]) == {}
 
 
-def begun(project: Path, **traits: bool) -> Path:
-    """A project with the first sheets; of traits only those that are given are known."""
+def begin(project: Path, known: dict[Trait, bool]) -> Workspace:
+    """A program, and the first sheets, which know of some traits alone."""
     (project / "a.py").write_text(PROGRAM, encoding="utf-8")
-    done = cli(
-        "spec", "init", "--component", "a", "--program", "a.py:main", "--seed", 1, "--source", "a.py",
-        "--goal", "to see", "--owner", "us", "--class", "bit-exact",
-        "--yes", "state,replay", "--no",
-        "diverging,existing,consumed,cross-machine,obliged,branching,concurrency,floating-point,gpu,"
-        "external-effects,hashed-snapshots,audit-log,contested",
-        cwd=project,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    (sheet,) = (project / "determinism-and-replay").glob("00-*.md")
-    lines, name = [], ""
-    for line in sheet.read_text("utf-8").splitlines():
-        if line.startswith('  - name: "'):
-            name = line.split('"')[1]
-        known = traits.get(name.replace("-", "_"))
-        shown = '"?"' if known is None else str(known).lower()
-        lines.append(f"    here: {shown}" if line.startswith("    here:") else line)
-    sheet.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return sheet
+    sources: dict[str, dict[str, Value]] = {"00": {"sources": ["a.py"], "program": "a.py:main"}}
+    return create_workspace(Workspace(project, {}), "a", Tier.S, known, sources)
 
 
-def filled(project: Path, *more: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What fill says, and the traits that 00 has then."""
-    done = cli("spec", "fill", "--json", *more, cwd=project)
-    said = json.loads(done.stdout)
-    shown = json.loads(cli("spec", "show", "00", "--json", cwd=project).stdout)
-    return said, {each["name"]: (each["here"], each["why"]) for each in shown["values"]["traits"]}
+def traits_of(workspace: Workspace) -> dict[str, tuple[object, object]]:
+    rows = workspace.require("00", "it has them").head.entries["traits"].value
+    return {each["name"]: (each["here"], each["why"]) for each in rows}
 
 
-@pytest.mark.integration
 def test_what_the_code_shows_is_filled_with_its_line_and_the_rest_stays_unknown(
     tmp_path: Path,
 ) -> None:
-    begun(tmp_path)
-
-    _, traits = filled(tmp_path)
+    traits = traits_of(proposed(begin(tmp_path, {})).workspace)
 
     assert traits["concurrency"] == (True, "a.py:9: threading.Thread")
     assert traits["external-effects"] == (True, "a.py:12: time.time()")
@@ -120,26 +99,21 @@ def test_what_the_code_shows_is_filled_with_its_line_and_the_rest_stays_unknown(
     }
 
 
-@pytest.mark.integration
 def test_a_run_shows_what_no_line_does(tmp_path: Path) -> None:
-    begun(tmp_path)
-    made = cli("record", "a.py:main", "--seed", 1, "-o", "a.twice", cwd=tmp_path)
-    assert made.returncode == 0, made.stderr
+    workspace = begin(tmp_path, {})
+    record(parse_program("a.py:main", cwd=tmp_path), seed=1, out=tmp_path / "a.twice").close()
 
-    _, traits = filled(tmp_path, "--record", "a.twice")
+    traits = traits_of(proposed(workspace, tmp_path / "a.twice").workspace)
 
     assert traits["floating-point"] == (True, "in a run the state of total holds floats")
     assert traits["gpu"] == ("?", "?")
 
 
-@pytest.mark.integration
 def test_what_somebody_denied_stays_denied_and_is_told(tmp_path: Path) -> None:
-    begun(tmp_path, concurrency=False)
+    done = proposed(begin(tmp_path, {Trait.CONCURRENCY: False}))
 
-    said, traits = filled(tmp_path)
-
-    assert traits["concurrency"][0] is False
-    assert said["against"] == ["00 says that there is no concurrency: a.py:9: threading.Thread"]
+    assert traits_of(done.workspace)["concurrency"][0] is False
+    assert done.against == ("00 says that there is no concurrency: a.py:9: threading.Thread",)
 
 
 LATE = """

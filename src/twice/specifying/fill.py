@@ -210,19 +210,18 @@ def propose_from_record(record: RunRecord, path: str) -> Iterator[Proposal]:
         record: an open record.
         path: how sheets name it.
     """
-    source = f"read from {path}"
-    for sheet, key, value in (
-        *_read_promise(record, path),
-        *_read_streams(record),
-        *_read_snapshots(record),
-        *_read_effects(record),
-    ):
+    proposed = [*_read_setup(record), *_read_run(record)]
+    proposed += [("01", "vector", path), ("01", "vector_digest", digest_vector(record))]
+    for sheet, key, value in sorted(proposed, key=lambda each: each[0]):
         if value != UNKNOWN:
-            yield Proposal(sheet, key, value, source)
+            yield Proposal(sheet, key, value, f"read from {path}")
 
 
-def _read_promise(record: RunRecord, path: str) -> _Read:
+def _read_setup(record: RunRecord) -> _Read:
+    """Yield what a record was told before it began."""
+    policies, behaviours = record.identity["setup"]["policies"], record.identity["behaviours"]
     predicate = Predicate.from_json(record.identity["setup"]["predicate"])
+    form = f"canonical form {behaviours['canonical_form']}"
     yield "00", "program", str(record.setup.program)
     yield "00", "seed", record.seed.value
     yield "00", "config", list(in_settings(record.config))
@@ -230,94 +229,70 @@ def _read_promise(record: RunRecord, path: str) -> _Read:
     yield "01", "scope", predicate.scope.value
     yield "01", "axis", predicate.axis.value
     yield "01", "predicate", predicate.sentence()
-    yield "01", "vector", path
-    yield "01", "vector_digest", digest_vector(record)
-
-
-def _find_drawn(record: RunRecord) -> dict[str, Mapping[str, Any]]:
-    """Return the streams that were drawn from, and all that the program named, drawn from or not."""
-    streams: Mapping[str, Mapping[str, Any]] = (record.ending or {}).get("streams", {})
-    return {
-        name: facts
-        for name, facts in sorted(streams.items())
-        if facts.get("draws") or not is_shared(name)
-    }
-
-
-def _find_owner(name: str, components: Mapping[str, Any]) -> str:
-    """Return the component whose name a stream's path begins with; "?" where none has it."""
-    while name:
-        if name in components:
-            return name
-        name = name.rpartition("/")[0]
-    return UNKNOWN
-
-
-def _read_streams(record: RunRecord) -> _Read:
-    drawn, components = _find_drawn(record), (record.ending or {}).get("components", {})
-    behaviours = record.identity["behaviours"]
-    owners = {name: _find_owner(name, components) for name in drawn}
-    kinds = {name: str(facts["kind"]).partition("-")[0] for name, facts in drawn.items()}
-    names = to_rows({"stream": name, "component": owners[name]} for name in drawn)
-    vectors = to_rows(
-        {"master": record.seed.value, "name": name, "seed": str(facts["seed"])}
-        for name, facts in drawn.items()
-        if "seed" in facts
-    )
-    slots = to_rows(
-        {"stream": name, "owner": owners[name], "kind": kind if kind in _GENERATORS else "other"}
-        for name, kind in kinds.items()
-    )
-    form = f"canonical form {behaviours['canonical_form']}"
     yield "02", "derivation", f"twice seed derivation, rule {behaviours['seed_derivation']}"
-    yield "02", "names", names
     yield "02", "record_fields", ["seed", "seed_rule", "streams", "config", "config_hash", "code"]
-    yield "02", "vectors", vectors
-    yield "03", "slots", slots
     yield "03", "serialisation", f"the state of each generator, in every snapshot, {form}"
-
-
-def _read_snapshots(record: RunRecord) -> _Read:
-    policies, ending = record.identity["setup"]["policies"], record.ending or {}
-    form = f"twice canonical form {record.identity['behaviours']['canonical_form']}"
-    components: Mapping[str, str] = ending.get("components", {})
-    captured = []
-    if components and all(each == "state/restore" for each in components.values()):
-        how = f"state and restore of {', '.join(sorted(components))}"
-        captured.append((StateKind.COMPONENTS, how))
-    if _find_drawn(record):
-        captured.append((StateKind.STREAMS, "positions, in every snapshot"))
-    if ending.get("effects", {}).get("strict"):
-        captured.append((StateKind.EFFECT_CURSORS, "in every snapshot"))
-    keeps = policies["snapshots"] != "none" and policies["strategy"] != "event-sourced"
     yield "04", "strategy", policies["strategy"]
+    keeps = policies["snapshots"] != "none" and policies["strategy"] != "event-sourced"
     # Check 5 could not judge a cadence that kept no snapshot after the first tick.
     if not keeps or any(each.tick > 0 for each in record.reader.snapshots):
         yield "04", "cadence", policies["snapshots"]
-    yield "04", "encoding", form
-    rows = ({"kind": kind.value, "answer": "captured", "how": how} for kind, how in captured)
-    yield "04", "state", to_rows(rows)
-    yield "04", "components", to_rows({"name": name} for name in sorted(components))
+    yield "04", "encoding", f"twice {form}"
     yield "05", "granularity", policies["compare"]
     yield "05", "hash", policies["digest"]
-    yield "11", "rule", form
+    manifest = "the inventory at the end of each record, compared by every verification"
+    yield "10", "manifest", manifest
+    yield "11", "rule", f"twice {form}"
     yield "11", "hash", policies["digest"]
     yield "11", "hashing", "merkle"
 
 
-def _read_effects(record: RunRecord) -> _Read:
-    inventory = (record.ending or {}).get("inventory", [])
-    asked = [str(row["source"]) for row in inventory if row.get("class") == "recorded"]
-    rows = to_rows(
-        {
-            "source": _SOURCES[each.partition(".")[0]],
-            "what": each,
-            "pattern": "record-and-replay",
-            "substitutable": True,
-        }
+def _read_run(record: RunRecord) -> _Read:
+    """Yield what a run did, by the end of its record; a torn one has none."""
+    ending: Mapping[str, Any] = record.ending or {}
+    components: Mapping[str, str] = ending.get("components", {})
+    # A stream that modules share counts when it was drawn from; one that the program named always does.
+    drawn = {
+        name: facts
+        for name, facts in sorted(ending.get("streams", {}).items())
+        if facts.get("draws") or not is_shared(name)
+    }
+    owners = {name: _find_owner(name, components) for name in drawn}
+    kinds = {name: str(facts["kind"]).partition("-")[0] for name, facts in drawn.items()}
+    seeds = {name: str(facts["seed"]) for name, facts in drawn.items() if "seed" in facts}
+    master = record.seed.value
+    yield "02", "names", to_rows({"stream": each, "component": owners[each]} for each in drawn)
+    rows: list[Row] = [{"master": master, "name": name, "seed": seeds[name]} for name in seeds]
+    yield "02", "vectors", to_rows(rows)
+    rows = [
+        {"stream": name, "owner": owners[name], "kind": kind if kind in _GENERATORS else "other"}
+        for name, kind in kinds.items()
+    ]
+    yield "03", "slots", to_rows(rows)
+    captured = []
+    if components and all(each == "state/restore" for each in components.values()):
+        how = f"state and restore of {', '.join(sorted(components))}"
+        captured.append((StateKind.COMPONENTS, how))
+    if drawn:
+        captured.append((StateKind.STREAMS, "positions, in every snapshot"))
+    if ending.get("effects", {}).get("strict"):
+        captured.append((StateKind.EFFECT_CURSORS, "in every snapshot"))
+    rows = [{"kind": kind.value, "answer": "captured", "how": how} for kind, how in captured]
+    yield "04", "state", to_rows(rows)
+    yield "04", "components", to_rows({"name": name} for name in sorted(components))
+    asked = [
+        str(row["source"]) for row in ending.get("inventory", []) if row.get("class") == "recorded"
+    ]
+    rows = [
+        {"source": source, "what": each, "pattern": "record-and-replay", "substitutable": True}
         for each in asked
-        if each.partition(".")[0] in _SOURCES
-    )
-    yield "10", "inventory", rows
-    manifest = "the inventory at the end of each record, compared by every verification"
-    yield "10", "manifest", manifest
+        if (source := _SOURCES.get(each.partition(".")[0]))
+    ]
+    yield "10", "inventory", to_rows(rows)
+
+
+def _find_owner(name: str, components: Mapping[str, Any]) -> str:
+    """Return the component whose name a stream's path begins with; "?" where none has it."""
+    while name and name not in components:
+        name = name.rpartition("/")[0]
+    return name or UNKNOWN

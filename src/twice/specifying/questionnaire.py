@@ -13,57 +13,53 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
 from twice.specifying.tiers import Tier, Trait
 
 
 class Question(StrEnum):
-    """What is asked, in this order; the word is the flag on the command line, and that of a trait its name."""
+    """What is asked, in this order: the word is the flag on the command line, and for a trait its name."""
 
-    STATE = "state"
-    DIVERGING = "diverging"
-    EXISTING = "existing"
-    CHECKED = "checked"
-    REPLAY = "replay"
-    CONSUMED = "consumed"
-    CROSS_MACHINE = "cross-machine"
-    OBLIGED = "obliged"
-    BRANCHING = "branching"
-    CONCURRENCY = "concurrency"
-    FLOATING_POINT = "floating-point"
-    GPU = "gpu"
-    EXTERNAL_EFFECTS = "external-effects"
-    SUBSTITUTABLE = "substitutable"
-    HASHED_SNAPSHOTS = "hashed-snapshots"
-    AUDIT_LOG = "audit-log"
-    CONTESTED = "contested"
+    text: str
 
-    @property
-    def text(self) -> str:
-        """The question as it is put."""
-        return _TEXTS[self]
+    def __new__(cls, word: str, text: str = "") -> Self:
+        """Make a member of its word, with the question as it is put."""
+        member = str.__new__(cls, word)
+        member._value_, member.text = word, text
+        return member
+
+    STATE = "state", "Does it decide step by step, with state that is worth running again?"
+    DIVERGING = "diverging", "Do two of its runs disagree right now?"
+    EXISTING = "existing", "Does its code exist already?"
+    CHECKED = "checked", "Was it read by twice check, and were the findings settled or accepted?"
+    REPLAY = (
+        "replay",
+        "Is a replay needed, more than bugs that come back on the developer's machine?",
+    )
+    CONSUMED = (
+        "consumed",
+        "Do other systems consume replay (training loop, regression suite, several processes)?",
+    )
+    CROSS_MACHINE = "cross-machine", "Must another machine give the same?"
+    OBLIGED = (
+        "obliged",
+        "Is a replay owed by law or contract, or bit-exactness over unlike hardware?",
+    )
+    BRANCHING = "branching", "Do runs branch from a recorded tick with other inputs?"
+    CONCURRENCY = "concurrency", "Are there threads, processes, tasks or actors?"
+    FLOATING_POINT = "floating-point", "Does floating-point arithmetic reach the state?"
+    GPU = "gpu", "Does anything run on a GPU?"
+    EXTERNAL_EFFECTS = (
+        "external-effects",
+        "Does it read the clock, files, the network, the environment or a service?",
+    )
+    SUBSTITUTABLE = "substitutable", "Can all of that be recorded, or computed from the run?"
+    HASHED_SNAPSHOTS = "hashed-snapshots", "Are snapshots compared by digest?"
+    AUDIT_LOG = "audit-log", "Is there an audit log with a canonical encoding of its own?"
+    CONTESTED = "contested", "Do people disagree about when two runs count as the same?"
 
 
-_TEXTS: Final = {
-    Question.STATE: "Does it decide step by step, with state that is worth running again?",
-    Question.DIVERGING: "Do two of its runs disagree right now?",
-    Question.EXISTING: "Does its code exist already?",
-    Question.CHECKED: "Was it read by twice check, and were the findings settled or accepted?",
-    Question.REPLAY: "Is a replay needed, more than bugs that come back on the developer's machine?",
-    Question.CONSUMED: "Do other systems consume replay (training loop, regression suite, several processes)?",
-    Question.CROSS_MACHINE: "Must another machine give the same?",
-    Question.OBLIGED: "Is a replay owed by law or contract, or bit-exactness over unlike hardware?",
-    Question.BRANCHING: "Do runs branch from a recorded tick with other inputs?",
-    Question.CONCURRENCY: "Are there threads, processes, tasks or actors?",
-    Question.FLOATING_POINT: "Does floating-point arithmetic reach the state?",
-    Question.GPU: "Does anything run on a GPU?",
-    Question.EXTERNAL_EFFECTS: "Does it read the clock, files, the network, the environment or a service?",
-    Question.SUBSTITUTABLE: "Can all of that be recorded, or computed from the run?",
-    Question.HASHED_SNAPSHOTS: "Are snapshots compared by digest?",
-    Question.AUDIT_LOG: "Is there an audit log with a canonical encoding of its own?",
-    Question.CONTESTED: "Do people disagree about when two runs count as the same?",
-}
 # A question matters when another one is answered with yes; the second word stands for no answer.
 _MATTERS_AFTER: Final = {
     Question.CHECKED: (Question.EXISTING, False),

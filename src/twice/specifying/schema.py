@@ -20,7 +20,7 @@ import yaml
 
 from twice.foundation.determinism_class import Axis, DeterminismClass, Scope
 from twice.foundation.properties import PROPERTIES
-from twice.specifying.front_matter import Cell, Row, Scalar, Value, format_value
+from twice.specifying.front_matter import Cell, HeadEntry, Row, Scalar, Value, format_value
 from twice.specifying.tiers import Requirement, StateKind, Tier, Trait
 
 UNKNOWN: Final = "?"
@@ -126,54 +126,37 @@ class SheetSchema:
         return next((each for each in (*COMMON, *self.items) if each.key == key), None)
 
 
-@dataclass(frozen=True, slots=True)
-class ValueFault:
-    """Why a value is refused.
-
-    Args:
-        what: one sentence's subject and verb: "tier is 'XXL'".
-        expected: what would have been accepted.
-        row: which row of a list of maps, from 0; None for the whole.
-        column: which column of it.
-    """
-
-    what: str
-    expected: str
-    row: int | None = None
-    column: str = ""
-
-
-def find_faults(item: Item, value: Value) -> Iterator[ValueFault]:
-    """Yield what is wrong with a value; "?" is never wrong."""
+def find_faults(item: Item, entry: HeadEntry) -> Iterator[tuple[int, str, str]]:
+    """Yield what is wrong with a value: line, a subject with its verb, and what is expected; "?" is never wrong."""
+    value, held = entry.value, item.type
     if value == UNKNOWN:
         return
-    if not item.type.accepts(value):
-        such = f"; for example {format_value(item.example)}" if item.type.is_list else ""
-        yield ValueFault(f"{item.key} is {_show(value)}", f"Expected {item.type.expected}{such}.")
+    if not held.accepts(value):
+        such = f"; for example {format_value(item.example)}" if held.is_list else ""
+        yield entry.line, f"{item.key} is {_show(value)}", f"Expected {held.expected}{such}."
         return
-    known = {each.name: each for each in item.type.columns}
-    unique, seen = item.type.unique, dict[object, int]()
-    for at, row in enumerate(value if known and isinstance(value, list) else ()):
+    expected = f"Expected {held.expected}."
+    columns = {each.name: each for each in held.columns}
+    seen: dict[object, int] = {}
+    for at, row in enumerate(value if columns and isinstance(value, list) else ()):
         assert isinstance(row, dict), "the type accepted a list of maps"
-        where = f"item {at + 1} of {item.key}"
+        lines, where = entry.rows[at], f"item {at + 1} of {item.key}"
         for name, cell in row.items():
-            column = known.get(name)
+            column = columns.get(name)
             if column is None:
-                expected = f"Expected {item.type.expected}."
-                what = f"{where} has a column {name!r} that is not known"
-                yield ValueFault(what, expected, at, name)
+                yield lines[name], f"{where} has a column {name!r} that is not known", expected
             elif cell != UNKNOWN and not column.type.accepts(cell):
-                expected = f"Expected {column.type.expected}."
-                yield ValueFault(f"{name} in {where} is {_show(cell)}", expected, at, name)
-        for column in item.type.columns:
+                what = f"{name} in {where} is {_show(cell)}"
+                yield lines[name], what, f"Expected {column.type.expected}."
+        for column in held.columns:
             if column.name not in row and not column.optional:
-                expected = f"Expected {item.type.expected}."
-                yield ValueFault(f"{where} has no {column.name!r}", expected, at)
-        mark = row.get(unique)
+                yield min(lines.values()), f"{where} has no {column.name!r}", expected
+        mark = row.get(held.unique)
         if isinstance(mark, Scalar) and mark != UNKNOWN:
             if mark in seen:
-                what = f"{unique} {_show(mark)} in {where} stands in item {seen[mark] + 1} too"
-                yield ValueFault(what, "Expected each once.", at, unique)
+                other = f"stands in item {seen[mark] + 1} too"
+                what = f"{held.unique} {_show(mark)} in {where} {other}"
+                yield lines[held.unique], what, "Expected each once."
             seen.setdefault(mark, at)
 
 

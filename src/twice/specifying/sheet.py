@@ -249,16 +249,10 @@ def parse_sheet(text: str, schema: SheetSchema, path: str) -> tuple[Sheet, list[
         if item is None:
             refused.append(_refuse_key(path, entry.line, key, schema))
             continue
-        for fault in find_faults(item, entry.value):
-            line = entry.line
-            if fault.row is not None:
-                row = entry.rows[fault.row]
-                line = row.get(fault.column, min(row.values()))
+        for line, what, expected in find_faults(item, entry):
             remedy = f'Mend the line, or write "{UNKNOWN}" while it is not known.'
-            told = f"{path}:{line}: {fault.what}."
-            refused.append(
-                SheetRefused(told, fault.expected, remedy, path=path, line=line, key=key)
-            )
+            told = f"{path}:{line}: {what}."
+            refused.append(SheetRefused(told, expected, remedy, path=path, line=line, key=key))
     named = head.entries.get("id")
     if named and isinstance(named.value, str) and named.value != schema.number:
         refused.append(

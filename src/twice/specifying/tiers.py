@@ -28,13 +28,13 @@ class Tier(StrEnum):
         return _ORDER.index(self) < _ORDER.index(Tier(other))
 
     def __le__(self, other: str) -> bool:
-        return _ORDER.index(self) <= _ORDER.index(Tier(other))
+        return not self > other
 
     def __gt__(self, other: str) -> bool:
-        return _ORDER.index(self) > _ORDER.index(Tier(other))
+        return Tier(other) < self
 
     def __ge__(self, other: str) -> bool:
-        return _ORDER.index(self) >= _ORDER.index(Tier(other))
+        return not self < other
 
     @property
     def meaning(self) -> str:
@@ -135,21 +135,14 @@ ALWAYS: Final = Requirement()
 
 # Any of the conditions makes the sheet required.
 REQUIRED: Final[dict[str, tuple[Requirement, ...]]] = {
-    "00": (ALWAYS,),
-    "01": (ALWAYS,),
-    "02": (ALWAYS,),
-    "03": (ALWAYS,),
-    "04": (ALWAYS,),
-    "05": (ALWAYS,),
-    "06": (ALWAYS,),
+    **dict.fromkeys(("00", "01", "02", "03", "04", "05", "06"), (ALWAYS,)),
     "07": (Requirement(Tier.M, Trait.CONCURRENCY),),
     "08": (Requirement(Tier.L, Trait.FLOATING_POINT),),
     "09": (Requirement(Tier.L, Trait.GPU),),
     "10": (Requirement(Tier.L, Trait.EXTERNAL_EFFECTS),),
     "11": (Requirement(Tier.XL), Requirement(Tier.L, Trait.AUDIT_LOG)),
     "12": (Requirement(Tier.M),),
-    "13": (ALWAYS,),
-    "99": (ALWAYS,),
+    **dict.fromkeys(("13", "99"), (ALWAYS,)),
 }
 MEMO_SHEETS: Final = frozenset({"04", "05", "06"})  # one page each will do at tier XS
 

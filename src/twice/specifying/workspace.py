@@ -126,7 +126,7 @@ def open_workspace(project: Path) -> Workspace:
             )
         path = f"{FOLDER}/{name}"
         try:
-            text = decode(_bytes_of(folder / name, path), path)
+            text = decode(_read_bytes(folder / name, path), path)
             sheets[number], faults = parse_sheet(text, SHEETS[number], path)
             refused += faults
         except SheetVersion:
@@ -154,48 +154,42 @@ def list_sheet_files(project: Path) -> list[str]:
     return [name for name in names if _NAMED.fullmatch(name)]
 
 
-def _bytes_of(place: Path, path: str) -> bytes:
-    cause: OSError | None = None
-    if place.is_file():  # Opening a pipe would wait for somebody to write into it.
-        try:
+def _read_bytes(place: Path, path: str) -> bytes:
+    try:
+        if place.is_file():  # Opening a pipe would wait for somebody to write into it.
             return place.read_bytes()
-        except OSError as error:
-            cause = error
+        why = "there is no file"
+    except OSError as error:
+        why = str(error.strerror)
     raise SheetRefused(
-        f"{path}:1: it cannot be read: {cause.strerror if cause else 'there is no file'}.",
+        f"{path}:1: it cannot be read: {why}.",
         "Expected a text file that may be read.",
         "Put the sheet there, or take the number from the name: what has none is left alone.",
         path=path,
         line=1,
-    ) from cause
+    )
 
 
 def _refuse_mixture(workspace: Workspace) -> None:
-    first: Sheet | None = None
-    for each in workspace.sheets.values():
-        said = each.text("component")
-        if not said:
-            continue
-        if first is not None and first.text("component") != said:
-            line = each.line_of("component")
+    named = [each for each in workspace.sheets.values() if each.text("component")]
+    for each in named:
+        said, line = each.text("component"), each.line_of("component")
+        if said != named[0].text("component"):
             raise SpecForeign(
-                f"{each.path}:{line}: it specifies {said!r}, and {first.path} {first.text('component')!r}.",
+                f"{each.path}:{line}: it specifies {said!r}, and {named[0].path} {named[0].text('component')!r}.",
                 "Expected one component in one workspace.",
                 "Mend the name, or give the other component a folder of its own.",
                 path=each.path,
                 line=line,
             )
-        first = first or each
 
 
 def _refuse_circle(workspace: Workspace) -> None:
-    edges = [*EDGES]  # the table's own first: the way that is told begins with them
+    below: dict[str, list[str]] = {number: [] for number in SHEETS}
+    for above, under in EDGES:
+        below[above].append(under)
     for each in workspace.sheets.values():
-        said = ((each.number, under) for under in each.strings("depends_on"))
-        edges += (edge for edge in said if edge not in EDGES)
-    below: dict[str, list[str]] = {}
-    for above, under in edges:
-        below.setdefault(above, []).append(under)
+        below[each.number] += each.strings("depends_on")
     for each in workspace.sheets.values():
         line = each.line_of("depends_on")
         for under in each.strings("depends_on"):
@@ -220,17 +214,14 @@ def _refuse_circle(workspace: Workspace) -> None:
 
 
 def _find_way(below: Mapping[str, list[str]], start: str, goal: str) -> list[str]:
-    """Return a way down from one sheet to another; [] when there is none."""
-    open_ways, seen = [[start]], {start}
-    while open_ways:
-        way = open_ways.pop(0)
-        if way[-1] == goal:
-            return way
-        for under in below.get(way[-1], []):
-            if under not in seen:
-                seen.add(under)
-                open_ways.append([*way, under])
-    return []
+    """Return the shortest way down from one sheet to another; [] when there is none."""
+    ways = {start: [start]}
+    for each in (waiting := [start]):  # it grows while it is read
+        for under in below.get(each, []):
+            if under not in ways:
+                ways[under] = [*ways[each], under]
+                waiting.append(under)
+    return ways.get(goal, [])
 
 
 def save(before: Workspace, after: Workspace) -> tuple[str, ...]:
