@@ -20,7 +20,7 @@ from twice.specifying.schema import (
     find_faults,
 )
 from twice.specifying.sheet import deciding_text, decode, read_sheet
-from twice.specifying.tiers import REQUIRED, Situation, StateKind, Tier, Trait, required
+from twice.specifying.tiers import REQUIRED, Situation, StateKind, Tier, Trait, find_required
 
 
 @pytest.mark.parametrize("number", SHEETS)
@@ -66,11 +66,11 @@ def test_there_are_fifteen_sheets_and_each_has_its_tiers() -> None:
 def test_a_tier_needs_the_sheets_of_its_row(tier: str, has: set[Trait], sheets: str) -> None:
     situation = Situation(Tier(tier), "bit-exact", {trait: trait in has for trait in Trait})
 
-    assert " ".join(required(situation)) == sheets
+    assert " ".join(find_required(situation)) == sheets
 
 
 def test_what_is_not_known_of_a_system_counts_as_there() -> None:
-    assert "07" in required(Situation(Tier.M, "bit-exact", {}))
+    assert "07" in find_required(Situation(Tier.M, "bit-exact", {}))
 
 
 @given(st.sampled_from(Tier), st.sampled_from(Tier))
@@ -85,7 +85,9 @@ def test_tiers_have_one_order_and_a_higher_one_needs_more(one: Tier, other: Tier
     )
     low, high = sorted([one, other])
     traits = dict.fromkeys(Trait, True)
-    assert set(required(Situation(low, "", traits))) <= set(required(Situation(high, "", traits)))
+    assert set(find_required(Situation(low, "", traits))) <= set(
+        find_required(Situation(high, "", traits))
+    )
 
 
 def test_a_memo_does_at_tier_xs_only() -> None:

@@ -217,6 +217,9 @@ def test_a_system_without_state_gets_one_page_that_says_no(project: Project) -> 
     assert "it maps requests to answers" in said
     assert "it maps requests to answers" in page.read_text("utf-8")
     assert [path.name for path in (project.folder / FOLDER).iterdir()] == ["no-replay.md"]
+    page.write_text("we thought again", encoding="utf-8")
+    project.spec(*BEGIN, "--no", "state", code=2)
+    assert page.read_text("utf-8") == "we thought again"
 
 
 @pytest.mark.integration

@@ -28,7 +28,7 @@ Value = Scalar | list[Scalar] | list[Row]
 
 # Words that YAML 1.1 reads as booleans or null are no keys.
 _KEY: Final = r"(?!(?:y|n|yes|no|on|off|true|false|null)\b)[a-z][a-z0-9_]*"
-_FIRST_LINE: Final = re.compile(rf"{_KEY}:(?:[ \t].*)?")
+_FIRST_LINE: Final = re.compile(rf"{_KEY}:(?: .*)?")
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
 # YAML 1.1 lacks \/ and 1.2 has it; other escapes are refused with it because nobody needs them.
 _TEXT: Final = re.compile(
@@ -38,7 +38,7 @@ _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _TOO_LONG: Final = 64 * 1024
 _TOO_DEEP: Final = 16
-_DEEP_LINE: Final = re.compile(r"^[ \t?:-]{64}", re.MULTILINE)
+_DEEP_LINE: Final = re.compile(r"^[ ?:-]{64}", re.MULTILINE)
 _TEXT_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|#.*')
 # The C parser is thirty times as fast; not every build of PyYAML has it.
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -86,7 +86,7 @@ def parse_front_matter(text: str, name: str) -> tuple[FrontMatter, list[SheetRef
     """
     lines = text.split("\n")
     if lines[0] != "---":
-        raise _refuse(
+        raise refuse_line(
             name,
             1,
             f"the first line is {_shorten(lines[0])}, so there is no head.",
@@ -94,7 +94,7 @@ def parse_front_matter(text: str, name: str) -> tuple[FrontMatter, list[SheetRef
             f"Put the head in front; see: twice spec show --template {name.rpartition('/')[2][:2]}",
         )
     if "---" not in lines[1:]:
-        raise _refuse(
+        raise refuse_line(
             name,
             len(lines),
             'the head that begins in line 1 has no end: no second line "---" follows.',
@@ -116,7 +116,7 @@ def parse_front_matter(text: str, name: str) -> tuple[FrontMatter, list[SheetRef
             if key in entries:
                 what = f"the key {key!r} stands in line {entries[key].line} already."
                 expected = "Expected each key once."
-                raise _refuse(name, start + 1, what, expected, "Remove one of the two.")
+                raise refuse_line(name, start + 1, what, expected, "Remove one of the two.")
             entries[key] = entry
         except SheetRefused as error:
             refused.append(error)
@@ -136,8 +136,12 @@ def combine(refused: Sequence[SheetRefused]) -> SheetRefused:
     )
 
 
-def _refuse(name: str, line: int, happened: str, expected: str, remedy: str) -> SheetRefused:
-    return SheetRefused(f"{name}:{line}: {happened}", expected, remedy, path=name, line=line)
+def refuse_line(
+    path: str, line: int, happened: str, expected: str, remedy: str, **fields: object
+) -> SheetRefused:
+    """Return a refusal that names file and line."""
+    told = f"{path}:{line}: {happened}"
+    return SheetRefused(told, expected, remedy, path=path, line=line, **fields)
 
 
 def _shorten(text: str) -> str:
@@ -157,7 +161,7 @@ class _EntryReader:
 
     def read(self) -> tuple[str, HeadEntry]:
         if not _FIRST_LINE.fullmatch(self.lines[0]) or len(max(self.lines, key=len)) > _TOO_LONG:
-            raise _refuse(
+            raise refuse_line(
                 self.name,
                 self.line,
                 f"{_shorten(self.lines[0])} is no key with a value.",
@@ -179,6 +183,8 @@ class _EntryReader:
     def compose(self) -> Any:
         """Compose nodes, after refusing nesting that could exhaust the parser's stack."""
         bare = _TEXT_OR_COMMENT.sub("", self.source)
+        if "\t" in bare:  # libyaml reads on behind it, and PyYAML's own scanner does not
+            raise self.refuse(bare[: bare.index("\t")].count("\n"), "holds a tab")
         depths = accumulate(1 if each in "[{" else -1 for each in re.findall(r"[\[{\]}]", bare))
         if max(depths, default=0) > _TOO_DEEP or _DEEP_LINE.search(bare):
             raise self.refuse(0, "nests too deep")
@@ -236,7 +242,7 @@ class _EntryReader:
     ) -> SheetRefused:
         """Refuse a node, or a line, by its number among those that are read."""
         said = self.lines[at] if isinstance(at, int) else self.source_of(at).split("\n")[0]
-        return _refuse(
+        return refuse_line(
             self.name,
             self.line + at if isinstance(at, int) else self.line_of(at),
             f"{_shorten(said)} {why}.",
@@ -272,13 +278,18 @@ def format_value(value: object) -> str:
     if isinstance(value, int):
         return str(value)
     assert isinstance(value, str), "front matter holds texts, whole numbers and booleans"
-    return '"' + "".join(_ESCAPES.get(each) or _escape(each) for each in value) + '"'
-
-
-def _escape(each: str) -> str:
-    if each.isprintable():
-        return each
-    return f"\\u{ord(each):04x}" if ord(each) < 0x10000 else f"\\U{ord(each):08x}"
+    escaped = (
+        _ESCAPES.get(each)
+        or (
+            each
+            if each.isprintable()
+            else f"\\U{ord(each):08x}"
+            if ord(each) > 0xFFFF
+            else f"\\u{ord(each):04x}"
+        )
+        for each in value
+    )
+    return f'"{"".join(escaped)}"'
 
 
 def replace_entry(text: str, head: FrontMatter, key: str, value: Value) -> str:

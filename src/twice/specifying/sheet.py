@@ -28,6 +28,7 @@ from twice.specifying.front_matter import (
     Value,
     combine,
     parse_front_matter,
+    refuse_line,
     replace_entry,
 )
 from twice.specifying.schema import (
@@ -196,19 +197,20 @@ def decode(data: bytes, path: str) -> str:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise SheetRefused(
-            f"{path}:{line}: byte {error.start} is {data[error.start]:#04x}, which is not UTF-8.",
+        raise refuse_line(
+            path,
+            line,
+            f"byte {error.start} is {data[error.start]:#04x}, which is not UTF-8.",
             "Expected a text file in UTF-8.",
             "Save it as UTF-8; nothing was changed.",
-            path=path,
-            line=line,
         ) from error
     if len(data) > _BYTES_MAX:
-        raise SheetRefused(
-            f"{path}:1: it has {len(data)} bytes.",
+        raise refuse_line(
+            path,
+            1,
+            f"it has {len(data)} bytes.",
             f"Expected a sheet of at most {_BYTES_MAX} bytes.",
             "Put what is long into files of its own and refer to them.",
-            path=path,
         )
     return text.removeprefix("\ufeff").replace("\r\n", "\n")
 
@@ -251,17 +253,16 @@ def parse_sheet(text: str, schema: SheetSchema, path: str) -> tuple[Sheet, list[
             continue
         for line, what, expected in find_faults(item, entry):
             remedy = f'Mend the line, or write "{UNKNOWN}" while it is not known.'
-            told = f"{path}:{line}: {what}."
-            refused.append(SheetRefused(told, expected, remedy, path=path, line=line, key=key))
+            refused.append(refuse_line(path, line, f"{what}.", expected, remedy, key=key))
     named = head.entries.get("id")
     if named and isinstance(named.value, str) and named.value != schema.number:
         refused.append(
-            SheetRefused(
-                f"{path}:{named.line}: its id is {named.value!r}, and its file's name begins with {schema.number}.",
+            refuse_line(
+                path,
+                named.line,
+                f"its id is {named.value!r}, and its file's name begins with {schema.number}.",
                 "Expected the same number in both.",
                 "Rename the file, or mend the id.",
-                path=path,
-                line=named.line,
             )
         )
     body = "\n".join(text.split("\n")[head.end_line :])
@@ -273,11 +274,11 @@ def _refuse_key(path: str, line: int, key: str, schema: SheetSchema) -> SheetRef
     names = [each.key for each in (*COMMON, *schema.items)]
     near = get_close_matches(key, names, 1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
-    return SheetRefused(
-        f"{path}:{line}: the key {key!r} is not one of sheet {schema.number}.",
+    return refuse_line(
+        path,
+        line,
+        f"the key {key!r} is not one of sheet {schema.number}.",
         f"{hint}Expected: {', '.join(names)}.",
         "Remove it, or say it in the text below the head.",
-        path=path,
-        line=line,
         key=key,
     )

@@ -147,8 +147,8 @@ REQUIRED: Final[dict[str, tuple[Requirement, ...]]] = {
 MEMO_SHEETS: Final = frozenset({"04", "05", "06"})  # one page each will do at tier XS
 
 
-def required(situation: Situation) -> tuple[str, ...]:
-    """Give the numbers of the sheets that are needed, in order."""
+def find_required(situation: Situation) -> tuple[str, ...]:
+    """Return the numbers of the sheets that are needed, in order."""
     return tuple(
         number
         for number, any_of in REQUIRED.items()

@@ -13,10 +13,10 @@ from typing import Final
 
 from twice.errors import SheetRefused, SheetVersion, SpecForeign, WorkspaceRefused
 from twice.specifying.change_table import EDGES
-from twice.specifying.front_matter import combine
+from twice.specifying.front_matter import combine, refuse_line
 from twice.specifying.schema import SHEETS
 from twice.specifying.sheet import Sheet, decode, parse_sheet
-from twice.specifying.tiers import Situation, Tier, Trait, required
+from twice.specifying.tiers import Situation, Tier, Trait, find_required
 from twice.writing import write
 
 FOLDER: Final = "determinism-and-replay"
@@ -78,7 +78,7 @@ class Workspace:
         """Return the sheets that a tier needs and that are not there; the declared tier by default."""
         now = self.situation()
         there = Situation(tier or now.tier, now.determinism_class, now.traits)
-        return tuple(number for number in required(there) if number not in self.sheets)
+        return tuple(number for number in find_required(there) if number not in self.sheets)
 
 
 def find_workspace(start: Path) -> Path | None:
@@ -161,12 +161,12 @@ def _read_bytes(place: Path, path: str) -> bytes:
         why = "there is no file"
     except OSError as error:
         why = str(error.strerror)
-    raise SheetRefused(
-        f"{path}:1: it cannot be read: {why}.",
+    raise refuse_line(
+        path,
+        1,
+        f"it cannot be read: {why}.",
         "Expected a text file that may be read.",
         "Put the sheet there, or take the number from the name: what has none is left alone.",
-        path=path,
-        line=1,
     )
 
 

@@ -16,7 +16,7 @@ from twice.recording.cadence import parse_cadence
 from twice.specifying.scaffold.lock import Layer
 from twice.specifying.scaffold.source import join_words
 from twice.specifying.schema import SHEETS
-from twice.specifying.tiers import required
+from twice.specifying.tiers import find_required
 from twice.specifying.workspace import FOLDER, Workspace
 
 SHEETS_OF: Final[Mapping[Layer, tuple[str, ...]]] = {
@@ -52,7 +52,7 @@ def check_layers(
     left_out: dict[Layer, str] = {}
     lacking: dict[Layer, list[str]] = {}
     situation = workspace.situation()
-    needed = required(situation)
+    needed = find_required(situation)
     for layer in (Layer.BASE, *layers):
         sheets = SHEETS_OF[layer]
         own = [each for each in sheets if each in needed or workspace.get(each)]

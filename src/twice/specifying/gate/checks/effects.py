@@ -24,7 +24,7 @@ from twice.specifying.gate.model import (
 )
 from twice.specifying.gate.plan import find_algorithm
 from twice.specifying.sheet import Sheet
-from twice.specifying.tiers import Tier, Trait, required
+from twice.specifying.tiers import Tier, Trait, find_required
 
 _SOURCE_OF: Final = {
     "clock": "clock", "entropy": "entropy", "env": "environment", "environ": "environment",
@@ -59,7 +59,7 @@ def check_external_effects(facts: GateFacts) -> Iterator[str]:
         yield f"{where}: the system is said to ask nothing, and {sheet.path} lists {what}"
     else:
         yield from facts.find_unexplained(Trait.EXTERNAL_EFFECTS)
-        if sheet is not None or "10" in required(facts.situation):
+        if sheet is not None or "10" in find_required(facts.situation):
             yield from facts.find_gaps("10")
         else:
             yield Observed(f"sheet 10 is not asked for at tier {facts.tier}")
@@ -151,7 +151,7 @@ def check_encoding(facts: GateFacts) -> Iterator[str]:
     """Does 11 say how state becomes bytes, with answers that come out, and is nothing pickled?"""
     spec, sheet = facts.spec, facts.spec.sheet("11")
     algorithm = find_algorithm(spec.text("11", "hash"))
-    if sheet is None and "11" not in required(facts.situation):
+    if sheet is None and "11" not in find_required(facts.situation):
         yield Observed(f"sheet 11 is not asked for at tier {facts.tier}")
         yield from facts.find_unexplained(Trait.HASHED_SNAPSHOTS)
     else:

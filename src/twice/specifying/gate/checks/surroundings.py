@@ -28,7 +28,7 @@ from twice.specifying.gate.model import (
 from twice.specifying.gate.plan import FIXED_ORDERS, INSTRUCTIONS, SCHEDULES, THREADS
 from twice.specifying.record_traits import count_concurrent
 from twice.specifying.sheet import Sheet
-from twice.specifying.tiers import Trait, required
+from twice.specifying.tiers import Trait, find_required
 
 _VAGUE: Final = ("mostly", "usually", "should", "on n cores", "practically")
 _UNSEEN: Final = {
@@ -65,7 +65,7 @@ def _find_gaps(facts: GateFacts, number: str, trait: Trait) -> list[str]:
     """Return what a sheet lacks; where its tier does not ask for it, and it is not there, that is said."""
     if facts.denies(trait):
         return list(facts.find_unexplained(trait))
-    if facts.spec.sheet(number) is None and number not in required(facts.situation):
+    if facts.spec.sheet(number) is None and number not in find_required(facts.situation):
         return [Observed(f"sheet {number} is not asked for at tier {facts.tier}")]
     return facts.find_gaps(number)
 
@@ -114,7 +114,7 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
         if "recorded-schedule" in strategies:
             # Strategy B says that a schedule decides and is recorded.
             yield Undecided("twice records no schedule yet, so no run shows that one is kept")
-    elif "07" in required(facts.situation):
+    elif "07" in find_required(facts.situation):
         return
     yield Observed(f"the trial started {counted} beside what started it")
     yield from _judge_schedules(facts, seen, factors)
@@ -200,7 +200,7 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
         yield Observed(
             f"{len(sheet.rows('pins'))} pins held against a fresh process and the trial's record"
         )
-    elif "08" in required(facts.situation):
+    elif "08" in find_required(facts.situation):
         return
     counted = ", ".join(map(str, sorted(threads))) or "none is loaded"
     yield Observed(f"threads of BLAS in a run: {counted}")
@@ -346,7 +346,7 @@ def check_gpu(facts: GateFacts) -> Iterator[str]:
             yield f"{spec.line('00', 'traits')}: {said_none}: {', '.join(used)}"
         else:
             yield Observed("the trial loaded no driver of a GPU and drew on none")
-    elif sheet is None and "09" in required(facts.situation):
+    elif sheet is None and "09" in find_required(facts.situation):
         return
     elif gpu is None or not used:
         cards = f"run the gate where there is {spec.text('09', 'sku') or 'one'}"

@@ -155,9 +155,16 @@ def _say_no(options: argparse.Namespace, project: Path, decision: Advice) -> int
         "Look at this again when the system gets state that outlives a call, or decides step by step.\n\n"
         f"Owner: {options.owner or '?'}\n"
     )
-    (project / FOLDER).mkdir(exist_ok=True)
-    write(project / FOLDER / NO_MEMO, text.encode())
-    path = (project / FOLDER / NO_MEMO).as_posix()
+    place = project / FOLDER / NO_MEMO
+    if place.exists() and place.read_bytes() != text.encode():
+        raise OutputExists(
+            f"{place} is there already, and says something else.",
+            "Expected to write the page that says why no replay is needed.",
+            f"Write into it yourself, or remove it: rm {place}",
+        )
+    place.parent.mkdir(exist_ok=True)
+    write(place, text.encode())
+    path = place.as_posix()
     if options.json:
         print_json(
             {

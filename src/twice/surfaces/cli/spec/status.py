@@ -16,7 +16,7 @@ from twice.specifying.changes import compare_sheet
 from twice.specifying.fill import list_unknown
 from twice.specifying.lock import Lock
 from twice.specifying.schema import SHEETS
-from twice.specifying.tiers import required
+from twice.specifying.tiers import find_required
 from twice.specifying.workspace import (
     Workspace,
     find_cap,
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _told(workspace: Workspace, lock: Lock) -> dict[str, Any]:
     situation = workspace.situation()
-    needed = set(required(situation))
+    needed = set(find_required(situation))
     open_keys: dict[str, list[dict[str, str]]] = {}
     for number, key, says in list_unknown(workspace):
         open_keys.setdefault(number, []).append({"key": key, "says": says})
