@@ -165,8 +165,8 @@ def compare_sheet(workspace: Workspace, lock: Lock, number: str) -> SheetChange:
     version, locked = (now.version if now else ""), (then.version if then else "")
     if then is None or now is None:
         return SheetChange(number, "new" if now else "gone", (), locked, version)
-    promise, locked_promise = workspace.get("01"), lock.sheets.get("01")
-    tolerated: object = promise.strings("tolerates") if promise else []
+    locked_promise = lock.sheets.get("01")
+    tolerated: object = workspace.strings("01", "tolerates")
     if locked_promise is not None and number != "01":
         # What 01 tolerated when it was locked: a change does not permit itself.
         tolerated = locked_promise.values.get("tolerates")

@@ -69,7 +69,7 @@ def consolidate(
         "component": workspace.component() or UNKNOWN,
         "version": _move(before, cited),
         "status": "accepted" if passed else "draft",
-        "owner": (before.text("owner") if before else "") or (owners[0] if owners else UNKNOWN),
+        "owner": workspace.text(CONSOLIDATION, "owner") or (owners[0] if owners else UNKNOWN),
         "sheets": cited,
         "gate": passed.path if passed else UNKNOWN,
         "gate_digest": passed.digest if passed else UNKNOWN,
@@ -85,10 +85,8 @@ def consolidate(
 
 def is_settled(workspace: Workspace, passed: PassedGate) -> bool:
     """Whether sheet 99 is accepted on that very report: then nothing is left to do."""
-    sheet = workspace.get(CONSOLIDATION)
-    if sheet is None or sheet.text("status") != "accepted":
-        return False
-    return (sheet.get("gate"), sheet.get("gate_digest")) == (passed.path, passed.digest)
+    said = [workspace.text(CONSOLIDATION, key) for key in ("status", "gate", "gate_digest")]
+    return said == ["accepted", passed.path, passed.digest]
 
 
 def refuse_unmoved(workspace: Workspace, lock: Lock) -> None:
@@ -99,15 +97,13 @@ def refuse_unmoved(workspace: Workspace, lock: Lock) -> None:
     Raises:
         BumpRefused: E-SPEC-004.
     """
-    before = workspace.get(CONSOLIDATION)
-    for row in before.rows("sheets") if before else ():
+    accepted = workspace.text(CONSOLIDATION, "status") == "accepted"
+    for row in workspace.rows(CONSOLIDATION, "sheets"):
         number = str(row.get("id"))
         sheet, cited = workspace.get(number), row.get("digest")
         if sheet is None or sheet.version != row.get("version") or cited is None:
             continue
-        assert before is not None, "its rows are looked at"
-        settled = before.text("status") == "accepted" or number in lock.sheets
-        if settled and cited != str(sheet.digest()):
+        if (accepted or number in lock.sheets) and cited != str(sheet.digest()):
             raise BumpRefused(
                 f"Sheet {number} is at {sheet.version} as when it was consolidated, and says something else.",
                 "Expected a version that moved: others cite that one.",
@@ -133,10 +129,9 @@ def _move(before: Sheet | None, now: list[Row]) -> str:
 
 
 def _render_body(workspace: Workspace, sheets: list[Sheet]) -> str:
-    promise = workspace.get("01")
     parts = [f"# {SHEETS[CONSOLIDATION].title}: {workspace.component()}", ""]
-    if promise is not None and promise.text("predicate"):
-        said = promise.text("predicate").rstrip(".")
+    said = workspace.text("01", "predicate").rstrip(".")
+    if said:
         parts += [f"{said[:1].upper()}{said[1:]}.", ""]
     common = {item.key for item in COMMON}
     for sheet in sheets:

@@ -93,8 +93,7 @@ def _explain(item: Item, lead: str = "") -> str:
 
 def find_blocker(workspace: Workspace, number: str) -> str | None:
     """Return what a sheet waits for, in one sentence; None when it may be written."""
-    promise = workspace.get("01")
-    if number > "01" and promise is not None and promise.get("contested") is True:
+    if number > "01" and workspace.value("01", "contested") is True:
         return "01 is contested: settle when two runs count as the same first"
     situation = workspace.situation()
     for each in _FIRST[1:] if number > "03" else ():

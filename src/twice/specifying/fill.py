@@ -169,12 +169,11 @@ def propose_from_environment(workspace: Workspace) -> Iterator[Proposal]:
     encoding = {each: _find_version(each) for each in _ENCODING}
     yield Proposal("11", "pins", _to_pins(encoding), source)
     yield Proposal("11", "vectors", compute_known_answers(), "computed by twice")
-    scope, streams = workspace.get("00"), workspace.get("03")
-    slots = streams.rows("slots") if streams else []
+    slots = workspace.rows("03", "slots")
     if encoding["numpy"] and {str(row.get("kind")) for row in slots} == {"numpy"}:
         library = f"numpy {encoding['numpy']}, generators as twice makes them"
         yield Proposal("03", "library", library, source)
-    master, vectors = scope.get("seed") if scope else None, list[Row]()
+    master, vectors = workspace.value("00", "seed"), list[Row]()
     for row in slots:
         name = str(row.get("stream", ""))
         if name and isinstance(master, int):

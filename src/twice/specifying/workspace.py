@@ -13,7 +13,7 @@ from typing import Final
 
 from twice.errors import SheetRefused, SheetVersion, SpecForeign, WorkspaceRefused
 from twice.specifying.change_table import EDGES
-from twice.specifying.front_matter import combine, refuse_line
+from twice.specifying.front_matter import Value, combine, refuse_line
 from twice.specifying.schema import SHEETS
 from twice.specifying.sheet import Sheet, decode, parse_sheet
 from twice.specifying.tiers import Situation, Tier, Trait, find_required
@@ -60,19 +60,48 @@ class Workspace:
             )
         return found
 
+    def value(self, number: str, key: str) -> Value | None:
+        """Return the value of a key; None if the sheet or the key is absent, or "?"."""
+        sheet = self.get(number)
+        return sheet.get(key) if sheet else None
+
+    def text(self, number: str, key: str) -> str:
+        """Return the text of a key; "" if there is none."""
+        sheet = self.get(number)
+        return sheet.text(key) if sheet else ""
+
+    def strings(self, number: str, key: str) -> list[str]:
+        """Return the texts of a list that are known."""
+        sheet = self.get(number)
+        return sheet.strings(key) if sheet else []
+
+    def rows(self, number: str, key: str) -> list[dict[str, object]]:
+        """Return the maps of a list; columns with "?" are left out."""
+        sheet = self.get(number)
+        return sheet.rows(key) if sheet else []
+
+    def column(self, number: str, key: str, name: str) -> list[str]:
+        """Return one column of a list of maps, where it is known."""
+        return [str(row[name]) for row in self.rows(number, key) if name in row]
+
+    def place(self, number: str, key: str) -> str:
+        """Return ``file:line`` of a key."""
+        sheet = self.get(number)
+        return f"{sheet.path}:{sheet.line_of(key)}" if sheet else f"sheet {number}"
+
     def component(self) -> str:
         """Return the name of the system that is specified; "" when nobody said."""
         return next((each.text("component") for each in self.sheets.values()), "")
 
     def situation(self) -> Situation:
         """Return what the requirements depend on, as far as it is said: the least tier where none is."""
-        scope, promise = self.get("00"), self.get("01")
-        said = (promise and promise.text("tier")) or (scope and scope.text("tier")) or Tier.XS
-        traits = {}
-        for row in scope.rows("traits") if scope else []:
-            if "name" in row and isinstance(row.get("here"), bool):
-                traits[Trait(str(row["name"]))] = row["here"] is True
-        return Situation(Tier(said), promise.text("class") if promise else "", traits)
+        tier = self.text("01", "tier") or self.text("00", "tier") or Tier.XS
+        traits = {
+            Trait(str(row["name"])): row["here"] is True
+            for row in self.rows("00", "traits")
+            if "name" in row and isinstance(row.get("here"), bool)
+        }
+        return Situation(Tier(tier), self.text("01", "class"), traits)
 
     def missing(self, tier: Tier | None = None) -> tuple[str, ...]:
         """Return the sheets that a tier needs and that are not there; the declared tier by default."""
@@ -260,30 +289,25 @@ class TierRequirement:
 
 def find_tier_requirements(workspace: Workspace) -> Iterator[TierRequirement]:
     """Yield everything that forces or caps the tier, in the order of the sheets."""
-    promise = workspace.get("01")
-    if promise is not None:
-        if promise.text("scope") == "cross-host" or promise.text("axis") == "reproducibility":
-            yield TierRequirement(Tier.L, "01", "scope", "the promise reaches other machines")
-        if promise.get("closed_world") is False:
-            why = "an effect cannot be substituted"
-            yield TierRequirement(Tier.S, "01", "closed_world", why, caps=True)
+    reach = (workspace.text("01", "scope"), workspace.text("01", "axis"))
+    if reach[0] == "cross-host" or reach[1] == "reproducibility":
+        yield TierRequirement(Tier.L, "01", "scope", "the promise reaches other machines")
+    if workspace.value("01", "closed_world") is False:
+        why = "an effect cannot be substituted"
+        yield TierRequirement(Tier.S, "01", "closed_world", why, caps=True)
     for number, key, why in (
         ("04", "ownership", "several processes keep state"),
         ("05", "cross_process", "compare-points of several processes are joined"),
     ):
-        sheet = workspace.get(number)
-        if sheet is not None and sheet.get(key) is not None and not sheet.is_memo:
+        if workspace.value(number, key) is not None and not workspace.sheets[number].is_memo:
             yield TierRequirement(Tier.M, number, key, why)
-    concurrency = workspace.get("07")
-    if concurrency is not None and "processes" in concurrency.strings("model"):
+    if "processes" in workspace.strings("07", "model"):
         yield TierRequirement(Tier.M, "07", "model", "several processes work together")
-    effects = workspace.get("10")
-    for row in effects.rows("inventory") if effects else []:
+    for row in workspace.rows("10", "inventory"):
         if row.get("substitutable") is False:
             why = f"{row.get('what')} cannot be substituted"
             yield TierRequirement(Tier.S, "10", "inventory", why, caps=True)
-    properties = workspace.get("12")
-    if properties is not None and properties.get("stateful") is True:
+    if workspace.value("12", "stateful") is True:
         why = "sessions are tried in any order"
         yield TierRequirement(Tier.XL, "12", "stateful", why)
 

@@ -24,7 +24,6 @@ from twice.specifying.gate.evidence.files import AuditReference, EncodingAnswers
 from twice.specifying.gate.evidence.runs import GateTrial, KnownRun, RestoredSnapshots
 from twice.specifying.gate.evidence.suite import SuiteRun
 from twice.specifying.gate.evidence.trials import OperationTrial, PlantedDifference
-from twice.specifying.gate.plan import SheetReader
 from twice.specifying.lock import Lock
 from twice.specifying.scaffold.lock import DriftStatus
 from twice.specifying.schema import COMMON
@@ -126,11 +125,9 @@ class GateFacts:
     costs: Costs | Unavailable = _NOT_GATHERED
     handoff: AuditReference | Unavailable = _NOT_GATHERED
     laid: tuple[DriftStatus, ...] | Unavailable = _NOT_GATHERED
-    spec: SheetReader = field(init=False)
     situation: Situation = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "spec", SheetReader(self.workspace))
         object.__setattr__(self, "situation", self.workspace.situation())
 
     @property
@@ -144,14 +141,14 @@ class GateFacts:
 
     def explain_absence(self, trait: Trait) -> str:
         """Return the reason for which a system has not something, as sheet 00 says it; "" where it gives none."""
-        rows = self.spec.rows("00", "traits")
+        rows = self.workspace.rows("00", "traits")
         why = next((str(row.get("why", "")) for row in rows if row.get("name") == trait), "")
         return f"by sheet 00 the system has no {trait}: {why}" if why and self.denies(trait) else ""
 
     def find_unexplained(self, trait: Trait) -> Iterator[str]:
         """Yield that a system is said not to have something, and that nobody said why."""
         if self.denies(trait) and not self.explain_absence(trait):
-            where = self.spec.line("00", "traits")
+            where = self.workspace.place("00", "traits")
             yield Undecided(f"{where}: by sheet 00 the system has no {trait}, without a reason")
 
     def find_gaps(self, number: str, *, but: Collection[str] = ()) -> list[str]:
@@ -161,7 +158,7 @@ class GateFacts:
             number: the sheet.
             but: keys that another check asks for.
         """
-        sheet = self.spec.sheet(number)
+        sheet = self.workspace.get(number)
         if sheet is None:
             return [Undecided(f"sheet {number} is not there; see check 1")]
         if sheet.is_memo and may_be_memo(number, self.tier):
@@ -175,11 +172,11 @@ class GateFacts:
 
     def find_outside(self, number: str, key: str) -> Iterator[str]:
         """Yield executed files that a sheet does not have read: what is left out could hold anything."""
-        folders = self.spec.items(number, key)
+        folders = self.workspace.strings(number, key)
         for each in require(self.trial).files:
             if not is_within(each, folders):
                 yield (
-                    f"{self.spec.line(number, key)}: the run executed {each}, which is not in {key}"
+                    f"{self.workspace.place(number, key)}: the run executed {each}, which is not in {key}"
                 )
 
 

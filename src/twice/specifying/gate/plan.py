@@ -109,78 +109,38 @@ class GatePlan:
         return {} if self.threads is None else dict.fromkeys(THREAD_CAPS, str(self.threads))
 
 
-class SheetReader:
-    """Looks up what sheets say: "" and nothing for those that are not there.
-
-    Args:
-        workspace: the sheets.
-    """
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    def sheet(self, number: str) -> Sheet | None:
-        """Return a sheet, when it is there."""
-        return self._workspace.get(number)
-
-    def value(self, number: str, key: str) -> object:
-        """Return the value of a key; None when it is not there."""
-        sheet = self.sheet(number)
-        return sheet.get(key) if sheet else None
-
-    def text(self, number: str, key: str) -> str:
-        """Return the text of a key."""
-        sheet = self.sheet(number)
-        return sheet.text(key) if sheet else ""
-
-    def items(self, number: str, key: str) -> list[str]:
-        """Return a list of texts."""
-        sheet = self.sheet(number)
-        return sheet.strings(key) if sheet else []
-
-    def rows(self, number: str, key: str) -> list[dict[str, object]]:
-        """Return the rows of a table."""
-        sheet = self.sheet(number)
-        return sheet.rows(key) if sheet else []
-
-    def column(self, number: str, key: str, name: str) -> list[str]:
-        """Return one column of a table, where it is filled in."""
-        return [str(row[name]) for row in self.rows(number, key) if name in row]
-
-    def line(self, number: str, key: str) -> str:
-        """Return ``file:line`` of a key."""
-        sheet = self.sheet(number)
-        return f"{sheet.path}:{sheet.line_of(key)}" if sheet else f"sheet {number}"
-
-
 def plan_gate(workspace: Workspace) -> GatePlan:
     """Take out of the sheets what is to be run."""
-    spec, snapshots = SheetReader(workspace), workspace.get("04")
-    seed, threads = spec.value("00", "seed"), spec.value("08", "threads")
+    snapshots = workspace.get("04")
+    seed, threads = workspace.value("00", "seed"), workspace.value("08", "threads")
     has_threads = isinstance(threads, int) and not isinstance(threads, bool) and threads > 0
-    sources = {*spec.items("00", "sources"), *spec.items("02", "audit"), *spec.items("10", "audit")}
+    sources = {
+        *workspace.strings("00", "sources"),
+        *workspace.strings("02", "audit"),
+        *workspace.strings("10", "audit"),
+    }
     return GatePlan(
-        program=spec.text("00", "program"),
+        program=workspace.text("00", "program"),
         seed=seed if isinstance(seed, int) else None,
-        config=tuple(spec.items("00", "config")),
+        config=tuple(workspace.strings("00", "config")),
         predicate=_read_predicate(workspace.get("01")),
-        granularity=_parse_or(parse_granularity, spec.text("05", "granularity"), "tick"),
-        cadence=_parse_or(parse_cadence, spec.text("04", "cadence"), "tick"),
-        strategy=_parse_or(parse_strategy, spec.text("04", "strategy"), "hybrid"),
-        algorithm=find_algorithm(spec.text("05", "hash")) or DEFAULT,
-        planted=_find_planted(spec),
-        operations=tuple(sorted({*spec.column("06", "operations", "operation")})),
-        vector=spec.text("01", "vector"),
+        granularity=_parse_or(parse_granularity, workspace.text("05", "granularity"), "tick"),
+        cadence=_parse_or(parse_cadence, workspace.text("04", "cadence"), "tick"),
+        strategy=_parse_or(parse_strategy, workspace.text("04", "strategy"), "hybrid"),
+        algorithm=find_algorithm(workspace.text("05", "hash")) or DEFAULT,
+        planted=_find_planted(workspace),
+        operations=tuple(sorted({*workspace.column("06", "operations", "operation")})),
+        vector=workspace.text("01", "vector"),
         sources=tuple(sorted(sources)),
-        tests=tuple(sorted({*spec.items("12", "tests")})),
-        database=spec.text("12", "database"),
-        measured=spec.text("13", "measured"),
-        reference=spec.text("04", "audit_encoding"),
+        tests=tuple(sorted({*workspace.strings("12", "tests")})),
+        database=workspace.text("12", "database"),
+        measured=workspace.text("13", "measured"),
+        reference=workspace.text("04", "audit_encoding"),
         snapshot_text=snapshots.body if snapshots else "",
-        varied=tuple(_list_varied(workspace, spec)),
-        vectors=tuple(spec.column("11", "vectors", "value")),
-        libraries=tuple(spec.column("11", "pins", "library")),
-        reseeded=workspace.situation().tier >= Tier.S and not spec.text("02", "seedless"),
+        varied=tuple(_list_varied(workspace)),
+        vectors=tuple(workspace.column("11", "vectors", "value")),
+        libraries=tuple(workspace.column("11", "pins", "library")),
+        reseeded=workspace.situation().tier >= Tier.S and not workspace.text("02", "seedless"),
         threads=threads if has_threads and isinstance(threads, int) else None,
     )
 
@@ -198,23 +158,23 @@ def _parse_or(parse: Callable[[str], T], text: str, otherwise: str) -> T:
         return parse(otherwise)
 
 
-def _list_varied(workspace: Workspace, spec: SheetReader) -> Iterator[str]:
+def _list_varied(workspace: Workspace) -> Iterator[str]:
     """Yield what is varied: schedules for 07; for 08 threads, and instructions where other hosts give the same."""
     traits = workspace.situation().traits
-    strategies = {*spec.column("07", "subsystems", "strategy")}
+    strategies = {*workspace.column("07", "subsystems", "strategy")}
     # Below the tier that asks for 07 no strategy is named, and the run alone can tell.
-    unnamed = spec.sheet("07") is None and traits.get(Trait.CONCURRENCY) is True
+    unnamed = workspace.get("07") is None and traits.get(Trait.CONCURRENCY) is True
     if unnamed or (traits.get(Trait.CONCURRENCY) is not False and strategies & HELD_BY_VARYING):
         yield from SCHEDULES
-    if spec.sheet("08") is not None and traits.get(Trait.FLOATING_POINT) is not False:
-        if spec.text("08", "reductions") in FIXED_ORDERS:
+    if workspace.get("08") is not None and traits.get(Trait.FLOATING_POINT) is not False:
+        if workspace.text("08", "reductions") in FIXED_ORDERS:
             yield THREADS
-        if _read_predicate(spec.sheet("01")).scope is Scope.CROSS_HOST:
+        if _read_predicate(workspace.get("01")).scope is Scope.CROSS_HOST:
             yield from INSTRUCTIONS
 
 
-def _find_planted(spec: SheetReader) -> tuple[str, str, int] | None:
-    for row in spec.rows("05", "planted"):
+def _find_planted(workspace: Workspace) -> tuple[str, str, int] | None:
+    for row in workspace.rows("05", "planted"):
         tick = str(row.get("tick", ""))
         if "component" in row and "field" in row and tick.isdecimal():
             return str(row["component"]), str(row["field"]), int(tick)

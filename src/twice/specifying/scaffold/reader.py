@@ -51,14 +51,12 @@ class SheetReader:
     def texts(self, sheet: str, key: str) -> tuple[str, ...]:
         """Return the texts of a list."""
         self.value(sheet, key)
-        found = self._workspace.get(sheet)
-        return tuple(found.strings(key)) if found else ()
+        return tuple(self._workspace.strings(sheet, key))
 
     def rows(self, sheet: str, key: str) -> tuple[dict[str, Any], ...]:
         """Return the maps of a list."""
         self.value(sheet, key)
-        found = self._workspace.get(sheet)
-        return tuple(found.rows(key)) if found else ()
+        return tuple(self._workspace.rows(sheet, key))
 
     def pairs(self, sheet: str, key: str, first: str, second: str) -> dict[str, str]:
         """Return a map from one column of a list to another."""

@@ -22,13 +22,13 @@ _CROSSES_AS: Final = frozenset({"effect", "input"})
 @check(17, "Cost record", sheets=("13",), needs=("costs",), wants=("trial",))
 def check_cost_record(facts: GateFacts) -> Iterator[str]:
     """Was each rule's cost measured, is the budget kept, and does what is outside come in as effect or input?"""
-    spec, sheet, gaps = facts.spec, facts.spec.sheet("13"), facts.find_gaps("13")
+    spec, sheet, gaps = facts.workspace, facts.workspace.get("13"), facts.find_gaps("13")
     yield from gaps
     if sheet is None:
         return
     if is_complete(gaps):
         yield from _check_boundary(facts, sheet)
-    costs, where = require(facts.costs), spec.line("13", "measured")
+    costs, where = require(facts.costs), spec.place("13", "measured")
     yield from _compare_rules(facts, sheet)
     yield from _compare_program(facts, sheet)
     if costs.changed:
@@ -40,14 +40,14 @@ def check_cost_record(facts: GateFacts) -> Iterator[str]:
         yield f"{where}: twice cost found the budget broken: {sheet.text('breach')}"
     elif isinstance(budget, int) and total > budget:
         agreed = f"{budget} % was agreed: {sheet.text('breach')}"
-        yield f"{spec.line('13', 'budget_percent')}: a recorded run is {total:g} % slower, and {agreed}"
+        yield f"{spec.place('13', 'budget_percent')}: a recorded run is {total:g} % slower, and {agreed}"
     count = sum("performance" in figures for figures in costs.rules.values())
     yield Observed(f"{count} rules measured in {sheet.text('measured')}")
     yield Observed(f"how much slower a recorded run may be, as agreed: {budget} %")
 
 
 def _check_boundary(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
-    where = facts.spec.line("13", "boundary")
+    where = facts.workspace.place("13", "boundary")
     for row in sheet.rows("boundary"):
         words = set(str(row.get("crosses_as", "")).lower().replace(":", " ").split())
         if not words & _CROSSES_AS:
@@ -58,8 +58,8 @@ def _check_boundary(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
 def _compare_program(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     """Hold what was measured against what is specified."""
     costs, trial = require(facts.costs), optional(facts.trial)
-    where, named = facts.spec.line("13", "measured"), sheet.text("measured")
-    program = facts.spec.text("00", "program")
+    where, named = facts.workspace.place("13", "measured"), sheet.text("measured")
+    program = facts.workspace.text("00", "program")
     if program and costs.program != program:
         yield f"{where}: {named} is of {costs.program or 'no program'}, and 00 specifies {program}"
     if not costs.code:
@@ -74,7 +74,7 @@ def _compare_program(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
 
 def _compare_rules(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     """Compare the rules that the sheet names with those of the measurement, which alone has figures."""
-    costs, where = require(facts.costs), facts.spec.line("13", "rules")
+    costs, where = require(facts.costs), facts.workspace.place("13", "rules")
     excused = {each.partition(":")[0].strip() for each in sheet.strings("unmeasured")}
     named = [str(row.get("rule")) for row in sheet.rows("rules")]
     for rule in named:

@@ -34,27 +34,27 @@ _WHOLE: Final = "99"  # made from the others once the gate has passed, not writt
 @check(1, "Tier coverage", sheets=("00", "01"), is_waivable=False)
 def check_tier_coverage(facts: GateFacts) -> Iterator[str]:
     """Is every sheet there that the declared tier needs, and is each absence stated with its reason?"""
-    spec, workspace = facts.spec, facts.workspace
+    spec, workspace = facts.workspace, facts.workspace
     for number in workspace.missing():
         if number != _WHOLE:
             words = [each.words for each in REQUIRED[number] if each.holds(facts.situation)]
             needed = f"it is needed {' or '.join(words)}"
             why = "every tier needs it" if "always" in words else needed
             yield f"sheet {number} ({SHEETS[number].title}) is not there, and {why}"
-    said = [spec.text(number, "tier") for number in ("00", "01") if spec.sheet(number) is not None]
+    said = [spec.text(number, "tier") for number in ("00", "01") if spec.get(number) is not None]
     if not all(said):
         yield "the tier is not said in both 00 and 01"
     elif len(set(said)) > 1:
-        yield f"{spec.line('01', 'tier')}: the tier is {said[1]}, and 00 says {said[0]}"
+        yield f"{spec.place('01', 'tier')}: the tier is {said[1]}, and 00 says {said[0]}"
     for force in find_tier_requirements(workspace):
         # A sheet that is there beyond the tier is judged as it stands; only what it says can force more.
         if not force.caps and force.tier > facts.tier and force.key != "id":
             yield (
-                f"{spec.line(force.sheet, force.key)}: {force.why}, which tier {force.tier} promises; "
+                f"{spec.place(force.sheet, force.key)}: {force.why}, which tier {force.tier} promises; "
                 f"declared is {facts.tier}"
             )
-    if spec.sheet("00") is not None:
-        where = spec.line("00", "traits")
+    if spec.get("00") is not None:
+        where = spec.place("00", "traits")
         unknown = [each for each in Trait if each not in facts.situation.traits]
         if unknown:
             yield f"{where}: nobody said whether the system has {shorten(unknown)}"
@@ -83,7 +83,7 @@ def check_tier_coverage(facts: GateFacts) -> Iterator[str]:
 @check(2, "Class clarity", sheets=("01",))
 def check_class_clarity(facts: GateFacts) -> Iterator[str]:
     """Does 01 name the class in one sentence that anybody can apply, and that verification executes?"""
-    spec, promise = facts.spec, facts.spec.sheet("01")
+    spec, promise = facts.workspace, facts.workspace.get("01")
     gaps = facts.find_gaps("01", but=("tier", "vector", "vector_digest", "closed_world"))
     yield from gaps
     if promise is None or not is_complete(gaps):
@@ -91,20 +91,20 @@ def check_class_clarity(facts: GateFacts) -> Iterator[str]:
     try:
         predicate = predicate_of(promise)
     except ClassRefused as error:
-        yield f"{spec.line('01', 'class')}: {error.happened} {error.expected}".rstrip()
+        yield f"{spec.place('01', 'class')}: {error.happened} {error.expected}".rstrip()
         return
     except ValueError as error:
-        yield f"{spec.line('01', 'class')}: {error}"
+        yield f"{spec.place('01', 'class')}: {error}"
         return
     sentence, said = predicate.sentence(), promise.text("predicate")
     if _normalise(said) != _normalise(sentence):
-        where = spec.line("01", "predicate")
+        where = spec.place("01", "predicate")
         yield f"{where}: {said!r} is not what verification executes, which is: {sentence}"
     if promise.get("contested") is True:
-        where = spec.line("01", "contested")
+        where = spec.place("01", "contested")
         yield f"{where}: people still disagree about the class; that comes first"
     if promise.text("axis") != predicate.axis:
-        where, scope = spec.line("01", "axis"), promise.text("scope")
+        where, scope = spec.place("01", "axis"), promise.text("scope")
         yield f"{where}: scope {scope} is about {predicate.axis}, not {promise.text('axis')}"
     yield Observed(sentence)
 
@@ -116,12 +116,12 @@ def _normalise(sentence: str) -> str:
 @check(8, "Hand-over", sheets=("04", "99"), needs=("code",), wants=("handoff", "trial"))
 def check_hand_over(facts: GateFacts) -> Iterator[str]:
     """Are other documents referred to instead of copied, and has each finding of twice check a sheet?"""
-    spec, reference = facts.spec, facts.spec.text("04", "audit_encoding")
-    where = spec.line("04", "audit_encoding")
+    spec, reference = facts.workspace, facts.workspace.text("04", "audit_encoding")
+    where = spec.place("04", "audit_encoding")
     handoff = optional(facts.handoff)
     if facts.denies(Trait.AUDIT_LOG):
         yield Observed("there is no audit log that the snapshots would share an encoding with")
-    elif spec.sheet("04") is None:
+    elif spec.get("04") is None:
         yield from facts.find_gaps("04")
     elif not reference:
         yield f"{where}: nobody said where the audit log's encoding is specified"
@@ -136,7 +136,7 @@ def check_hand_over(facts: GateFacts) -> Iterator[str]:
         yield f"{path}: {lines}"
     else:
         yield Observed(f"04 refers to {reference} and copies nothing of it")
-    code, sources = require(facts.code), spec.items("00", "sources")
+    code, sources = require(facts.code), spec.strings("00", "sources")
     covered: set[str] = set()
     for row in spec.rows("99", "findings"):
         said = row.get("rules")
@@ -168,7 +168,7 @@ def check_versioning(facts: GateFacts) -> Iterator[str]:
     """Does every change move a version as far as it has to, and is nothing owed, in sheets and scaffolded code?"""
     same = []
     for number in sorted({*facts.workspace.sheets, *facts.lock.sheets} - {_WHOLE}):
-        sheet = facts.spec.sheet(number)
+        sheet = facts.workspace.get(number)
         if sheet is not None and compare_sheet(facts.workspace, facts.lock, number).state == "same":
             same.append(f"{number} {sheet.version}")
         yield from _find_unmoved(facts, number)
@@ -192,8 +192,8 @@ def check_versioning(facts: GateFacts) -> Iterator[str]:
 
 def _find_unmoved(facts: GateFacts, number: str) -> Iterator[str]:
     """Yield a sheet whose version is not what its changes ask for."""
-    sheet = facts.spec.sheet(number)
-    where = facts.spec.line(number, "version")
+    sheet = facts.workspace.get(number)
+    where = facts.workspace.place(number, "version")
     if sheet is not None and not sheet.version:
         yield f"{where}: it has no version"
         return
@@ -214,26 +214,26 @@ def _find_unmoved(facts: GateFacts, number: str) -> Iterator[str]:
 
 def _judge_whole(facts: GateFacts) -> Iterator[str]:
     """Yield what is wrong with sheet 99: no rule, or a sheet that changed under the version that it cites."""
-    spec = facts.spec
-    if spec.sheet(_WHOLE) is None:
+    spec = facts.workspace
+    if spec.get(_WHOLE) is None:
         return
     if not spec.text(_WHOLE, "rule"):
-        yield f"{spec.line(_WHOLE, 'rule')}: nobody said how versions move"
+        yield f"{spec.place(_WHOLE, 'rule')}: nobody said how versions move"
     for row in spec.rows(_WHOLE, "sheets"):
-        sheet = spec.sheet(str(row.get("id")))
+        sheet = spec.get(str(row.get("id")))
         if sheet is None or sheet.version != row.get("version"):
             continue  # An older state of the whole: consolidating comes after the gate.
         if row.get("digest") != str(sheet.digest()):
             told = (
                 f"{sheet.number} {sheet.version} says something else than when it was consolidated"
             )
-            yield f"{spec.line(_WHOLE, 'sheets')}: {told}"
+            yield f"{spec.place(_WHOLE, 'sheets')}: {told}"
 
 
 @check(10, "Test-vector strategy", sheets=("01",), needs=("vector",))
 def check_test_vector(facts: GateFacts) -> Iterator[str]:
     """Is there a recorded run whose compare-points end at a known digest, and does it come out again?"""
-    spec, promise = facts.spec, facts.spec.sheet("01")
+    spec, promise = facts.workspace, facts.workspace.get("01")
     if promise is None:
         yield Undecided("sheet 01 is not there; see check 1")
         return
@@ -241,7 +241,7 @@ def check_test_vector(facts: GateFacts) -> Iterator[str]:
         if gap.key in {"vector", "vector_digest"}:
             yield f"{promise.path}:{gap.line}: {gap.key} is {gap.why}: {gap.says}"
     vector = require(facts.vector)
-    where, path = spec.line("01", "vector"), promise.text("vector")
+    where, path = spec.place("01", "vector"), promise.text("vector")
     if vector.unreadable:
         yield f"{where}: {vector.unreadable}"
         return
@@ -263,12 +263,12 @@ def check_test_vector(facts: GateFacts) -> Iterator[str]:
 
 
 def _compare_vector(facts: GateFacts, promise: Sheet, vector: KnownRun) -> Iterator[str]:
-    spec, where = facts.spec, facts.spec.line("01", "vector")
+    spec, where = facts.workspace, facts.workspace.place("01", "vector")
     if not vector.ticks:
         yield f"{where}: it holds no tick, so it shows nothing"
     digest = promise.text("vector_digest")
     if vector.digest != digest:
-        at = spec.line("01", "vector_digest")
+        at = spec.place("01", "vector_digest")
         yield f"{at}: the vector ends at {vector.digest}, not at {digest}"
     program, seed = spec.text("00", "program"), spec.value("00", "seed")
     if program and vector.program != program:
@@ -276,16 +276,16 @@ def _compare_vector(facts: GateFacts, promise: Sheet, vector: KnownRun) -> Itera
     if isinstance(seed, int) and vector.seed != seed:
         yield f"{where}: it is a run with seed {vector.seed}, and 00 specifies {seed}"
     try:
-        config = tuple(in_settings(parse_settings(spec.items("00", "config"))))
-        if spec.sheet("00") is not None and vector.config != config:
+        config = tuple(in_settings(parse_settings(spec.strings("00", "config"))))
+        if spec.get("00") is not None and vector.config != config:
             was, said = (", ".join(each) or "nothing" for each in (vector.config, config))
             yield f"{where}: it is a run with {was}, and 00 configures {said}"
     except ConfigError as error:
-        yield f"{spec.line('00', 'config')}: {error.happened} {error.expected}"
+        yield f"{spec.place('00', 'config')}: {error.happened} {error.expected}"
     try:
         sentence = predicate_of(promise).sentence()
     except (ClassRefused, ValueError):
         return  # Check 2 says what is wrong with it.
     if sentence != vector.predicate:
-        at = spec.line("01", "class")
+        at = spec.place("01", "class")
         yield f"{at}: the vector was recorded under another class: {vector.predicate}"

@@ -39,7 +39,7 @@ _EACH_TICK: Final = frozenset({"merkle", "incremental", "projection"})
 
 def _explain_no_effects(facts: GateFacts) -> str:
     trial = optional(facts.trial)
-    if facts.spec.sheet("10") is not None or (trial is not None and trial.asked):
+    if facts.workspace.get("10") is not None or (trial is not None and trial.asked):
         return ""
     return facts.explain_absence(Trait.EXTERNAL_EFFECTS)
 
@@ -50,12 +50,12 @@ def _explain_no_effects(facts: GateFacts) -> str:
 )  # fmt: skip
 def check_external_effects(facts: GateFacts) -> Iterator[str]:
     """Does every question to the world go through one layer, and is what cannot be replayed said?"""
-    spec, sheet = facts.spec, facts.spec.sheet("10")
+    spec, sheet = facts.workspace, facts.workspace.get("10")
     yield from (FirmFault(each) for each in _judge_cap(facts))
     denies = facts.denies(Trait.EXTERNAL_EFFECTS)
     if sheet is not None and denies:
         what = ", ".join(spec.column("10", "inventory", "what")) or "nothing"
-        where = spec.line("00", "traits")
+        where = spec.place("00", "traits")
         yield f"{where}: the system is said to ask nothing, and {sheet.path} lists {what}"
     else:
         yield from facts.find_unexplained(Trait.EXTERNAL_EFFECTS)
@@ -73,8 +73,8 @@ def check_external_effects(facts: GateFacts) -> Iterator[str]:
         yield f"the sealed replay of the trial gives {sealed.result}{describe_failure(sealed)}"
     if denies and trial.asked:
         asked = f"the trial asked {', '.join(trial.asked)}"
-        yield f"{spec.line('00', 'traits')}: the system is said to ask nothing, and {asked}"
-    audited = spec.items("10", "audit") or spec.items("00", "sources")
+        yield f"{spec.place('00', 'traits')}: the system is said to ask nothing, and {asked}"
+    audited = spec.strings("10", "audit") or spec.strings("00", "sources")
     accepted = {*spec.column("10", "accepted", "place")}
     raw = [each for each in code.raw if is_within(each.path, audited)]
     for place in raw:
@@ -100,30 +100,30 @@ def check_external_effects(facts: GateFacts) -> Iterator[str]:
 
 def _judge_cap(facts: GateFacts) -> Iterator[str]:
     """Hold 01 and 13 to what cannot be substituted."""
-    spec, closed = facts.spec, facts.spec.value("01", "closed_world")
+    spec, closed = facts.workspace, facts.workspace.value("01", "closed_world")
     outside = [
         str(row.get("what"))
         for row in spec.rows("10", "inventory")
         if row.get("substitutable") is False
     ]
-    where = spec.line("01", "closed_world")
-    if spec.sheet("01") is not None and closed is None:
+    where = spec.place("01", "closed_world")
+    if spec.get("01") is not None and closed is None:
         yield f"{where}: nobody said whether every effect can be recorded"
     if outside and closed is True:
         yield f"{where}: it is true, and by sheet 10 {outside[0]} cannot be substituted"
     if (outside or closed is False) and facts.tier > Tier.S:
         what = f"{outside[0]} cannot be substituted" if outside else "the world is not closed"
         at_most = f"so the tier is S at most; declared is {facts.tier}"
-        yield f"{spec.line('01', 'tier')}: {what}, {at_most}"
+        yield f"{spec.place('01', 'tier')}: {what}, {at_most}"
     boundary = {str(row.get("what")) for row in spec.rows("13", "boundary")}
     for what in outside:
-        if spec.sheet("13") is not None and what not in boundary:
+        if spec.get("13") is not None and what not in boundary:
             unnamed = "cannot be substituted, and does not stand at the boundary of the promise"
-            yield f"{spec.line('13', 'boundary')}: {what} {unnamed}"
+            yield f"{spec.place('13', 'boundary')}: {what} {unnamed}"
 
 
 def _judge_inventory(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
-    where = facts.spec.line("10", "inventory")
+    where = facts.workspace.place("10", "inventory")
     listed: dict[str, set[str]] = {}
     for row in sheet.rows("inventory"):
         named = _OPERATION.findall(str(row.get("what", "")))
@@ -144,12 +144,12 @@ def _judge_inventory(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
 @check(
     15, "Canonical state encoding", sheets=("11", "00"), needs=("encoded", "code", "trial"),
     absent=lambda facts: (
-        "" if facts.spec.sheet("11") else facts.explain_absence(Trait.HASHED_SNAPSHOTS)
+        "" if facts.workspace.get("11") else facts.explain_absence(Trait.HASHED_SNAPSHOTS)
     ),
 )  # fmt: skip
 def check_encoding(facts: GateFacts) -> Iterator[str]:
     """Does 11 say how state becomes bytes, with answers that come out, and is nothing pickled?"""
-    spec, sheet = facts.spec, facts.spec.sheet("11")
+    spec, sheet = facts.workspace, facts.workspace.get("11")
     algorithm = find_algorithm(spec.text("11", "hash"))
     if sheet is None and "11" not in find_required(facts.situation):
         yield Observed(f"sheet 11 is not asked for at tier {facts.tier}")
@@ -158,7 +158,7 @@ def check_encoding(facts: GateFacts) -> Iterator[str]:
         gaps = facts.find_gaps("11")
         yield from gaps
         if sheet is not None and is_complete(gaps):
-            where, hashing = spec.line("11", "hash"), sheet.text("hashing")
+            where, hashing = spec.place("11", "hash"), sheet.text("hashing")
             if algorithm is None:
                 yield f"{where}: {sheet.text('hash')!r} names no digest that twice has"
             elif facts.tier >= Tier.XL and not algorithm.is_cryptographic:
@@ -166,28 +166,28 @@ def check_encoding(facts: GateFacts) -> Iterator[str]:
                 yield f"{where}: {algorithm} {collide}"
             if hashing not in _EACH_TICK:
                 tree = "is no pattern for every tick; states are hashed as a tree"
-                yield f"{spec.line('11', 'hashing')}: {hashing!r} {tree}"
+                yield f"{spec.place('11', 'hashing')}: {hashing!r} {tree}"
             if "pickle" in sheet.text("rule").lower():
-                yield f"{spec.line('11', 'rule')}: pickle is no canonical form"
+                yield f"{spec.place('11', 'rule')}: pickle is no canonical form"
     encoded, code, trial = require(facts.encoded), require(facts.code), require(facts.trial)
     yield from (f"RFC 8785 comes out otherwise for {each}" for each in encoded.wrong)
     for each in code.pickles:
-        if is_within(each.path, spec.items("00", "sources")):
+        if is_within(each.path, spec.strings("00", "sources")):
             yield f"{each}: what is pickled has no canonical form"
     for row in spec.rows("11", "vectors"):
         value, said = str(row.get("value")), str(row.get("digest"))
         given = encoded.vectors.get(value, ())
         if said not in given:
             came = given[0] if given else "nothing: it is no JSON document"
-            yield f"{spec.line('11', 'vectors')}: {value} gives {came}, not {said}"
+            yield f"{spec.place('11', 'vectors')}: {value} gives {came}, not {said}"
     for row in spec.rows("11", "pins"):
         library, pinned = str(row.get("library")), str(row.get("version"))
         found = encoded.versions.get(library)
         if found != pinned:
-            yield f"{spec.line('11', 'pins')}: {library} is pinned to {pinned}, and is {found}"
+            yield f"{spec.place('11', 'pins')}: {library} is pinned to {pinned}, and is {found}"
     if algorithm is not None and algorithm.value != trial.algorithm:
         used = f"runs are hashed by {trial.algorithm}"
-        yield f"{spec.line('11', 'hash')}: it names {algorithm}, and {used}"
+        yield f"{spec.place('11', 'hash')}: it names {algorithm}, and {used}"
     right = encoded.rfc8785 - len(encoded.wrong)
     yield Observed(f"{right} of {encoded.rfc8785} answers of RFC 8785 come out")
     vectors = f"{len(encoded.vectors)} vectors of sheet 11 run"
@@ -204,18 +204,18 @@ def check_encoding(facts: GateFacts) -> Iterator[str]:
 )  # fmt: skip
 def check_property_tests(facts: GateFacts) -> Iterator[str]:
     """Does 12 declare the laws that the tier asks for, with tests that pass and a database that is kept?"""
-    spec, sheet, gaps = facts.spec, facts.spec.sheet("12"), facts.find_gaps("12")
+    spec, sheet, gaps = facts.workspace, facts.workspace.get("12"), facts.find_gaps("12")
     yield from gaps
     if sheet is None:
         return
-    declared, where = sheet.strings("properties"), spec.line("12", "properties")
+    declared, where = sheet.strings("properties"), spec.place("12", "properties")
     if is_complete(gaps):
         for name in _list_needed(facts):
             if name not in declared:
                 yield f"{where}: {name} is not declared, and this system needs it"
         if facts.tier >= Tier.XL and sheet.get("stateful") is not True:
             any_order = "tier XL asks for sessions that are tried in any order of operations"
-            yield f"{spec.line('12', 'stateful')}: {any_order}"
+            yield f"{spec.place('12', 'stateful')}: {any_order}"
     suite, tests = require(facts.suite), ", ".join(sheet.strings("tests"))
     yield from (f"{each} failed" for each in suite.failed)
     if not suite.passed and not suite.failed:
@@ -232,7 +232,7 @@ def check_property_tests(facts: GateFacts) -> Iterator[str]:
         if name not in suite.exercised:
             yield f"{where}: {name} is declared, and no test of {tests} exercises it"
     if suite.database:
-        yield f"{spec.line('12', 'database')}: {suite.database}"
+        yield f"{spec.place('12', 'database')}: {suite.database}"
     yield Observed(
         f"{suite.passed} of {suite.found} tests of {tests} passed, {len(suite.failed)} failed"
     )
@@ -244,7 +244,7 @@ def check_property_tests(facts: GateFacts) -> Iterator[str]:
 
 def _list_needed(facts: GateFacts) -> list[str]:
     """Return the properties that a system has to hold."""
-    strategies = {*facts.spec.column("07", "subsystems", "strategy")}
+    strategies = {*facts.workspace.column("07", "subsystems", "strategy")}
     traits = facts.situation.traits
     needed = required_properties(
         facts.tier,
@@ -252,5 +252,5 @@ def _list_needed(facts: GateFacts) -> list[str]:
         scheduled=traits.get(Trait.CONCURRENCY) is True
         and bool(strategies - {"recorded-schedule"}),
     )
-    is_seedless = bool(facts.spec.text("02", "seedless"))
+    is_seedless = bool(facts.workspace.text("02", "seedless"))
     return [each for each in needed if each != SEED_MATTERS or not is_seedless]

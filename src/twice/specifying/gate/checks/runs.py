@@ -47,9 +47,9 @@ _BRANCHING: Final = frozenset({"branch", "step-with", "rollback"})
 @check(3, "Seed lineage", sheets=("02",), needs=("trial", "code", "reseeded"))
 def check_seed_lineage(facts: GateFacts) -> Iterator[str]:
     """Does 02 trace everything that draws back to the seed of the run, without a default seed?"""
-    spec, gaps = facts.spec, facts.find_gaps("02")
+    spec, gaps = facts.workspace, facts.find_gaps("02")
     yield from gaps
-    if spec.sheet("02") is None:
+    if spec.get("02") is None:
         return
     if is_complete(gaps):
         yield from _judge_seeds(facts)
@@ -58,7 +58,7 @@ def check_seed_lineage(facts: GateFacts) -> Iterator[str]:
     named = {*spec.column("02", "names", "stream")}
     drawn = [name for name, each in trial.streams.items() if each["draws"] != 0]
     drawn = [name for name in drawn if not is_shared(name)]
-    where = spec.line("02", "names")
+    where = spec.place("02", "names")
     for name in drawn:
         if name not in named:
             yield f"{where}: the run draws from {name!r}, which is not named"
@@ -70,14 +70,14 @@ def check_seed_lineage(facts: GateFacts) -> Iterator[str]:
                 f"{where}: {name!r} was adopted, and its seed is not derived from the run's: seed it with "
                 f"run.streams.seed_for({name!r}), or accept it in 02"
             )
-    audited = spec.items("02", "audit")
+    audited = spec.strings("02", "audit")
     orphans = [each for each in code.orphans if is_within(each.path, audited)]
     for place in orphans:
         if not {place.path, f"{place.path}:{place.function}"} & accepted:
             yield f"{place} {place.fault or 'has no owner'}"
     yield from facts.find_outside("02", "audit")
     if moved is False:
-        where = spec.line("02", "seedless")
+        where = spec.place("02", "seedless")
         yield f"{where}: another seed gives the same run, and no reason is given"
     places = sum(is_within(each.path, audited) for each in code.draws)
     yield Observed(
@@ -96,10 +96,10 @@ def check_seed_lineage(facts: GateFacts) -> Iterator[str]:
 
 
 def _judge_seeds(facts: GateFacts) -> Iterator[str]:
-    spec = facts.spec
+    spec = facts.workspace
     said = _RULE.search(spec.text("02", "derivation"))
     if said is None or int(said[1]) != RULE:
-        where = spec.line("02", "derivation")
+        where = spec.place("02", "derivation")
         yield f'{where}: it does not name the rule in force by its number: "rule {RULE}"'
     for row in spec.rows("02", "vectors"):
         master, name, seed = row.get("master"), str(row.get("name")), str(row.get("seed"))
@@ -109,18 +109,18 @@ def _judge_seeds(facts: GateFacts) -> Iterator[str]:
         except TwiceError as error:
             given = error.id
         if given.removeprefix("0x") != seed.removeprefix("0x"):
-            where = spec.line("02", "vectors")
+            where = spec.place("02", "vectors")
             yield f"{where}: master {master} gives {name!r} the seed {given}, not {seed}"
 
 
 @check(4, "RNG isolation", sheets=("03", "02"), needs=("taken", "trial", "code"))
 def check_rng_isolation(facts: GateFacts) -> Iterator[str]:
     """Has each component that draws a generator of its own, in the code and in the record?"""
-    spec, gaps = facts.spec, facts.find_gaps("03")
+    spec, gaps = facts.workspace, facts.find_gaps("03")
     yield from gaps
-    if spec.sheet("03") is None:
+    if spec.get("03") is None:
         return
-    where = spec.line("03", "slots")
+    where = spec.place("03", "slots")
     if is_complete(gaps):
         yield from _judge_slots(facts)
         refused = optional(facts.taken)
@@ -152,9 +152,9 @@ def check_rng_isolation(facts: GateFacts) -> Iterator[str]:
 
 
 def _judge_slots(facts: GateFacts) -> Iterator[str]:
-    spec = facts.spec
+    spec = facts.workspace
     owners = {str(row.get("stream")): row.get("component") for row in spec.rows("02", "names")}
-    where, kinds = spec.line("03", "slots"), {}
+    where, kinds = spec.place("03", "slots"), {}
     for row in spec.rows("03", "slots"):
         stream, owner = str(row.get("stream")), row.get("owner")
         kinds[stream] = str(row.get("kind"))
@@ -167,14 +167,14 @@ def _judge_slots(facts: GateFacts) -> Iterator[str]:
         assert isinstance(draws, list), "the sheet was read with a list there"
         given = first_draws(kinds.get(stream, ""), Seed(master), stream)
         if given and given[: len(draws)] != [str(each).removeprefix("0x") for each in draws]:
-            where = spec.line("03", "vectors")
+            where = spec.place("03", "vectors")
             yield f"{where}: master {master} and {stream!r} first draw {given[0]}, not {draws[0]}"
 
 
 @check(5, "Snapshot honesty", sheets=("04", "00"), needs=("trial", "restored"), wants=("sealed",))
 def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
     """Does 04 say what a snapshot holds and what not, and does a run go on from it as it did?"""
-    spec, sheet = facts.spec, facts.spec.sheet("04")
+    spec, sheet = facts.workspace, facts.workspace.get("04")
     gaps = facts.find_gaps("04", but=("audit_encoding",))
     yield from gaps
     if sheet is None:
@@ -187,7 +187,7 @@ def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
     for row in sheet.rows("components"):
         if row.get("name") not in trial.components:
             tracked = ", ".join(trial.components) or "nothing"
-            where = spec.line("04", "components")
+            where = spec.place("04", "components")
             yield f"{where}: {row.get('name')!r} names nothing; the trial tracks {tracked}"
     for names in trial.ending.get("tracked_twice", ()):
         told = " and ".join(repr(each) for each in names)
@@ -202,7 +202,7 @@ def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
             agree = f"executed from the top, {trial.points} compare-points agree"
             yield Observed(f"no snapshot is kept: {agree}")
         else:
-            where = spec.line("04", "cadence" if sheet.text("cadence") == "none" else "strategy")
+            where = spec.place("04", "cadence" if sheet.text("cadence") == "none" else "strategy")
             gives = f"executing from the top gives {sealed.result}{describe_failure(sealed)}"
             yield f"{where}: no snapshot is kept, and {gives}"
         return
@@ -217,12 +217,12 @@ def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
 
 
 def _judge_snapshots(facts: GateFacts, *, keeps: bool) -> Iterator[str]:
-    spec = facts.spec
+    spec = facts.workspace
     try:
         parse_cadence(spec.text("04", "cadence"))
     except TwiceError as error:
-        yield f"{spec.line('04', 'cadence')}: {error.happened} {error.expected}"
-    where = spec.line("04", "state")
+        yield f"{spec.place('04', 'cadence')}: {error.happened} {error.expected}"
+    where = spec.place("04", "state")
     answers = {str(row.get("kind")): str(row.get("answer")) for row in spec.rows("04", "state")}
     for kind in _CAPTURED if keeps else ():
         if answers.get(kind) not in {"captured", "absent"}:
@@ -245,7 +245,7 @@ def describe_failure(verification: Verification) -> str:
 @check(6, "Divergence localisation", sheets=("05",), needs=("trial", "planted"))
 def check_divergence_localisation(facts: GateFacts) -> Iterator[str]:
     """Does 05 say where runs are compared and how the place where they part is found, and is one found?"""
-    sheet, gaps = facts.spec.sheet("05"), facts.find_gaps("05")
+    sheet, gaps = facts.workspace.get("05"), facts.find_gaps("05")
     yield from gaps
     if sheet is None:
         return
@@ -277,18 +277,22 @@ def check_divergence_localisation(facts: GateFacts) -> Iterator[str]:
 
 
 def _judge_protocol(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
-    spec, steps = facts.spec, set(sheet.strings("procedure"))
-    where = spec.line("05", "procedure")
+    spec, steps = facts.workspace, set(sheet.strings("procedure"))
+    where = spec.place("05", "procedure")
     if not steps & _FINDS_THE_POINT:
         yield f"{where}: no step finds the first compare-point that differs"
     if not steps & _FINDS_THE_OPERATION:
         yield f"{where}: no step leads from a compare-point to the operation"
     if find_algorithm(sheet.text("hash")) is None:
-        where = spec.line("05", "hash")
+        where = spec.place("05", "hash")
         yield f"{where}: {sheet.text('hash')!r} names no digest that twice has"
     trial, planted = optional(facts.trial), sheet.rows("planted")
     for row in planted:
-        field, tick, where = str(row.get("field")), str(row.get("tick")), spec.line("05", "planted")
+        field, tick, where = (
+            str(row.get("field")),
+            str(row.get("tick")),
+            spec.place("05", "planted"),
+        )
         if not read_field(field) or not tick.isdecimal():
             example = 'for example field "places[0]", tick "3"'
             yield f"{where}: {field!r} at tick {tick!r} is no place; {example}"
@@ -298,14 +302,14 @@ def _judge_protocol(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     for name in sheet.strings("projection") if columns else ():
         if name != "*" and name not in columns:
             has = f"the run has {', '.join(columns)}"
-            yield f"{spec.line('05', 'projection')}: {name!r} is compared nowhere; {has}"
+            yield f"{spec.place('05', 'projection')}: {name!r} is compared nowhere; {has}"
     try:
         granularity = parse_granularity(sheet.text("granularity"))
-        cadence = parse_cadence(spec.text("04", "cadence") if spec.sheet("04") else "none")
+        cadence = parse_cadence(spec.text("04", "cadence") if spec.get("04") else "none")
         require_dense(granularity, cadence)
     except SnapshotCadence as error:
         # Compare-points that are sparser than the snapshots of 04.
-        yield f"{spec.line('05', 'granularity')}: {error.happened} {error.remedy}"
+        yield f"{spec.place('05', 'granularity')}: {error.happened} {error.remedy}"
     except ClassRefused:
         pass  # What cannot be read is told elsewhere.
 
@@ -313,10 +317,10 @@ def _judge_protocol(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
 @check(7, "Replay scope honesty", sheets=("06", "00"), needs=("operations",))
 def check_replay_scope(facts: GateFacts) -> Iterator[str]:
     """Does 06 keep reading and branching apart, and does every operation work that it claims?"""
-    sheet, gaps = facts.spec.sheet("06"), facts.find_gaps("06")
+    sheet, gaps = facts.workspace.get("06"), facts.find_gaps("06")
     yield from gaps
     if sheet is not None and is_complete(gaps) and not sheet.is_memo:
-        where, rows = facts.spec.line("06", "operations"), sheet.rows("operations")
+        where, rows = facts.workspace.place("06", "operations"), sheet.rows("operations")
         for row in rows:
             operation, kind = str(row.get("operation")), row.get("kind")
             if (operation in _BRANCHING) != (kind == "branching"):

@@ -65,7 +65,7 @@ def _find_gaps(facts: GateFacts, number: str, trait: Trait) -> list[str]:
     """Return what a sheet lacks; where its tier does not ask for it, and it is not there, that is said."""
     if facts.denies(trait):
         return list(facts.find_unexplained(trait))
-    if facts.spec.sheet(number) is None and number not in find_required(facts.situation):
+    if facts.workspace.get(number) is None and number not in find_required(facts.situation):
         return [Observed(f"sheet {number} is not asked for at tier {facts.tier}")]
     return facts.find_gaps(number)
 
@@ -84,18 +84,18 @@ def _explain_no_concurrency(facts: GateFacts) -> str:
 )  # fmt: skip
 def check_concurrency(facts: GateFacts) -> Iterator[str]:
     """Does 07 name a strategy for each subsystem, and what depends on the schedule, and does it hold?"""
-    spec, gaps = facts.spec, _find_gaps(facts, "07", Trait.CONCURRENCY)
+    spec, gaps = facts.workspace, _find_gaps(facts, "07", Trait.CONCURRENCY)
     yield from gaps
     strategies = {*spec.column("07", "subsystems", "strategy")}
     if not facts.denies(Trait.CONCURRENCY) and is_complete(gaps):
         if "recorded-schedule" in strategies and not spec.text("07", "trace_format"):
-            where = spec.line("07", "trace_format")
+            where = spec.place("07", "trace_format")
             yield f"{where}: a schedule is recorded, and nobody said in which form"
         for row in spec.rows("07", "subsystems"):
             how = str(row.get("how", "")).lower()
             vague = next((each for each in _VAGUE if each in how), None)
             if vague is not None:
-                where = spec.line("07", "subsystems")
+                where = spec.place("07", "subsystems")
                 yield f"{where}: {row.get('name')} is kept {vague!r}, which is no strategy"
     started = require(facts.trial).ending.get("lineages")
     factors = {each.factor: each for each in require(facts.varied)}
@@ -105,11 +105,11 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
     seen = count_concurrent(started)
     counted = ", ".join(f"{count} {model}" for model, count in seen.items()) or "nothing"
     if facts.denies(Trait.CONCURRENCY):
-        where = spec.line("00", "traits")
+        where = spec.place("00", "traits")
         said = f"by sheet 00 nothing runs at once, and the trial started {counted}"
         yield f"{where}: {said}" if seen else Observed("the trial started nothing")
         return
-    if spec.sheet("07") is not None:
+    if spec.get("07") is not None:
         yield from _judge_models(facts, seen)
         if "recorded-schedule" in strategies:
             # Strategy B says that a schedule decides and is recorded.
@@ -122,7 +122,7 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
 
 def _judge_models(facts: GateFacts, seen: Mapping[str, int]) -> Iterator[str]:
     """Hold the models that 07 names against those that ran."""
-    where, named = facts.spec.line("07", "model"), facts.spec.items("07", "model")
+    where, named = facts.workspace.place("07", "model"), facts.workspace.strings("07", "model")
     for model, count in seen.items():
         if model not in named:
             yield f"{where}: the trial started {count} {model}, which 07 does not name"
@@ -136,9 +136,9 @@ def _judge_schedules(
     facts: GateFacts, seen: Collection[str], factors: Mapping[str, FactorResult]
 ) -> Iterator[str]:
     """Hold strategies by which no schedule decides against runs by other schedules."""
-    spec = facts.spec
+    spec = facts.workspace
     names = ", ".join(spec.column("07", "subsystems", "name"))
-    where = spec.line("07", "subsystems") if names else spec.line("00", "traits")
+    where = spec.place("07", "subsystems") if names else spec.place("00", "traits")
     said = f"{names} hang on no schedule" if names else "no sheet says what decides the order"
     for name in (_SCHEDULE_OF[model] for model in seen):
         factor = factors.get(name)
@@ -166,16 +166,16 @@ def _explain_no_floats(facts: GateFacts) -> str:
 )  # fmt: skip
 def check_floating_point(facts: GateFacts) -> Iterator[str]:
     """Does 08 pin libraries, threads, the order of sums, FMA and subnormal numbers, and do they hold?"""
-    spec, gaps = facts.spec, _find_gaps(facts, "08", Trait.FLOATING_POINT)
+    spec, gaps = facts.workspace, _find_gaps(facts, "08", Trait.FLOATING_POINT)
     yield from gaps
     sheet, own, promised = (
-        spec.sheet("08"),
+        spec.get("08"),
         spec.value("08", "epsilon"),
         spec.value("01", "epsilon"),
     )
     both = own is not None and promised is not None and not facts.denies(Trait.FLOATING_POINT)
     if both and is_complete(gaps) and own != promised:
-        yield f"{spec.line('08', 'epsilon')}: {own} is stated, and 01 promises {promised}"
+        yield f"{spec.place('08', 'epsilon')}: {own} is stated, and 01 promises {promised}"
     trial, policies = require(facts.trial), require(facts.policies)
     factors = {each.factor: each for each in require(facts.varied)}
     if facts.denies(Trait.FLOATING_POINT):
@@ -184,7 +184,7 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
                 "by sheet 00 no floating-point arithmetic reaches the state, and the trial's state "
                 f"of {trial.floats} holds some"
             )
-            yield f"{spec.line('00', 'traits')}: {said}"
+            yield f"{spec.place('00', 'traits')}: {said}"
         elif not trial.snapshots:
             yield Undecided(
                 "the trial keeps no snapshot that would show whether its state holds floats"
@@ -210,12 +210,12 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
     yield from _judge_pins(facts, sheet)
     wanted = sheet.get("threads")
     for count in sorted(threads - {wanted}):
-        where = spec.line("08", "threads")
+        where = spec.place("08", "threads")
         yield f"{where}: {wanted} threads are stated, and BLAS has {count} in a run"
     if (sheet.text("denormals") == "kept") != keeps:
         is_so = f"are {'kept' if keeps else 'flushed'} in a run"
         stated = f"subnormal numbers are stated as {sheet.text('denormals')}"
-        yield f"{spec.line('08', 'denormals')}: {stated}, and {is_so}"
+        yield f"{spec.place('08', 'denormals')}: {stated}, and {is_so}"
     yield from _judge_fusing(facts, sheet)
     yield from _judge_sums(facts, sheet, factors)
     if spec.text("01", "scope") == Scope.CROSS_HOST:
@@ -225,7 +225,7 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
 def _judge_pins(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     """Hold each pin against the versions in runs, and BLAS, NumPy and libm against the pins, where they are used."""
     fresh, trial = require(facts.policies), require(facts.trial)
-    where = facts.spec.line("08", "pins")
+    where = facts.workspace.place("08", "pins")
     pins = {str(row.get("library")): str(row.get("version")) for row in sheet.rows("pins")}
     for library, kind in fresh.arithmetic.items():
         if library not in pins and (trial.numpy or kind == "libm"):
@@ -249,7 +249,7 @@ def _judge_fusing(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     fusing += sorted(each for each in kernels if each and each not in _NOT_FUSING)
     used = f"{', '.join(fusing[:3])} {'fuse' if len(fusing) > 1 else 'fuses'}" if fusing else ""
     if used and sheet.text("fma") == "forbidden":
-        where = facts.spec.line("08", "fma")
+        where = facts.workspace.place("08", "fma")
         yield f"{where}: fusing is forbidden, and of numpy and BLAS in the trial {used}"
     else:
         yield Observed(f"of numpy and BLAS in the trial {used or 'nothing fuses'}")
@@ -259,7 +259,7 @@ def _judge_sums(
     facts: GateFacts, sheet: Sheet, factors: Mapping[str, FactorResult]
 ) -> Iterator[str]:
     """Hold an order of sums against a run with other threads."""
-    order, where = sheet.text("reductions"), facts.spec.line("08", "reductions")
+    order, where = sheet.text("reductions"), facts.workspace.place("08", "reductions")
     if order not in FIXED_ORDERS:
         yield Observed("sums are taken in the order of the stated threads, which were read back")
         return
@@ -276,7 +276,7 @@ def _judge_sums(
 
 def _judge_other_hosts(facts: GateFacts, factors: Mapping[str, FactorResult]) -> Iterator[str]:
     """Hold a promise that reaches other hosts against instructions that other hosts have."""
-    where = facts.spec.line("01", "scope")
+    where = facts.workspace.place("01", "scope")
     tried = [factors[name] for name in INSTRUCTIONS if name in factors]
     broken = [each for each in tried if each.result in {"differs", "failed"}]
     for each in broken:
@@ -299,7 +299,7 @@ def _find_gpu_uses(facts: GateFacts) -> list[str]:
 
 def _list_gpu_code(facts: GateFacts) -> list[ReportedFinding]:
     """Return what twice check reports of the sources that sheet 09 settles."""
-    sources = facts.spec.items("00", "sources")
+    sources = facts.workspace.strings("00", "sources")
     reported = require(facts.code).reported
     return [one for one in reported if one.sheet == "09" and is_within(one.place.path, sources)]
 
@@ -317,12 +317,12 @@ def _explain_no_gpu(facts: GateFacts) -> str:
 @check(13, "GPU determinism", sheets=("09", "00"), needs=("trial", "code"), absent=_explain_no_gpu)
 def check_gpu(facts: GateFacts) -> Iterator[str]:
     """Does 09 state every switch of framework, driver and card, and are they in force?"""
-    spec, gaps = facts.spec, _find_gaps(facts, "09", Trait.GPU)
+    spec, gaps = facts.workspace, _find_gaps(facts, "09", Trait.GPU)
     yield from gaps
-    sheet = spec.sheet("09")
+    sheet = spec.get("09")
     if sheet is not None and not facts.denies(Trait.GPU) and is_complete(gaps):
         knobs = {name.lower(): value.lower() for name, value in _read_knobs(sheet).items()}
-        where = spec.line("09", "knobs")
+        where = spec.place("09", "knobs")
         for part, good in _KNOBS.items():
             name = next((each for each in knobs if part in each), None)
             if name is None:
@@ -334,23 +334,23 @@ def check_gpu(facts: GateFacts) -> Iterator[str]:
     for each in _list_gpu_code(facts):
         if facts.denies(Trait.GPU):
             said = "by sheet 00 nothing runs on a GPU, and twice check reports"
-            yield f"{spec.line('00', 'traits')}: {said} {each.place}"
+            yield f"{spec.place('00', 'traits')}: {said} {each.place}"
         elif each.rule == "atomic-scatter" and spec.text("09", "atomics").lower() == "none":
-            where = spec.line("09", "atomics")
+            where = spec.place("09", "atomics")
             yield f"{where}: none is stated, and twice check reports {each.place}"
     if gpu is None and not used:
         yield Undecided("the trial's record does not say whether a GPU was reached")
     elif facts.denies(Trait.GPU):
         if used:
             said_none = "by sheet 00 nothing runs on a GPU, and the trial reached one"
-            yield f"{spec.line('00', 'traits')}: {said_none}: {', '.join(used)}"
+            yield f"{spec.place('00', 'traits')}: {said_none}: {', '.join(used)}"
         else:
             yield Observed("the trial loaded no driver of a GPU and drew on none")
     elif sheet is None and "09" in find_required(facts.situation):
         return
     elif gpu is None or not used:
         cards = f"run the gate where there is {spec.text('09', 'sku') or 'one'}"
-        where = spec.line("09", "sku")
+        where = spec.place("09", "sku")
         yield Undecided(f"{where}: the trial reached no GPU, so no switch is shown: {cards}")
     else:
         yield Observed(f"the trial reached a GPU: {', '.join(used)}")
@@ -365,7 +365,7 @@ def _read_knobs(sheet: Sheet) -> dict[str, str]:
 
 def _judge_switches(facts: GateFacts, sheet: Sheet, gpu: Mapping[str, Any]) -> Iterator[str]:
     """Hold each stated switch against what was read back: a switch, a variable, or all switches that end in it."""
-    where = facts.spec.line("09", "knobs")
+    where = facts.workspace.place("09", "knobs")
     for name, value in _read_knobs(sheet).items():
         short = name.lower().removeprefix("torch.").removeprefix("backends.")
         now = {
@@ -384,13 +384,13 @@ def _judge_switches(facts: GateFacts, sheet: Sheet, gpu: Mapping[str, Any]) -> I
 def _judge_cards(facts: GateFacts, sheet: Sheet, gpu: Mapping[str, Any]) -> Iterator[str]:
     """Hold the driver and the cards against those that the trial ran on."""
     driver, cards, stated = str(gpu["driver"]), list(gpu["cards"]), sheet.text("driver")
-    where = facts.spec.line("09", "driver")
+    where = facts.workspace.place("09", "driver")
     fits = f"{driver}.".startswith(f"{stated}.")
     if not driver:
         yield Undecided(f"{where}: this system does not tell the driver's version")
     elif not fits:
         yield f"{where}: {stated} is stated, and the trial had {driver}"
-    where = facts.spec.line("09", "sku")
+    where = facts.workspace.place("09", "sku")
     other = sorted({each for each in cards if each.lower() not in sheet.text("sku").lower()})
     if not cards:
         yield Undecided(f"{where}: no library tells the cards' names")

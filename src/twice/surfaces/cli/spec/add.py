@@ -62,8 +62,7 @@ def run(options: argparse.Namespace) -> int:
 def _known(workspace: Workspace) -> dict[str, Value]:
     owners = {each.text("owner") for each in workspace.sheets.values()} - {""}
     known: dict[str, Value] = {"owner": owners.pop()} if len(owners) == 1 else {}
-    scope = workspace.get("00")
-    sources: list[Scalar] = [*(scope.strings("sources") if scope else [])]
+    sources: list[Scalar] = [*workspace.strings("00", "sources")]
     return {**known, "audit": sources} if sources else known
 
 

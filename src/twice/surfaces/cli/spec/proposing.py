@@ -43,8 +43,7 @@ def proposed(workspace: Workspace, record: Path | None = None) -> FillResult:
 
 
 def _vector(workspace: Workspace) -> Path | None:
-    promise = workspace.get("01")
-    said = promise.text("vector") if promise else ""
+    said = workspace.text("01", "vector")
     named = workspace.project / said
     return named if said and named.is_file() else None
 

@@ -22,16 +22,14 @@ from twice.surfaces.codefacts import read_presence
 
 def from_code(workspace: Workspace) -> Iterator[Proposal]:
     """Give what can be read from the sources that 00 names."""
-    scope = workspace.get("00")
-    sources: list[Scalar] = [*(scope.strings("sources") if scope else [])]
+    sources: list[Scalar] = [*workspace.strings("00", "sources")]
     for sheet in ("02", "10") if sources else ():
         yield Proposal(sheet, "audit", sources, "00.sources")
 
 
 def traits_in_code(workspace: Workspace) -> dict[Trait, str]:
     """Give the traits of which the sources that 00 names show something, with a place of each."""
-    scope = workspace.get("00")
-    sources = scope.strings("sources") if scope else []
+    sources = workspace.strings("00", "sources")
     if not sources or not all((workspace.project / each).exists() for each in sources):
         return {}
     with contextlib.chdir(workspace.project):
@@ -40,8 +38,7 @@ def traits_in_code(workspace: Workspace) -> dict[Trait, str]:
 
 def findings_by_sheet(workspace: Workspace) -> dict[str, list[str]]:
     """Give, for each sheet, the rules that find something in the sources that it settles."""
-    scope = workspace.get("00")
-    paths = [workspace.project / each for each in (scope.strings("sources") if scope else [])]
+    paths = [workspace.project / each for each in workspace.strings("00", "sources")]
     if not paths or not all(path.exists() for path in paths):
         return {}
     asked = argparse.Namespace(

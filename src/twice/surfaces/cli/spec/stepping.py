@@ -55,13 +55,12 @@ def may_fill(workspace: Workspace) -> bool:
 
 
 def _recording(workspace: Workspace) -> Iterator[str]:
-    scope, promise = workspace.get("00"), workspace.get("01")
-    program, seed = (scope.text("program"), scope.get("seed")) if scope else ("", None)
-    if scope is None or not program or seed is None:
+    program, seed = workspace.text("00", "program"), workspace.value("00", "seed")
+    if not program or seed is None:
         yield "say program and seed in 00, from which a record is made"
         return
-    settings = [word for each in scope.strings("config") for word in ("--set", each)]
-    said = [(key, promise.text(key)) for key in ("class", "scope")] if promise else []
+    settings = [word for each in workspace.strings("00", "config") for word in ("--set", each)]
+    said = [(key, workspace.text("01", key)) for key in ("class", "scope")]
     promised = [word for key, value in said if value for word in (f"--{key}", value)]
     words = ["twice", "record", program, "--seed", str(seed), *settings, *promised, "-o", _VECTOR]
     yield shlex.join(words)
