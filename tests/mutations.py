@@ -217,7 +217,7 @@ MUTATIONS = (
     ),
     Mutation(
         "gate-snapshot-on-the-way",
-        "specifying/gate/checks/snapshot_honesty.py",
+        "specification/gate/checks/snapshot_honesty.py",
         "faults, evidence, () if faults or restored.on_the_way else (_NONE_ON_THE_WAY,)",
         "faults, evidence",
         "check 5 passes although no snapshot stands after the first tick",

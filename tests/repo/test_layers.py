@@ -26,13 +26,13 @@ BELOW: dict[str, tuple[str, ...]] = {
     "replayer": ("errors", "writing", "foundation", "worker", "recording"),
     "diagnosis": ("errors", "writing", "foundation", "worker", "recording", "replayer"),
     "checking": ("errors", "writing", "foundation"),
-    "specifying": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
+    "specification": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
     "tooling": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
     "assets": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
     "testing": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
     "integrations": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
     "surfaces": (
-        "errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis", "checking", "specifying",
+        "errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis", "checking", "specification",
         "tooling", "assets", "testing",
     ),
 }  # fmt: skip

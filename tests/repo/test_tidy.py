@@ -71,7 +71,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "subprocess": (
         (
             "recording/effects/", "recording/interception.py", "worker/process.py",
-            "recording/identity.py", "tooling/adapters/", "specifying/gate/evidence/suite.py",
+            "recording/identity.py", "tooling/adapters/", "specification/gate/evidence/suite.py",
             "assets/rendering/child.py",
         ),
         "worker.process for child processes, run.effects.process for programs",

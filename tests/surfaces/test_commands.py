@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "specifying" / "gate"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "specification" / "gate"))
 
 import asset_folder
 import gatesystems

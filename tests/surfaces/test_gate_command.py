@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "specifying" / "gate"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "specification" / "gate"))
 
 from gatesystems import build, laid, locked
 
-from twice.specifying.workspace import FOLDER
+from twice.specification.workspace import FOLDER
 
 
 def gate(project: Path, *options: str, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from twice.foundation.channels import Channel
-from twice.specifying.gate.evidence.context import ReportedFinding, SourceFacts, SourcePlace
-from twice.specifying.tiers import Trait
+from twice.specification.gate.evidence.context import ReportedFinding, SourceFacts, SourcePlace
+from twice.specification.tiers import Trait
 
 if TYPE_CHECKING:
     from twice.checking.auditing.effects import Ask

@@ -27,10 +27,10 @@ from twice.recording.naming import is_record
 from twice.recording.recorder import master_seed
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
-from twice.specifying.cost.measurement import measure_cost, read_variant
-from twice.specifying.cost.result import EVIDENCE, NUMBER, write_evidence
-from twice.specifying.cost.rules import NOT_SWITCHED, RULES, CostRule, RunVariant, choose_rules
-from twice.specifying.workspace import Workspace, find_workspace, open_workspace
+from twice.specification.cost.measurement import measure_cost, read_variant
+from twice.specification.cost.result import EVIDENCE, NUMBER, write_evidence
+from twice.specification.cost.rules import NOT_SWITCHED, RULES, CostRule, RunVariant, choose_rules
+from twice.specification.workspace import Workspace, find_workspace, open_workspace
 from twice.surfaces.cli.policies import add_policies, policies_of, variables_of
 from twice.surfaces.cli.showing import Doing, add_json, aligned, print_json
 from twice.surfaces.cli.spec.opening import add_project, project_of

@@ -26,7 +26,7 @@ from typing import Final
 from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.divergence import Divergence
 from twice.errors import UsageError
-from twice.specifying.workspace import find_workspace
+from twice.specification.workspace import find_workspace
 from twice.surfaces.cli.showing import Doing, add_json, print_json
 from twice.surfaces.cli.trusting import add_trust, trust_records
 from twice.surfaces.line_findings import add_findings

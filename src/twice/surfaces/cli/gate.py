@@ -23,10 +23,10 @@ from pathlib import Path
 
 from twice.errors import UsageError, WorkspaceRefused
 from twice.foundation.printable import printable
-from twice.specifying.gate.model import CheckOutcome
-from twice.specifying.gate.report import GateReport, GateResult, count_outcomes, list_lines
-from twice.specifying.gate.runner import NUMBERS, read_report, run_gate, write_report
-from twice.specifying.workspace import FOLDER, find_workspace, open_workspace
+from twice.specification.gate.model import CheckOutcome
+from twice.specification.gate.report import GateReport, GateResult, count_outcomes, list_lines
+from twice.specification.gate.runner import NUMBERS, read_report, run_gate, write_report
+from twice.specification.workspace import FOLDER, find_workspace, open_workspace
 from twice.surfaces.cli.showing import Doing, add_json, print_json
 from twice.surfaces.cli.spec.consolidate import SETTLED, after_passing
 from twice.surfaces.codefacts import read_code

@@ -23,10 +23,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from twice.specifying.scaffold.lock import Layer
-from twice.specifying.scaffold.plan import Plan, apply_plan, eject, make_plan
-from twice.specifying.scaffold.readiness import find_layer
-from twice.specifying.workspace import FOLDER, find_workspace, open_workspace
+from twice.specification.scaffold.lock import Layer
+from twice.specification.scaffold.plan import Plan, apply_plan, eject, make_plan
+from twice.specification.scaffold.readiness import find_layer
+from twice.specification.workspace import FOLDER, find_workspace, open_workspace
 from twice.surfaces.cli.showing import add_json, aligned, print_json
 
 FORMAT = "twice.scaffold/2"

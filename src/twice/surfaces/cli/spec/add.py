@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import argparse
 
-from twice.specifying.consolidate import CONSOLIDATION
-from twice.specifying.create import add_sheet, find_blocker
-from twice.specifying.front_matter import Scalar, Value
-from twice.specifying.tiers import may_be_memo
-from twice.specifying.workspace import Workspace, save
+from twice.specification.consolidate import CONSOLIDATION
+from twice.specification.create import add_sheet, find_blocker
+from twice.specification.front_matter import Scalar, Value
+from twice.specification.tiers import may_be_memo
+from twice.specification.workspace import Workspace, save
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import (
     FORMAT,

@@ -23,10 +23,16 @@ import argparse
 from dataclasses import replace
 
 from twice.errors import UsageError, WorkspaceRefused
-from twice.specifying.changes import Step, acknowledge, bump_version, compare_sheet, to_lock_entry
-from twice.specifying.consolidate import CONSOLIDATION
-from twice.specifying.lock import Lock
-from twice.specifying.workspace import (
+from twice.specification.changes import (
+    Step,
+    acknowledge,
+    bump_version,
+    compare_sheet,
+    to_lock_entry,
+)
+from twice.specification.consolidate import CONSOLIDATION
+from twice.specification.lock import Lock
+from twice.specification.workspace import (
     Workspace,
     find_cap,
     find_forced_tier,

@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from twice.specifying.changes import Change, SheetChange, compare_sheet
-from twice.specifying.lock import Owed
+from twice.specification.changes import Change, SheetChange, compare_sheet
+from twice.specification.lock import Owed
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import FORMAT, add_project, number_of, opened
 

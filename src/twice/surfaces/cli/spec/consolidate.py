@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from typing import Final
 
 from twice.foundation.digests import digest_bytes
-from twice.specifying.changes import to_lock_entry
-from twice.specifying.consolidate import PassedGate, consolidate, is_settled, refuse_unmoved
-from twice.specifying.gate.report import GateResult
-from twice.specifying.gate.runner import read_report, report_path
-from twice.specifying.workspace import Workspace, save
+from twice.specification.changes import to_lock_entry
+from twice.specification.consolidate import PassedGate, consolidate, is_settled, refuse_unmoved
+from twice.specification.gate.report import GateResult
+from twice.specification.gate.runner import read_report, report_path
+from twice.specification.workspace import Workspace, save
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import (
     FORMAT,

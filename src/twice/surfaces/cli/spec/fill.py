@@ -15,8 +15,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from twice.specifying.fill import FillResult
-from twice.specifying.workspace import save
+from twice.specification.fill import FillResult
+from twice.specification.workspace import save
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened, print_next
 from twice.surfaces.cli.spec.proposing import proposed

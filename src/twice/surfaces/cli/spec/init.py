@@ -16,12 +16,19 @@ from pathlib import Path
 
 from twice.errors import OutputExists, UsageError
 from twice.foundation.determinism_class import Axis, DeterminismClass, Scope
-from twice.specifying.create import create_workspace
-from twice.specifying.front_matter import Value
-from twice.specifying.gate.runner import EVIDENCE
-from twice.specifying.questionnaire import Advice, Question, Way, decide, find_traits, next_question
-from twice.specifying.tiers import Tier
-from twice.specifying.workspace import FOLDER, Workspace, list_sheet_files, open_workspace, save
+from twice.specification.create import create_workspace
+from twice.specification.front_matter import Value
+from twice.specification.gate.runner import EVIDENCE
+from twice.specification.questionnaire import (
+    Advice,
+    Question,
+    Way,
+    decide,
+    find_traits,
+    next_question,
+)
+from twice.specification.tiers import Tier
+from twice.specification.workspace import FOLDER, Workspace, list_sheet_files, open_workspace, save
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import FORMAT, add_project, print_next, shown
 from twice.surfaces.cli.spec.stepping import completing

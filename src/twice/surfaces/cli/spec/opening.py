@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from twice.errors import UsageError
-from twice.specifying.lock import NAME, Lock, read_lock
-from twice.specifying.schema import SHEETS
-from twice.specifying.workspace import Workspace, find_workspace, open_workspace
+from twice.specification.lock import NAME, Lock, read_lock
+from twice.specification.schema import SHEETS
+from twice.specification.workspace import Workspace, find_workspace, open_workspace
 from twice.writing import write
 
 FORMAT = "twice.spec/1"

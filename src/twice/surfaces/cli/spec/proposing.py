@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from twice.recording.runrecord import RunRecord
-from twice.specifying.cost.result import propose_costs
-from twice.specifying.fill import (
+from twice.specification.cost.result import propose_costs
+from twice.specification.fill import (
     FillResult,
     Proposal,
     fill_sheets,
@@ -19,8 +19,8 @@ from twice.specifying.fill import (
     propose_from_record,
     propose_traits,
 )
-from twice.specifying.record_traits import find_shown_traits
-from twice.specifying.workspace import Workspace
+from twice.specification.record_traits import find_shown_traits
+from twice.specification.workspace import Workspace
 from twice.surfaces.cli.spec.reading_code import from_code, traits_in_code
 
 

@@ -12,10 +12,10 @@ import argparse
 import contextlib
 from collections.abc import Iterator
 
-from twice.specifying.fill import Proposal
-from twice.specifying.front_matter import Scalar
-from twice.specifying.tiers import Trait
-from twice.specifying.workspace import Workspace
+from twice.specification.fill import Proposal
+from twice.specification.front_matter import Scalar
+from twice.specification.tiers import Trait
+from twice.specification.workspace import Workspace
 from twice.surfaces.cli.auditing import gathered
 from twice.surfaces.codefacts import read_presence
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import argparse
 
-from twice.specifying.create import render_template
-from twice.specifying.schema import COMMON, SHEETS
-from twice.specifying.sheet import Sheet
-from twice.specifying.tiers import Situation, Tier
-from twice.specifying.workspace import FOLDER, Workspace
+from twice.specification.create import render_template
+from twice.specification.schema import COMMON, SHEETS
+from twice.specification.sheet import Sheet
+from twice.specification.tiers import Situation, Tier
+from twice.specification.workspace import FOLDER, Workspace
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import FORMAT, add_project, number_of, opened, shown
 

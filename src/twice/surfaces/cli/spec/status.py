@@ -12,12 +12,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from twice.specifying.changes import compare_sheet
-from twice.specifying.fill import list_unknown
-from twice.specifying.lock import Lock
-from twice.specifying.schema import SHEETS
-from twice.specifying.tiers import find_required
-from twice.specifying.workspace import (
+from twice.specification.changes import compare_sheet
+from twice.specification.fill import list_unknown
+from twice.specification.lock import Lock
+from twice.specification.schema import SHEETS
+from twice.specification.tiers import find_required
+from twice.specification.workspace import (
     Workspace,
     find_cap,
     find_forced_tier,

@@ -9,13 +9,13 @@ import shlex
 from collections.abc import Iterator
 
 from twice.errors import TwiceError
-from twice.specifying.consolidate import CONSOLIDATION
-from twice.specifying.cost.result import EVIDENCE as COSTS
-from twice.specifying.create import find_blocker
-from twice.specifying.fill import list_unknown
-from twice.specifying.gate.runner import EVIDENCE
-from twice.specifying.scaffold.lock import NAME as SCAFFOLDED
-from twice.specifying.workspace import FOLDER, Workspace
+from twice.specification.consolidate import CONSOLIDATION
+from twice.specification.cost.result import EVIDENCE as COSTS
+from twice.specification.create import find_blocker
+from twice.specification.fill import list_unknown
+from twice.specification.gate.runner import EVIDENCE
+from twice.specification.scaffold.lock import NAME as SCAFFOLDED
+from twice.specification.workspace import FOLDER, Workspace
 from twice.surfaces.cli.spec.proposing import proposed
 
 _VECTOR = f"{FOLDER}/{EVIDENCE}/vector.twice"

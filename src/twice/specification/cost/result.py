@@ -1,0 +1,344 @@
+"""What determinism costs a program, as a value: figures with their spread, the budget, JSON and text.
+
+A figure is a median with the lowest and the highest round; differences are taken round by round. A percentage is
+told only where its spread carries it.
+
+Invariant: the same runs give the same bytes, and a budget that lies within the spread is never judged.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from twice.specification.cost.rules import CostRule, Unmeasured
+from twice.specification.fill import Proposal
+from twice.specification.front_matter import Row
+from twice.specification.schema import SHEETS, UNKNOWN
+from twice.specification.workspace import FOLDER, Workspace, open_workspace
+from twice.writing import make_folder, write
+
+FORMAT: Final = "twice.cost/1"
+EVIDENCE: Final = f"{FOLDER}/evidence/cost.json"
+NUMBER: Final = "13"
+ClockName = Literal["wall", "cpu"]
+_LEAST_S: Final = 1e-6  # what a clock tells apart: a program that takes no time has no percentages
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """What one run took, and what its process said of it.
+
+    Args:
+        wall_s: seconds of the program itself, its record closed.
+        cpu_s: CPU seconds of the same, all threads and waited-for children.
+        start_cpu_s: CPU seconds before the program was loaded.
+        ticks: ticks of the run.
+        size_bytes: of its record; 0 where none was written.
+        seen: what the process read back, by the name of the rule.
+        outcome: digest of what the run came to; "" when it could not be told.
+        files: digests of the program's files, by path.
+    """
+
+    wall_s: float
+    cpu_s: float
+    start_cpu_s: float
+    ticks: int
+    size_bytes: int
+    seen: Mapping[str, str] = field(default_factory=dict)
+    outcome: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """One figure over the rounds: their median, the least and the greatest."""
+
+    median: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, samples: Sequence[float]) -> Spread:
+        """Take one sample per round, at least one."""
+        assert samples, "a figure has at least one round"
+        return cls(statistics.median(samples), min(samples), max(samples))
+
+    @property
+    def carries_figure(self) -> bool:
+        """Whether every round lies on one side of zero, and they lie closer together than the median to zero."""
+        # The side alone would not do: two rounds of pure noise agree on it every second time.
+        is_one_sided = self.lowest > 0 or self.highest < 0
+        return is_one_sided and self.highest - self.lowest < abs(self.median)
+
+    def to_json(self, digits: int) -> dict[str, float]:
+        """Plain values, rounded; whole numbers where ``digits`` is 0."""
+        every = {"median": self.median, "lowest": self.lowest, "highest": self.highest}
+        return {
+            name: round(value, digits) + 0.0 if digits else round(value)
+            for name, value in every.items()
+        }
+
+    def to_percent(self) -> str:
+        """For people: ``+12 % (8 to 14)``, or that it is not measurable; a decimal where the spread carries one."""
+        digits = 1 if self.highest - self.lowest < 1 else 0
+        median, low, high = (
+            f"{each:+,.{digits}f}" for each in (self.median, self.lowest, self.highest)
+        )
+        if self.carries_figure:
+            return f"{median} % ({low} to {high})"
+        return f"not measurable ({low} to {high} %)"
+
+    def to_bytes(self) -> str:
+        """For people: ``+1,000 bytes``, with its spread where there is one."""
+        median, low, high = (f"{each:+,.0f}" for each in (self.median, self.lowest, self.highest))
+        return f"{median} bytes" if low == high else f"{median} bytes ({low} to {high})"
+
+
+Overhead = Mapping[str, Spread]
+"""What something adds, round by round, by unit: the keys of ``_DIGITS``; percentages are of that round's bare run."""
+_DIGITS: Final = {"wall_s": 6, "cpu_s": 6, "wall_percent": 2, "cpu_percent": 2, "bytes": 0}
+
+
+def compute_overhead(
+    on: Sequence[MeasuredRun], off: Sequence[MeasuredRun], bare: Sequence[MeasuredRun]
+) -> Overhead:
+    """Give what runs took more than others; all three hold the same rounds, in order."""
+    rounds = list(zip(on, off, bare, strict=True))
+    wall = [(a.wall_s - b.wall_s, c.wall_s) for a, b, c in rounds]
+    cpu = [(a.cpu_s - b.cpu_s, c.cpu_s) for a, b, c in rounds]
+    return {
+        "wall_s": Spread.of([more for more, _ in wall]),
+        "cpu_s": Spread.of([more for more, _ in cpu]),
+        "wall_percent": Spread.of([100 * more / max(whole, _LEAST_S) for more, whole in wall]),
+        "cpu_percent": Spread.of([100 * more / max(whole, _LEAST_S) for more, whole in cpu]),
+        "bytes": Spread.of([a.size_bytes - b.size_bytes for a, b, _ in rounds]),
+    }
+
+
+def _to_json(overhead: Overhead) -> dict[str, object]:
+    return {name: spread.to_json(_DIGITS[name]) for name, spread in overhead.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCost:
+    """What one rule adds to a run in which everything else holds.
+
+    Args:
+        rule: the rule.
+        adds: the difference.
+        same: whether the run without it came to the same; None when it could not be told.
+    """
+
+    rule: CostRule
+    adds: Overhead
+    same: bool | None
+
+    @property
+    def performance(self) -> str:
+        """Its cost in time, for people."""
+        wall, cpu = (self.adds[f"{clock}_percent"].to_percent() for clock in ("wall", "cpu"))
+        return f"{wall} wall, {cpu} CPU"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetJudgement:
+    """What a budget and the figures come to.
+
+    Args:
+        result: ``inside``, ``breach``, ``unknown`` where it cannot be told, ``no-budget`` where none is declared.
+        why: one sentence.
+        costliest: on a breach the rule that costs most; None where no rule was measured.
+    """
+
+    result: Literal["inside", "breach", "unknown", "no-budget"]
+    why: str
+    costliest: CostRule | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 inside or without a budget, 1 on a breach, 2 when it could not be told."""
+        return {"inside": 0, "no-budget": 0, "breach": 1, "unknown": 2}[self.result]
+
+
+def judge(
+    budget_percent: int | None,
+    adds: Spread,
+    rules: Sequence[tuple[CostRule, Spread]],
+    *,
+    too_short: bool = False,
+) -> BudgetJudgement:
+    """Hold what recording adds against a budget.
+
+    Args:
+        budget_percent: how much slower a recorded run may be; None for no budget.
+        adds: what all rules add, in percent of the bare run.
+        rules: what each of them adds.
+        too_short: whether the bare run is so short that its percentages say nothing.
+    """
+    what = "recording adds" if adds.carries_figure else "what recording adds is"
+    said = f"{what} {adds.to_percent()}"
+    if budget_percent is None:
+        return BudgetJudgement("no-budget", f"{said}; no budget is declared")
+    if too_short:
+        why = "the program is too short for its percentages to say anything"
+        return BudgetJudgement("unknown", why)
+    said += f", with a budget of {budget_percent} %"
+    if adds.highest <= budget_percent:
+        return BudgetJudgement("inside", said)
+    if adds.lowest <= budget_percent:
+        # The whole spread has to lie on one side: a median alone would turn with the weather of a shared machine.
+        wide, off = adds.highest - adds.lowest, abs(adds.median - budget_percent)
+        why = f"{said}: the spread of {wide:.0f} points is too wide for a difference of {off:.0f}"
+        return BudgetJudgement("unknown", why)
+    # A cost that the rounds tell from none goes before one that they do not.
+    told = [each for each in rules if each[1].lowest > 0] or rules
+    if not told:
+        return BudgetJudgement("breach", f"{said}; no rule was measured by itself")
+    rule, most = max(told, key=lambda each: each[1].median)
+    why = f"{said}; {rule.name} costs most, {most.to_percent()}, and sheet {rule.artifact} answers"
+    return BudgetJudgement("breach", why, rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What was measured on one program.
+
+    Args:
+        about: program, seed, configuration, code, machine: plain values.
+        by: which clock the budget is judged by.
+        everything: the runs in which every declared rule holds.
+        bare: the runs in which none does.
+        overhead: what all rules add together.
+        rules: what each adds.
+        unmeasured: rules without a figure.
+        budget_percent: what is declared; None for nothing.
+        judgement: what the budget comes to.
+        caveats: what the figures do not say.
+    """
+
+    about: Mapping[str, Any]
+    by: ClockName
+    everything: Sequence[MeasuredRun]
+    bare: Sequence[MeasuredRun]
+    overhead: Overhead
+    rules: Sequence[RuleCost]
+    unmeasured: Sequence[Unmeasured]
+    budget_percent: int | None
+    judgement: BudgetJudgement
+    caveats: Sequence[str] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``twice cost --json`` prints it and the specification keeps it."""
+        percent, costliest = self.overhead[f"{self.by}_percent"], self.judgement.costliest
+        budget = {
+            "percent": self.budget_percent,
+            "by": self.by,
+            "measured": percent.to_json(2),
+            "costliest": costliest and {"rule": costliest.name, "artifact": costliest.artifact},
+        }
+        return {
+            "format": FORMAT,
+            "result": self.judgement.result,
+            "why": self.judgement.why,
+            **self.about,
+            "rounds": len(self.everything),
+            "budget": None if self.budget_percent is None else budget,
+            "everything": _summarise(self.everything),
+            "bare": _summarise(self.bare),
+            "overhead": _to_json(self.overhead),
+            "total_percent": round(percent.median, 2) + 0.0,
+            "rules": [
+                {
+                    "rule": each.rule.name,
+                    "artifact": each.rule.artifact,
+                    "what": each.rule.what,
+                    "performance": each.performance,
+                    "storage": each.adds["bytes"].to_bytes(),
+                    "adds": _to_json(each.adds),
+                    "same_run": each.same,
+                }
+                for each in self.rules
+            ],
+            "unmeasured": [
+                {"rule": each.name, "artifact": each.artifact, "reason": each.why}
+                for each in self.unmeasured
+            ],
+            "caveats": list(self.caveats),
+        }
+
+    def to_text(self) -> str:
+        """For people; the first line answers."""
+        word = "measured" if self.judgement.result == "no-budget" else self.judgement.result
+        lines = [f"{word.upper()}: {self.judgement.why}", ""]
+        for name, runs in (("everything", self.everything), ("bare", self.bare)):
+            took = _summarise(runs)
+            wall, cpu, ticks = took["wall_s"], took["cpu_s"], took["ticks_per_s"]
+            lines.append(
+                f"  {name:<10}  {wall['median'] * 1e3:,.1f} ms ({wall['lowest'] * 1e3:,.1f} to "
+                f"{wall['highest'] * 1e3:,.1f}), {cpu['median'] * 1e3:,.1f} ms CPU"
+                + (f", {ticks['median']:,.0f} ticks/s" if ticks else "")
+                + f", {took['bytes']['median']:,} bytes"
+            )
+        rows = [("rule", "sheet", "wall", "CPU", "record")]
+        for each in sorted(self.rules, key=lambda each: -each.adds[f"{self.by}_percent"].median):
+            name = each.rule.name + " (another run)" * (each.same is False)
+            figures = (
+                each.adds["wall_percent"].to_percent(),
+                each.adds["cpu_percent"].to_percent(),
+            )
+            rows.append((name, each.rule.artifact, *figures, each.adds["bytes"].to_bytes()))
+        widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+        lines += [
+            "",
+            *("  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows),
+        ]
+        if self.unmeasured:
+            lines += ["", "unmeasured"]
+            lines += [f"  {each.name} ({each.artifact}): {each.why}" for each in self.unmeasured]
+        return "\n".join([*lines, *(f"note: {each}" for each in self.caveats)])
+
+
+def _summarise(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
+    """Give the figures of one kind of run; ticks in a second where every run has some."""
+    ticks = [each.ticks / each.wall_s for each in runs if each.ticks and each.wall_s > 0]
+    return {
+        "wall_s": Spread.of([each.wall_s for each in runs]).to_json(6),
+        "cpu_s": Spread.of([each.cpu_s for each in runs]).to_json(6),
+        "start_cpu_s": Spread.of([each.start_cpu_s for each in runs]).to_json(6),
+        "ticks_per_s": Spread.of(ticks).to_json(1) if len(ticks) == len(runs) else None,
+        "bytes": Spread.of([each.size_bytes for each in runs]).to_json(0),
+    }
+
+
+def write_evidence(project: Path, cost: Cost) -> None:
+    """Keep the figures in a specification, whole or not at all; sheet 13 refers to the file.
+
+    Raises:
+        WorkspaceRefused: E-SPEC-002: there is no sheet 13, or no workspace. SheetRefused: E-SPEC-001.
+        OutputUnwritable: E-OUTPUT-002: nothing was changed.
+    """
+    open_workspace(project).require(NUMBER, "it is what names the file of costs")
+    evidence = project / EVIDENCE
+    make_folder(evidence.parent)
+    write(evidence, (json.dumps(cost.to_json(), indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def propose_costs(workspace: Workspace) -> Iterator[Proposal]:
+    """Propose for sheet 13 the kept file, and a row for each rule that it measures; a file of another form says nothing."""
+    try:
+        document = json.loads((workspace.project / EVIDENCE).read_bytes())
+        rules = [str(each["rule"]) for each in document["rules"]]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return
+    item = SHEETS[NUMBER].item("rules")
+    assert item is not None, "sheet 13 lists the rules"
+    people = [each.name for each in item.type.columns if each.name != "rule"]
+    value: list[Row] = [{"rule": name, **dict.fromkeys(people, UNKNOWN)} for name in rules]
+    yield Proposal(NUMBER, "measured", EVIDENCE, "written by twice cost")
+    if value:
+        yield Proposal(NUMBER, "rules", value, f"measured in {EVIDENCE}")

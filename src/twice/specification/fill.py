@@ -1,0 +1,297 @@
+"""Fill open keys of sheets with what a record, this environment and the code show.
+
+Invariant: nothing is executed, a record from a stranger can be read, and a value that somebody wrote keeps every byte.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final
+
+from twice.foundation.determinism_class import Predicate
+from twice.foundation.digests import digest_value
+from twice.foundation.seeds import Seed, is_shared
+from twice.recording.config import in_settings
+from twice.recording.environment import measure_versions
+from twice.recording.runrecord import RunRecord
+from twice.specification.front_matter import Cell, Row, Value
+from twice.specification.record_traits import digest_vector, first_draws
+from twice.specification.schema import SHEETS, UNKNOWN, count_unknown
+from twice.specification.tiers import StateKind, Trait
+from twice.specification.workspace import Workspace
+
+_NUMERIC: Final = frozenset({"jax", "numpy", "scipy", "torch"})
+_ENCODING: Final = ("blake3", "numpy", "twice")
+_KNOWN: Final = ('{"a":[1,1.0,-0.0],"b":null}', '["\\u00e9",true,"e\\u0301"]', "[]")
+_GENERATORS: Final = frozenset({"numpy", "python", "torch", "jax"})
+# What a record calls a kind of effect, and what sheet 10 calls its source.
+_SOURCES: Final = {
+    **{each: each for each in ("clock", "entropy", "environment", "network", "process", "stdin", "call")},
+    "files": "filesystem",
+}  # fmt: skip
+_Read = Iterator[tuple[str, str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A value that could stand in a sheet.
+
+    Args:
+        sheet: its number.
+        key: the item.
+        value: what it would say; cells that could not be read are "?".
+        source: where it was read, in words.
+    """
+
+    sheet: str
+    key: str
+    value: Value
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class FillResult:
+    """A workspace after filling.
+
+    Args:
+        workspace: with what was read put in.
+        put_in: the proposals that were taken, in order.
+        unknown: what is still not known: sheet, key, what it is for and accepts.
+        against: what was seen of traits that 00 denies.
+    """
+
+    workspace: Workspace
+    put_in: tuple[Proposal, ...]
+    unknown: tuple[tuple[str, str, str], ...]
+    against: tuple[str, ...] = ()
+
+
+def fill_sheets(workspace: Workspace, proposals: Iterable[Proposal]) -> FillResult:
+    """Put proposals in where nothing or "?" stands; the first one for a key is taken."""
+    sheets = dict(workspace.sheets)
+    put_in: list[Proposal] = []
+    for each in proposals:
+        sheet = sheets.get(each.sheet)
+        if sheet is None or sheet.is_memo:
+            continue
+        entry = sheet.head.entries.get(each.key)
+        value = _merge(each, entry.value if entry else None)
+        if value is None or (entry is None and count_unknown(value)):
+            continue
+        sheets[each.sheet] = sheet.with_value(each.key, value)
+        put_in.append(replace(each, value=value))
+    after = replace(workspace, sheets=sheets)
+    return FillResult(after, tuple(put_in), list_unknown(after))
+
+
+def list_unknown(workspace: Workspace) -> tuple[tuple[str, str, str], ...]:
+    """Return what the sheets that are there do not say yet: sheet, key, what it is for and accepts."""
+    situation = workspace.situation()
+    return tuple(
+        (sheet.number, gap.key, gap.asks)
+        for sheet in workspace.sheets.values()
+        for gap in sheet.gaps(situation)
+    )
+
+
+def _merge(proposal: Proposal, now: Value | None) -> Value | None:
+    """Return what a key says with a proposal put in; None for no change. Rows of one name are one row."""
+    if now is None or now == UNKNOWN:
+        return proposal.value
+    item = SHEETS[proposal.sheet].item(proposal.key)
+    assert item is not None, "a proposal is for an item that the sheet has"
+    name, proposed = item.type.unique, proposal.value
+    if not name or not isinstance(now, list) or not isinstance(proposed, list):
+        return None
+    read = {str(row.get(name)): row for row in proposed if isinstance(row, dict)}
+    rows: list[Row] = []
+    for row in now:
+        assert isinstance(row, dict), "the type is a list of maps"
+        other = read.get(str(row.get(name)), {})
+        rows.append({
+            key: other.get(key, cell) if cell == UNKNOWN else cell for key, cell in row.items()
+        })  # fmt: skip
+    return rows if rows != now else None
+
+
+def to_rows(read: Iterable[Mapping[str, Cell]]) -> Value:
+    """Return a list of maps as a value; "?" for an empty one, because nothing was read."""
+    found: list[Row] = [dict(each) for each in read]
+    return found or UNKNOWN
+
+
+def propose_traits(
+    workspace: Workspace, seen: Mapping[Trait, str], source: str
+) -> Iterator[Proposal]:
+    """Propose traits of 00 that something was seen of; that nothing was seen leaves a trait open.
+
+    Args:
+        workspace: whose 00 may deny a trait, which then stays denied.
+        seen: for each trait that is there, where and what.
+        source: where all of it was read, in words.
+    """
+    denied = workspace.situation().traits
+    told = {trait: each for trait, each in seen.items() if denied.get(trait) is not False}
+    value: list[Row] = [
+        {
+            "name": trait.value,
+            "here": True if trait in told else UNKNOWN,
+            "why": told.get(trait, UNKNOWN),
+        }
+        for trait in Trait
+    ]
+    if told:
+        yield Proposal("00", "traits", value, f"{source}: {', '.join(sorted(told))}")
+
+
+def list_denied(workspace: Workspace, seen: Mapping[Trait, str]) -> list[str]:
+    """Return what was seen though 00 says that it is not there."""
+    traits = workspace.situation().traits
+    return [
+        f"00 says that there is no {trait}: {seen[trait]}"
+        for trait in Trait
+        if trait in seen and traits.get(trait) is False
+    ]
+
+
+def propose_from_environment(workspace: Workspace) -> Iterator[Proposal]:
+    """Propose what the interpreter and its libraries show; of libraries only numpy is imported, for its BLAS."""
+    source = "read from this environment"
+    if workspace.get("08") is not None:
+        here = measure_versions()
+        names = sorted({*_NUMERIC, *here.arithmetic} & here.versions.keys())
+        yield Proposal(
+            "08", "pins", _to_pins({each: here.versions[each] for each in names}), source
+        )
+    encoding = {each: _find_version(each) for each in _ENCODING}
+    yield Proposal("11", "pins", _to_pins(encoding), source)
+    yield Proposal("11", "vectors", compute_known_answers(), "computed by twice")
+    slots = workspace.rows("03", "slots")
+    if encoding["numpy"] and {str(row.get("kind")) for row in slots} == {"numpy"}:
+        library = f"numpy {encoding['numpy']}, generators as twice makes them"
+        yield Proposal("03", "library", library, source)
+    master, vectors = workspace.value("00", "seed"), list[Row]()
+    for row in slots:
+        name = str(row.get("stream", ""))
+        if name and isinstance(master, int):
+            draws = first_draws(str(row.get("kind", "")), Seed(master), name)
+            if draws:
+                vectors.append({"master": master, "stream": name, "draws": [*draws]})
+    if vectors:
+        yield Proposal("03", "vectors", vectors, "computed by twice from 00.seed and 03.slots")
+
+
+def compute_known_answers() -> Value:
+    """Return digests of a few JSON documents in the canonical form, as rows of sheet 11."""
+    return to_rows(
+        {"value": each, "digest": str(digest_value(json.loads(each)))} for each in _KNOWN
+    )
+
+
+def _to_pins(found: Mapping[str, str]) -> Value:
+    return to_rows({"library": name, "version": each} for name, each in found.items() if each)
+
+
+def _find_version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def propose_from_record(record: RunRecord, path: str) -> Iterator[Proposal]:
+    """Propose what a record shows.
+
+    Args:
+        record: an open record.
+        path: how sheets name it.
+    """
+    proposed = [*_read_setup(record), *_read_run(record)]
+    proposed += [("01", "vector", path), ("01", "vector_digest", digest_vector(record))]
+    for sheet, key, value in sorted(proposed, key=lambda each: each[0]):
+        if value != UNKNOWN:
+            yield Proposal(sheet, key, value, f"read from {path}")
+
+
+def _read_setup(record: RunRecord) -> _Read:
+    """Yield what a record was told before it began."""
+    policies, behaviours = record.identity["setup"]["policies"], record.identity["behaviours"]
+    predicate = Predicate.from_json(record.identity["setup"]["predicate"])
+    form = f"canonical form {behaviours['canonical_form']}"
+    yield "00", "program", str(record.setup.program)
+    yield "00", "seed", record.seed.value
+    yield "00", "config", list(in_settings(record.config))
+    yield "01", "class", predicate.determinism_class.value
+    yield "01", "scope", predicate.scope.value
+    yield "01", "axis", predicate.axis.value
+    yield "01", "predicate", predicate.sentence()
+    yield "02", "derivation", f"twice seed derivation, rule {behaviours['seed_derivation']}"
+    yield "02", "record_fields", ["seed", "seed_rule", "streams", "config", "config_hash", "code"]
+    yield "03", "serialisation", f"the state of each generator, in every snapshot, {form}"
+    yield "04", "strategy", policies["strategy"]
+    keeps = policies["snapshots"] != "none" and policies["strategy"] != "event-sourced"
+    # Check 5 could not judge a cadence that kept no snapshot after the first tick.
+    if not keeps or any(each.tick > 0 for each in record.reader.snapshots):
+        yield "04", "cadence", policies["snapshots"]
+    yield "04", "encoding", f"twice {form}"
+    yield "05", "granularity", policies["compare"]
+    yield "05", "hash", policies["digest"]
+    manifest = "the inventory at the end of each record, compared by every verification"
+    yield "10", "manifest", manifest
+    yield "11", "rule", f"twice {form}"
+    yield "11", "hash", policies["digest"]
+    yield "11", "hashing", "merkle"
+
+
+def _read_run(record: RunRecord) -> _Read:
+    """Yield what a run did, by the end of its record; a torn one has none."""
+    ending: Mapping[str, Any] = record.ending or {}
+    components: Mapping[str, str] = ending.get("components", {})
+    # A stream that modules share counts when it was drawn from; one that the program named always does.
+    drawn = {
+        name: facts
+        for name, facts in sorted(ending.get("streams", {}).items())
+        if facts.get("draws") or not is_shared(name)
+    }
+    owners = {name: _find_owner(name, components) for name in drawn}
+    kinds = {name: str(facts["kind"]).partition("-")[0] for name, facts in drawn.items()}
+    seeds = {name: str(facts["seed"]) for name, facts in drawn.items() if "seed" in facts}
+    master = record.seed.value
+    yield "02", "names", to_rows({"stream": each, "component": owners[each]} for each in drawn)
+    rows: list[Row] = [{"master": master, "name": name, "seed": seeds[name]} for name in seeds]
+    yield "02", "vectors", to_rows(rows)
+    rows = [
+        {"stream": name, "owner": owners[name], "kind": kind if kind in _GENERATORS else "other"}
+        for name, kind in kinds.items()
+    ]
+    yield "03", "slots", to_rows(rows)
+    captured = []
+    if components and all(each == "state/restore" for each in components.values()):
+        how = f"state and restore of {', '.join(sorted(components))}"
+        captured.append((StateKind.COMPONENTS, how))
+    if drawn:
+        captured.append((StateKind.STREAMS, "positions, in every snapshot"))
+    if ending.get("effects", {}).get("strict"):
+        captured.append((StateKind.EFFECT_CURSORS, "in every snapshot"))
+    rows = [{"kind": kind.value, "answer": "captured", "how": how} for kind, how in captured]
+    yield "04", "state", to_rows(rows)
+    yield "04", "components", to_rows({"name": name} for name in sorted(components))
+    asked = [
+        str(row["source"]) for row in ending.get("inventory", []) if row.get("class") == "recorded"
+    ]
+    rows = [
+        {"source": source, "what": each, "pattern": "record-and-replay", "substitutable": True}
+        for each in asked
+        if (source := _SOURCES.get(each.partition(".")[0]))
+    ]
+    yield "10", "inventory", to_rows(rows)
+
+
+def _find_owner(name: str, components: Mapping[str, Any]) -> str:
+    """Return the component whose name a stream's path begins with; "?" where none has it."""
+    while name and name not in components:
+        name = name.rpartition("/")[0]
+    return name or UNKNOWN

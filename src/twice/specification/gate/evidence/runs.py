@@ -1,0 +1,319 @@
+"""The trial, which is the program of sheet 00, recorded; its replays; the test vector; and what holds in a run.
+
+Results of other rooms are handed on as they are. What is told of a run is read from its record, and what
+is told of the surroundings was read back after it was set, never taken from what was asked for.
+
+Invariant: a record of other code is never executed; which files differ is the answer then.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+from twice.diagnosis.restore_gaps import explained_restores
+from twice.diagnosis.vary.report import FactorResult
+from twice.diagnosis.vary.search import vary
+from twice.errors import StreamOffThread, StreamShared, StreamTaken, TwiceError
+from twice.foundation.environment import NUMERIC_LIBRARIES, Fingerprint
+from twice.recording.config import in_settings
+from twice.recording.effects.ops import FILE_READ
+from twice.recording.measuring import measure_in
+from twice.recording.placing import Placing
+from twice.recording.program import source_digests
+from twice.recording.runrecord import RunRecord
+from twice.recording.surroundings import for_recording
+from twice.replayer.other_seed import is_moved_by_seed
+from twice.replayer.preconditions import source_changes, trusting
+from twice.replayer.restore_test import chosen
+from twice.replayer.verification import Verification
+from twice.replayer.verify import verify
+from twice.specification.gate.evidence.context import EvidenceContext, MissingEvidence
+from twice.specification.record_traits import digest_vector, find_floats
+
+_BY_NUMPY: Final = NUMERIC_LIBRARIES - {"mkl", "numpy"}
+"""Libraries that count by numpy; the record names mkl in every run."""
+_KEPT: Final = {
+    "float.denormals_are_zero": "4e62728f5c11b002",
+    "float.flush_to_zero": "a152b464d2246820",
+}
+"""What these probes give where arithmetic keeps subnormal numbers, as IEEE 754 has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateTrial:
+    """A run that the gate recorded: the program of 00, its seed, its configuration.
+
+    Args:
+        ending: what its record says at its end: streams, components, effects, lineages, numerics.
+        environment: the fingerprint in its record.
+        algorithm: the digest.
+        points: how many compare-points.
+        columns: what is judged at each.
+        snapshots: how many were kept.
+        floats: the first component of which a state holds numbers with fractions; "" for none.
+        numpy: whether it counted by numpy, which twice loads in every run.
+        files: the project's source files that it executed, relative to the project.
+        read: the project's other files that it read, relative to the project.
+    """
+
+    ending: Mapping[str, Any]
+    environment: Fingerprint
+    algorithm: str
+    points: int
+    columns: tuple[str, ...]
+    snapshots: int
+    floats: str
+    numpy: bool
+    files: tuple[str, ...]
+    read: tuple[str, ...] = ()
+
+    @property
+    def streams(self) -> dict[str, Mapping[str, Any]]:
+        """Its streams by name, those of libraries' process-wide generators under ``global/``."""
+        return dict(sorted(self.ending.get("streams", {}).items()))
+
+    @property
+    def components(self) -> dict[str, str]:
+        """For each tracked component the form in which its state is read."""
+        return dict(sorted(self.ending.get("components", {}).items()))
+
+    @property
+    def asked(self) -> dict[str, int]:
+        """What the program asked of the world, by operation, and how often."""
+        return dict(sorted(self.ending["effects"]["strict"].items()))
+
+    @property
+    def numerics(self) -> Mapping[str, Any]:
+        """What was read back of BLAS, of the float unit and of a GPU when it ended."""
+        found: Mapping[str, Any] = self.ending.get("numerics", {})
+        return found
+
+    @property
+    def gpu(self) -> Mapping[str, Any] | None:
+        """What it used of a GPU; None where the record does not say."""
+        told: Mapping[str, Any] = self.numerics.get("gpu", {})
+        return told if told.get("told") else None
+
+    @property
+    def keeps_subnormals(self) -> bool:
+        """Whether subnormal numbers were kept, when it began and when it ended."""
+        ended = self.numerics.get("probes", self.environment.probes)
+        return keeps_subnormals(self.environment.probes) and keeps_subnormals(ended)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRun:
+    """The test vector: the recorded run that every run of this code and seed has to reproduce.
+
+    Args:
+        digest: where its chain of compare-points ends, labelled.
+        program: what it executed.
+        ticks: how many ticks it has.
+        predicate: the sentence of the class under which it was recorded.
+        seed: its master seed.
+        config: its configuration, ``key=value`` each, in order.
+        changed: source files that are not what they were, with what became of them.
+        verification: what verifying it gave; None when it was not executed.
+        unreadable: why it cannot be read; "" where it can.
+    """
+
+    digest: str = ""
+    program: str = ""
+    ticks: int = 0
+    predicate: str = ""
+    seed: int | None = None
+    config: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    verification: Verification | None = None
+    unreadable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredSnapshots:
+    """The snapshot test on the trial.
+
+    Args:
+        tested: how many snapshots were restored.
+        failed: what became of those from which the run did not go on as it did.
+        missing: paths that no snapshot holds.
+        on_the_way: how many of them stand after the first tick.
+    """
+
+    tested: int
+    failed: tuple[str, ...]
+    missing: tuple[str, ...]
+    on_the_way: int = 0
+
+
+def gather_trial(context: EvidenceContext) -> GateTrial:
+    """Record the program and say what is in the record."""
+    with RunRecord.open(context.trial()) as record:
+        ending: Mapping[str, Any] = record.ending or {}
+        named = {*record.identity["code"]["files"], *ending.get("files", ())}
+        root = record.setup.program.folder()
+        files = tuple(_find_inside(context.project, (root / name for name in sorted(named))))
+        return GateTrial(
+            ending=ending,
+            environment=Fingerprint.from_json(record.identity["environment"]),
+            algorithm=record.setup.algorithm.value,
+            points=len(record.reader.points),
+            columns=tuple(sorted(record.reader.points.columns())),
+            snapshots=len(record.reader.snapshots),
+            floats=find_floats(record),
+            numpy=uses_numpy(ending, [context.project / each for each in files]),
+            files=files,
+            read=tuple(_find_inside(context.project, _read_paths(record))),
+        )
+
+
+def _read_paths(record: RunRecord) -> Iterator[Path]:
+    placing = Placing(record.setup.program)
+    events = chain(record.strict_reads(), record.lenient_reads(), *record.actor_reads().values())
+    named = {str(value[0]) for number, value in events if number == FILE_READ.number}  # type: ignore[index]
+    yield from (Path(placing.found(name)) for name in sorted(named))
+
+
+def _find_inside(project: Path, paths: Iterable[Path]) -> Iterator[str]:
+    """Yield the paths that lie in the project, from there on."""
+    for each in paths:
+        path = Path(os.path.normpath(each))
+        if path.is_relative_to(project):
+            yield path.relative_to(project).as_posix()
+
+
+def uses_numpy(ending: Mapping[str, Any], sources: Iterable[Path]) -> bool:
+    """Whether a run drew from numpy, loaded what counts by it, or loaded source code that imports it."""
+    streams = ending.get("streams", {}).values()
+    return (
+        any(each["kind"] == "numpy" and each["draws"] != 0 for each in streams)
+        or not _BY_NUMPY.isdisjoint(ending.get("imported", ()))
+        or any("numpy" in _read_imports(each) for each in sources)
+    )
+
+
+def _read_imports(source: Path) -> Iterator[str]:
+    """Yield the top-level packages that a file imports; none of one that cannot be read."""
+    with suppress(OSError, SyntaxError, ValueError):
+        for node in ast.walk(ast.parse(source.read_bytes())):
+            if isinstance(node, ast.Import):
+                yield from (alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                yield str(node.module).partition(".")[0]
+
+
+def gather_taken(context: EvidenceContext) -> str:
+    """Return why a stream was not given out as the program asked; "" when all were."""
+    try:
+        context.trial()
+    except (StreamTaken, StreamShared, StreamOffThread) as error:
+        return context.explain(error)
+    return ""
+
+
+def gather_reseeded(context: EvidenceContext) -> bool | None:
+    """Return whether another seed changes what the class judges; None where the sheets say why none does."""
+    if not context.plan.reseeded:
+        return None
+    path = context.trial()
+    context.doing("replaying it under another seed")
+    with RunRecord.open(path) as record:
+        return is_moved_by_seed(record)
+
+
+def gather_sealed(context: EvidenceContext) -> Verification:
+    """Replay the trial without the world."""
+    path = context.trial()
+    context.doing("replaying it, sealed")
+    return verify(path)
+
+
+def gather_varied(context: EvidenceContext) -> tuple[FactorResult, ...]:
+    """Vary what the sheets say that the result does not hang on."""
+    factors = context.plan.varied
+    if not factors:
+        return ()
+    trial = context.trial()
+    context.doing(f"running it with other {', '.join(factors)}")
+    return tuple(vary(trial, factors=factors, skip_unable=True).factors)
+
+
+def gather_restored(context: EvidenceContext) -> RestoredSnapshots:
+    """Restore the trial at its snapshots, run on, and compare with its record."""
+    path = context.trial()
+    context.doing("restoring its snapshots")
+    try:
+        result = explained_restores(path)
+    except TwiceError as error:
+        return RestoredSnapshots(0, (context.explain(error),), ())
+    failed = tuple(f"{each['component']}: {each['reason']}" for each in result["failed"])
+    failed += tuple(result.get("unjudged", ()))
+    missing = tuple(result["failed"][0].get("missing", ())) if result["failed"] else ()
+    with RunRecord.open(path) as record:
+        every = record.reader.snapshots
+        on_the_way = sum(every[each].tick > 0 for each in chosen(len(every), every=False))
+    return RestoredSnapshots(int(result["tested"]), failed, missing, on_the_way)
+
+
+def gather_policies(context: EvidenceContext) -> Fingerprint:
+    """Measure a fresh process with the surroundings of a run."""
+    context.trial()
+    context.doing("reading back what holds in a run")
+    return measure_in(for_recording(os.environ, explicit=context.plan.variables()))
+
+
+def keeps_subnormals(probes: Mapping[str, str]) -> bool:
+    """Whether probes say that subnormal numbers are kept, as IEEE 754 has it."""
+    return all(probes.get(name) == kept for name, kept in _KEPT.items())
+
+
+def gather_vector(context: EvidenceContext) -> KnownRun:
+    """Open the vector, compare its code, verify it by the class under which it was recorded."""
+    if not context.plan.vector:
+        raise MissingEvidence("sheet 01 names no test vector")
+    path = context.project / context.plan.vector
+    try:
+        with RunRecord.open(path) as record:
+            changed = [
+                f"{each.path} {'is gone' if each.now is None else 'differs'}"
+                for each in source_changes(record)
+            ]
+            changed += _changed_here(record, context.project)
+            allow = record.recorded_allow
+            known = KnownRun(
+                digest=digest_vector(record),
+                program=str(record.setup.program),
+                ticks=record.ticks,
+                predicate=record.setup.predicate.sentence(),
+                seed=record.seed.value,
+                config=tuple(in_settings(record.config)),
+                changed=tuple(dict.fromkeys(changed)),
+            )
+        if known.changed:
+            return known
+        context.doing("replaying the test vector")
+        # It belongs to the project, whose code is executed anyway.
+        with trusting(path, allow=allow):
+            return replace(known, verification=verify(path))
+    except TwiceError as error:
+        return KnownRun(unreadable=context.explain(error))
+
+
+def _changed_here(record: RunRecord, project: Path) -> Iterator[str]:
+    """Hold a vector that was recorded in another folder, which is still there, against this one's files."""
+    if record.setup.program.folder().resolve().is_relative_to(project):
+        return
+    recorded: dict[str, str] = {
+        **record.identity["code"]["files"],
+        **(record.ending or {})["files"],
+    }
+    now = source_digests([project / name for name in recorded], project)
+    for name in sorted(recorded):
+        if now.get(name) != recorded[name]:
+            yield f"{name} {'differs' if name in now else 'is gone'}"

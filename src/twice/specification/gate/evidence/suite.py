@@ -1,0 +1,249 @@
+"""The property suite, run by pytest in a process of its own, with a witness of what was really run.
+
+The settings are the project's own, without ``addopts``; options and plugins of this machine do not count.
+pytest would look for settings above the project, too; the gate does not, so that a report means the same
+wherever the project lies.
+
+Invariant: a suite that runs no test has not passed.
+
+Source: pytest, "Configuration", initialization: determining rootdir and configfile.
+"""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from twice.foundation.properties import PROPERTIES
+from twice.specification.gate.evidence.context import EvidenceContext, MissingEvidence
+
+_SECONDS_MAX: Final = 3600
+_TOLD_MAX: Final = 300
+_WITNESS: Final = "twice.testing.witness"  # loaded by name, in pytest's process
+_OF_THIS_MACHINE: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+_INSTALLED: Final = frozenset({"site-packages", "dist-packages", ".venv"})
+_COUNTEREXAMPLES: Final = "counterexamples.jsonl"
+_OWN: Final = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
+_SHARED: Final = {"pyproject.toml": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
+_CONFTEST: Final = "conftest.py"
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRun:
+    """The property suite, run.
+
+    Args:
+        exit_code: of pytest.
+        passed: how many tests passed.
+        failed: names of those that did not.
+        exercised: properties that code of the tests which ran exercises.
+        database: what is wrong with the folder of counterexamples; "" when nothing is.
+        told: the last lines, when nothing ran.
+        found: how many tests were found.
+        left_out: tests that are there and were not run.
+        skipped: tests that were skipped, or expected to fail.
+        passed_over: lines of kept counterexamples that no test replayed, as ``file:line``.
+        loaded: files of the project that its process loaded.
+    """
+
+    exit_code: int
+    passed: int
+    failed: tuple[str, ...]
+    exercised: tuple[str, ...]
+    database: str
+    told: str
+    found: int = 0
+    left_out: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    passed_over: tuple[str, ...] = ()
+    loaded: tuple[str, ...] = ()
+
+
+def gather_suite(context: EvidenceContext) -> SuiteRun:
+    """Run the tests that sheet 12 names."""
+    project, tests, database = context.project, context.plan.tests, context.plan.database
+    if not tests:
+        raise MissingEvidence("sheet 12 names no tests")
+    if find_spec("pytest") is None:
+        raise MissingEvidence("pytest is not installed: pip install pytest hypothesis")
+    context.doing("running the property suite")
+    results = context.scratch / "suite.json"
+    command = [
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", _WITNESS,
+        f"--twice-witness={results}", f"--rootdir={project}", f"--confcutdir={project}",
+        "-c", str(find_settings(project, tests) or os.devnull), "-o", "addopts=", "--", *tests,
+    ]  # fmt: skip
+    environ = {key: value for key, value in os.environ.items() if key not in _OF_THIS_MACHINE}
+    try:
+        done = subprocess.run(
+            command, cwd=project, env={**environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            timeout=_SECONDS_MAX, check=False, stdin=subprocess.DEVNULL, capture_output=True,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        reason = f"the property suite ran for more than {_SECONDS_MAX} s"
+        raise MissingEvidence(reason) from None
+    seen: dict[str, Any] = {}
+    with suppress(OSError, ValueError):  # pytest may not have come to its end
+        seen = json.loads(results.read_bytes())
+    came: Mapping[str, str] = seen.get("outcomes", {})
+    last = done.stdout.decode(errors="replace").strip().rpartition("\n")[2]
+    by_outcome = {
+        wanted: tuple(name for name, outcome in came.items() if outcome == wanted)
+        for wanted in ("passed", "failed", "skipped", "xfailed")
+    }
+    not_run = [each for each in seen.get("found", ()) if each not in came]
+    ran = {*by_outcome["passed"], *by_outcome["failed"]}
+    return SuiteRun(
+        exit_code=done.returncode,
+        passed=len(by_outcome["passed"]),
+        failed=(*by_outcome["failed"], *seen.get("broken", ())),
+        exercised=tuple(_find_exercised(project, tests, ran)),
+        database=_find_fault_of_database(project, database),
+        told="" if came else last[:_TOLD_MAX],
+        found=len(seen.get("found", ())),
+        left_out=tuple(map(context.hide_folders, (*seen.get("unfound", ()), *not_run))),
+        skipped=(*by_outcome["skipped"], *by_outcome["xfailed"]),
+        passed_over=_list_passed_over(project, database, seen.get("replayed", {})),
+        loaded=_list_own_sources(project, seen.get("loaded", ())),
+    )
+
+
+def _list_own_sources(project: Path, files: Collection[str]) -> tuple[str, ...]:
+    """Return the source files that lie in the project, from there on; installed ones may lie there and are none."""
+    inside = [Path(each) for each in sorted(files) if Path(each).is_relative_to(project)]
+    own = [each.relative_to(project) for each in inside if each.suffix == ".py"]
+    return tuple(each.as_posix() for each in own if _INSTALLED.isdisjoint(each.parts))
+
+
+def _list_passed_over(
+    project: Path, folder: str, replayed: Mapping[str, list[int]]
+) -> tuple[str, ...]:
+    """Return the lines of the counterexamples that no test replayed."""
+    path = project / folder / _COUNTEREXAMPLES
+    if not folder or not path.is_file():
+        return ()
+    lines = path.read_bytes().splitlines()
+    done = set(replayed.get(str(path.parent.resolve()), ()))
+    shown = path.relative_to(project).as_posix()
+    return tuple(f"{shown}:{at}" for at in range(1, len(lines) + 1) if at not in done)
+
+
+def _find_exercised(project: Path, tests: Sequence[str], ran: Collection[str]) -> Iterator[str]:
+    """Yield the properties that code of the tests which ran uses, as Python or as the sheet writes them."""
+    used: set[str] = set()
+    for top in tests:
+        path = project / top.partition("::")[0]
+        for each in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            start = f"{each.relative_to(project).as_posix()}::"
+            names = {
+                name.removeprefix(start).partition("[")[0].rpartition("::")[2]
+                for name in ran
+                if name.startswith(start)
+            }
+            if names:
+                used |= read_used_names(each.read_bytes(), names)
+    for name in PROPERTIES:
+        written = name.replace("-", "_")
+        if any(written in each.replace("-", "_") for each in used):
+            yield name
+
+
+def read_used_names(source: bytes, ran: Collection[str]) -> set[str]:
+    """Return the names and texts in code that runs: no comment, docstring, import or test that did not run.
+
+    Args:
+        source: of a file of tests.
+        ran: the names of its tests that ran.
+    """
+    used: set[str] = set()
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if node.name.startswith("test") and node.name not in ran:
+                continue
+            used.add(node.name)
+        elif isinstance(node, ast.Name):
+            used.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            used.add(node.attr)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            used.add(node.value)
+        # A text that stands alone is a docstring, or as good as a comment.
+        waiting += [
+            each
+            for each in ast.iter_child_nodes(node)
+            if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+        ]
+    return used
+
+
+def _find_fault_of_database(project: Path, folder: str) -> str:
+    """Return what is wrong with the folder of counterexamples; "" when nothing is."""
+    if not folder:
+        return "no folder is named"
+    if not (project / folder).is_dir():
+        return f"{folder} is not there"
+    try:
+        asked = subprocess.run(
+            ["git", "check-ignore", "-q", "--", folder],  # noqa: S607  (git is where the user has it)
+            cwd=project, check=False, stdin=subprocess.DEVNULL, capture_output=True,
+        )  # fmt: skip
+    except OSError:
+        return ""  # Without git nothing is checked in, and nothing ignored.
+    return f"git ignores {folder}" if asked.returncode == 0 else ""
+
+
+def list_pytest_files(project: Path, tests: Sequence[str]) -> Iterator[str]:
+    """Yield every file, from the project on, that settles what pytest runs if it is there."""
+    tops = [project / each.partition("::")[0] for each in tests]
+    folders = {each for top in tops for each in _list_folders(top, project)}
+    for folder in sorted(folders):
+        for name in (*_OWN, *_SHARED, _CONFTEST):
+            yield (folder / name).relative_to(project).as_posix()
+
+
+def find_settings(project: Path, tests: Sequence[str]) -> Path | None:
+    """Return the file whose settings are in force for some tests of a project; None for none."""
+    tops = [str(project / each.partition("::")[0]) for each in tests]
+    for folder in _list_folders(Path(os.path.commonpath(tops)), project):
+        for name in (*_OWN, *_SHARED):
+            if _holds_settings(folder / name):
+                return folder / name
+    return None
+
+
+def _list_folders(start: Path, project: Path) -> list[Path]:
+    """Return the folders from a place up to the project."""
+    every = (start, *start.parents)
+    return [each for each in every if each.is_relative_to(project) and not each.is_file()]
+
+
+def _holds_settings(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    if path.name in _OWN:
+        return True
+    section = _SHARED[path.name]
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".toml":
+            return section in tomllib.loads(text).get("tool", {})
+        parser = configparser.ConfigParser(interpolation=None, strict=False)
+        parser.read_string(text)
+    except (OSError, ValueError, configparser.Error):
+        return True  # It is pytest's to refuse.
+    return parser.has_section(section)

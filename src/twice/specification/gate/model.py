@@ -1,0 +1,260 @@
+"""What a check of the gate is, what it judges, and what it comes to.
+
+A check is one function over facts that yields findings: a plain text is a fault, ``Observed`` is what was seen to
+hold, ``Undecided`` what could not be told. It judges the sheets first and asks for evidence then; where evidence
+is missing, ``require`` ends it, so that faults of the sheets are told even where nothing could be run.
+
+Invariant: a check is pure, and what could not be evaluated is blocked, never a pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from twice.diagnosis.vary.report import FactorResult
+from twice.foundation.environment import Fingerprint
+from twice.replayer.verification import Verification
+from twice.specification.gate.evidence.context import MissingEvidence, SourceFacts, Unavailable
+from twice.specification.gate.evidence.costs import Costs
+from twice.specification.gate.evidence.files import AuditReference, EncodingAnswers
+from twice.specification.gate.evidence.runs import GateTrial, KnownRun, RestoredSnapshots
+from twice.specification.gate.evidence.suite import SuiteRun
+from twice.specification.gate.evidence.trials import OperationTrial, PlantedDifference
+from twice.specification.lock import Lock
+from twice.specification.scaffold.lock import DriftStatus
+from twice.specification.schema import COMMON
+from twice.specification.tiers import Situation, Tier, Trait, may_be_memo
+from twice.specification.workspace import Workspace
+
+T = TypeVar("T")
+COMMON_KEYS: Final = frozenset(item.key for item in COMMON)
+_NOT_GATHERED: Final = Unavailable("it was not gathered")
+
+
+class CheckOutcome(StrEnum):
+    """The five ends of a check."""
+
+    PASS = "pass"  # noqa: S105  (no password)
+    FAIL = "fail"
+    NA = "na"
+    WAIVED = "waived"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One line of the report.
+
+    Args:
+        id: the check's number, 1 to 17.
+        title: its title.
+        outcome: what it came to.
+        evidence: what was seen.
+        reason: why it is no pass; "" for a pass.
+        faults: what is wrong, each by itself; kept for waived ones too.
+    """
+
+    id: int
+    title: str
+    outcome: CheckOutcome
+    evidence: tuple[str, ...]
+    reason: str
+    faults: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Return an entry of ``checks``."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "outcome": self.outcome.value,
+            "evidence": list(self.evidence),
+            "reason": self.reason,
+            "faults": list(self.faults),
+        }
+
+
+class Observed(str):
+    """What was seen to hold, in words."""
+
+    __slots__ = ()
+
+
+class Undecided(str):
+    """What could not be told, and why."""
+
+    __slots__ = ()
+
+
+class FirmFault(str):
+    """A fault against which no waiver helps."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GateFacts:
+    """Everything that the checks judge: no file handle, no process, nothing that changes.
+
+    Args:
+        workspace: the sheets.
+        lock: what they said when their versions were last moved.
+        today: the day by which waivers are judged.
+        code: and all that follow: one kind of evidence each, or why it is not there.
+    """
+
+    workspace: Workspace
+    lock: Lock
+    today: date
+    code: SourceFacts | Unavailable = _NOT_GATHERED
+    taken: str | Unavailable = _NOT_GATHERED
+    trial: GateTrial | Unavailable = _NOT_GATHERED
+    sealed: Verification | Unavailable = _NOT_GATHERED
+    reseeded: bool | Unavailable | None = _NOT_GATHERED
+    varied: tuple[FactorResult, ...] | Unavailable = _NOT_GATHERED
+    vector: KnownRun | Unavailable = _NOT_GATHERED
+    restored: RestoredSnapshots | Unavailable = _NOT_GATHERED
+    planted: PlantedDifference | Unavailable = _NOT_GATHERED
+    operations: tuple[OperationTrial, ...] | Unavailable = _NOT_GATHERED
+    policies: Fingerprint | Unavailable = _NOT_GATHERED
+    encoded: EncodingAnswers | Unavailable = _NOT_GATHERED
+    suite: SuiteRun | Unavailable = _NOT_GATHERED
+    costs: Costs | Unavailable = _NOT_GATHERED
+    handoff: AuditReference | Unavailable = _NOT_GATHERED
+    laid: tuple[DriftStatus, ...] | Unavailable = _NOT_GATHERED
+    situation: Situation = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "situation", self.workspace.situation())
+
+    @property
+    def tier(self) -> Tier:
+        """The declared tier."""
+        return self.situation.tier
+
+    def denies(self, trait: Trait) -> bool:
+        """Whether sheet 00 says that the system has not something."""
+        return self.situation.traits.get(trait) is False
+
+    def explain_absence(self, trait: Trait) -> str:
+        """Return the reason for which a system has not something, as sheet 00 says it; "" where it gives none."""
+        rows = self.workspace.rows("00", "traits")
+        why = next((str(row.get("why", "")) for row in rows if row.get("name") == trait), "")
+        return f"by sheet 00 the system has no {trait}: {why}" if why and self.denies(trait) else ""
+
+    def find_unexplained(self, trait: Trait) -> Iterator[str]:
+        """Yield that a system is said not to have something, and that nobody said why."""
+        if self.denies(trait) and not self.explain_absence(trait):
+            where = self.workspace.place("00", "traits")
+            yield Undecided(f"{where}: by sheet 00 the system has no {trait}, without a reason")
+
+    def find_gaps(self, number: str, *, but: Collection[str] = ()) -> list[str]:
+        """Return what a sheet has to say of its own and does not; common keys belong to check 1.
+
+        Args:
+            number: the sheet.
+            but: keys that another check asks for.
+        """
+        sheet = self.workspace.get(number)
+        if sheet is None:
+            return [Undecided(f"sheet {number} is not there; see check 1")]
+        if sheet.is_memo and may_be_memo(number, self.tier):
+            return [Observed(f"{sheet.path} is one page, which does at tier {self.tier}")]
+        gaps = [
+            f"{sheet.path}:{gap.line}: {gap.key} is {gap.why}: {gap.says}"
+            for gap in sheet.gaps(self.situation)
+            if gap.key not in COMMON_KEYS and gap.key not in but
+        ]
+        return gaps or [Observed(f"sheet {number} says what tier {self.tier} asks for")]
+
+    def find_outside(self, number: str, key: str) -> Iterator[str]:
+        """Yield executed files that a sheet does not have read: what is left out could hold anything."""
+        folders = self.workspace.strings(number, key)
+        for each in require(self.trial).files:
+            if not is_within(each, folders):
+                yield (
+                    f"{self.workspace.place(number, key)}: the run executed {each}, which is not in {key}"
+                )
+
+
+CheckFunction = Callable[[GateFacts], Iterator[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check.
+
+    Args:
+        id: its number, 1 to 17.
+        title: for people.
+        sheets: the sheets it judges; a waiver of it stands in the first.
+        needs: kinds of evidence, by their names in ``GateFacts``.
+        judge: yields what it finds; its docstring is the question that it answers.
+        wants: kinds of evidence that it looks at where they are there.
+        absent: why the check is not about this system; "" when it is; None for what every system has.
+        is_waivable: whether a waiver helps.
+    """
+
+    id: int
+    title: str
+    sheets: tuple[str, ...]
+    needs: tuple[str, ...]
+    judge: CheckFunction
+    wants: tuple[str, ...] = ()
+    absent: Callable[[GateFacts], str] | None = None
+    is_waivable: bool = True
+
+
+def check(
+    number: int,
+    title: str,
+    *,
+    sheets: tuple[str, ...],
+    needs: tuple[str, ...] = (),
+    wants: tuple[str, ...] = (),
+    absent: Callable[[GateFacts], str] | None = None,
+    is_waivable: bool = True,
+) -> Callable[[CheckFunction], Check]:
+    """Make a check of a function that yields findings."""
+
+    def make(judge: CheckFunction) -> Check:
+        return Check(number, title, sheets, needs, judge, wants, absent, is_waivable)
+
+    return make
+
+
+def require(value: T | Unavailable) -> T:
+    """Return evidence that is there.
+
+    Raises:
+        MissingEvidence: with the reason why it is not.
+    """
+    if isinstance(value, Unavailable):
+        raise MissingEvidence(value.reason)
+    return value
+
+
+def optional(value: T | Unavailable) -> T | None:
+    """Return evidence where it is there."""
+    return None if isinstance(value, Unavailable) else value
+
+
+def is_complete(gaps: Collection[str]) -> bool:
+    """Whether a sheet says all that it has to."""
+    return all(isinstance(each, Observed) for each in gaps)
+
+
+def shorten(many: Collection[str], most: int = 4) -> str:
+    """Join some texts; of many, the first and how many more."""
+    listed = list(many)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return "; ".join(listed[:most]) + more
+
+
+def is_within(path: str, folders: Collection[str]) -> bool:
+    """Whether a path is, or lies in, one of some files and folders of the project."""
+    tops = [each.removeprefix("./").rstrip("/") for each in folders]
+    return any(top in {"", "."} or path == top or path.startswith(f"{top}/") for top in tops)

@@ -1,0 +1,142 @@
+"""The report of a gate: what every check came to, as a value, as JSON and as Markdown.
+
+Invariant: equal facts give equal bytes: no clock, no folder of this machine, and keys in one order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final, Self
+
+from twice.foundation.printable import printable
+from twice.specification.gate.model import CheckOutcome, CheckResult
+
+FORMAT: Final = "twice.gate/1"
+_MARKS: Final = {
+    CheckOutcome.PASS: "pass",
+    CheckOutcome.FAIL: "FAIL",
+    CheckOutcome.NA: "n/a",
+    CheckOutcome.WAIVED: "waived",
+    CheckOutcome.BLOCKED: "blocked",
+}
+
+
+class GateResult(StrEnum):
+    """What the gate came to."""
+
+    PASS = "PASS"  # noqa: S105  (no password)
+    FAIL = "FAIL"
+    BLOCKED = "BLOCKED"
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """What a gate came to.
+
+    Args:
+        component: the system.
+        tier: as declared.
+        checks: those that were judged, in order.
+        inputs: digests of everything that it rests on, by path.
+        moved: which of them moved since; () for a fresh report.
+    """
+
+    component: str
+    tier: str
+    checks: Sequence[CheckResult]
+    inputs: Mapping[str, str]
+    moved: tuple[str, ...] = field(default=())
+
+    @property
+    def result(self) -> GateResult:
+        """FAIL where a check fails, BLOCKED where one could not be evaluated, else PASS."""
+        outcomes = {each.outcome for each in self.checks}
+        if CheckOutcome.FAIL in outcomes:
+            return GateResult.FAIL
+        return GateResult.BLOCKED if CheckOutcome.BLOCKED in outcomes else GateResult.PASS
+
+    @property
+    def exit_code(self) -> int:
+        """0 it holds, 1 it does not, 2 could not tell or stale."""
+        if self.moved:
+            return 2
+        return {GateResult.PASS: 0, GateResult.FAIL: 1, GateResult.BLOCKED: 2}[self.result]
+
+    def to_json(self) -> dict[str, object]:
+        """Return what ``twice gate --json`` prints."""
+        return {
+            "format": FORMAT,
+            "result": self.result.value,
+            "component": self.component,
+            "tier": self.tier,
+            "checks": [each.to_json() for each in self.checks],
+            "stale": bool(self.moved),
+            "moved": list(self.moved),
+            "inputs": dict(self.inputs),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what ``to_json`` gave.
+
+        Raises:
+            KeyError, TypeError, ValueError, AttributeError: when it is no report.
+        """
+        if data["format"] != FORMAT:
+            raise ValueError(f"its format is {data['format']!r}")
+        checks = [
+            CheckResult(
+                int(each["id"]), str(each["title"]), CheckOutcome(each["outcome"]), tuple(each["evidence"]),
+                str(each["reason"]), tuple(each["faults"]),
+            )
+            for each in data["checks"]
+        ]  # fmt: skip
+        inputs = {str(path): str(digest) for path, digest in data["inputs"].items()}
+        return cls(str(data["component"]), str(data["tier"]), checks, inputs)
+
+    def to_text(self) -> str:
+        """Write the JSON document."""
+        return json.dumps(self.to_json(), indent=1, ensure_ascii=True) + "\n"
+
+    def to_markdown(self) -> str:
+        """Return it for people; the first line answers."""
+        return "\n".join(self._list_page()) + "\n"
+
+    def _list_page(self) -> Iterator[str]:
+        yield f"# Gate: {self.result.value}"
+        yield ""
+        yield f"{_escape_cell(self.component) or 'a component without a name'}, tier {self.tier}: {count_outcomes(self.checks)}."
+        yield ""
+        yield "| check | outcome | what was seen, and why |"
+        yield "|---|---|---|"
+        for each in self.checks:
+            yield f"| {each.id} {each.title} | {_MARKS[each.outcome]} | {_escape_cell(_join_findings(each))} |"
+        yield ""
+        yield "It stands as long as none of these moved:"
+        yield ""
+        yield from (f"- `{path}` {digest}" for path, digest in self.inputs.items())
+
+
+def count_outcomes(checks: Sequence[CheckResult]) -> str:
+    """Count outcomes, in words."""
+    counts = {each: sum(one.outcome is each for one in checks) for each in CheckOutcome}
+    return ", ".join(f"{number} {_MARKS[each]}" for each, number in counts.items() if number)
+
+
+def list_lines(report: GateReport) -> Iterator[str]:
+    """Yield one line for each check, as a terminal shows it."""
+    width = max((len(each.title) for each in report.checks), default=0)
+    for each in report.checks:
+        yield f"{each.id:>2}  {each.title:<{width}}  {_MARKS[each.outcome]:<7}  {_join_findings(each)}".rstrip()
+
+
+def _join_findings(each: CheckResult) -> str:
+    seen = "; ".join(each.evidence)
+    return f"{each.reason}; seen: {seen}" if each.reason and seen else each.reason or seen
+
+
+def _escape_cell(text: str) -> str:
+    return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

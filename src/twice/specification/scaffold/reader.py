@@ -1,0 +1,113 @@
+"""What a specification says, and which facts a generated file was made of.
+
+A source reads sheets through a ``SheetReader``, so that the facts in the lock are those it was made of.
+
+Invariant: a fact that was not read has no part in the generated file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import rfc8785
+
+from twice.foundation.digests import Algorithm, digest_bytes
+from twice.recording.surroundings import THREAD_CAPS
+from twice.specification.sheet import Sheet
+from twice.specification.workspace import Workspace
+
+VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
+
+
+class SheetReader:
+    """Read values of sheets, and remember which were read.
+
+    Args:
+        workspace: the sheets.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._read: dict[str, str] = {}
+
+    def value(self, sheet: str, key: str) -> object:
+        """Return a value; None if the sheet or the key is absent or unknown."""
+        found = self._workspace.get(sheet)
+        self._read[f"{sheet}.{key}"] = digest_fact(found, key)
+        return None if found is None else found.get(key)
+
+    def text(self, sheet: str, key: str) -> str:
+        """Return a text; "" if there is none."""
+        value = self.value(sheet, key)
+        return value if isinstance(value, str) else ""
+
+    def number(self, sheet: str, key: str) -> int | None:
+        """Return a whole number; None if there is none."""
+        value = self.value(sheet, key)
+        return value if type(value) is int else None
+
+    def texts(self, sheet: str, key: str) -> tuple[str, ...]:
+        """Return the texts of a list."""
+        self.value(sheet, key)
+        return tuple(self._workspace.strings(sheet, key))
+
+    def rows(self, sheet: str, key: str) -> tuple[dict[str, Any], ...]:
+        """Return the maps of a list."""
+        self.value(sheet, key)
+        return tuple(self._workspace.rows(sheet, key))
+
+    def pairs(self, sheet: str, key: str, first: str, second: str) -> dict[str, str]:
+        """Return a map from one column of a list to another."""
+        return {str(row.get(first)): str(row.get(second)) for row in self.rows(sheet, key)}
+
+    def column(self, sheet: str, key: str, name: str) -> tuple[str, ...]:
+        """Return one column of a list."""
+        return tuple(str(row.get(name)) for row in self.rows(sheet, key))
+
+    def facts(self) -> Mapping[str, str]:
+        """Return what was read, ``02.names`` to its digest; "" for what no sheet says."""
+        return dict(sorted(self._read.items()))
+
+
+def digest_fact(artifact: Sheet | None, key: str) -> str:
+    """Return the digest of what a sheet says of a key; "" if it says nothing."""
+    value = None if artifact is None else artifact.get(key)
+    return "" if value is None else str(digest_bytes(rfc8785.dumps(cast("Any", value))))
+
+
+def record_arguments(reader: SheetReader) -> tuple[str, ...]:
+    """Return the arguments of ``twice`` that record the run of a specification, ``record`` first."""
+    options = [("--seed", str(reader.number("00", "seed")))]
+    options += [("--set", each) for each in reader.texts("00", "config")]
+    promised = reader.text("01", "class")
+    options.append(("--class", promised))
+    for name, each in reader.pairs("01", "subsystems", "name", "class").items():
+        options.append(("--class", f"{name}={each}"))
+    options.append(("--scope", reader.text("01", "scope")))
+    told: tuple[str, ...] = ()
+    if promised == "logical" and reader.text("01", "measure") not in {"", "exact"}:
+        told = ("measure", "epsilon")
+    if promised == "statistical":
+        told = ("summary", "test", "epsilon", "seeds", "power")
+    for key in told:
+        option = "--n" if key == "seeds" else f"--{key}"
+        options.append((option, str(reader.value("01", key))))
+    options.append(("--compare", reader.text("05", "granularity")))
+    options.append(("--snapshots", reader.text("04", "cadence")))
+    options.append(("--strategy", reader.text("04", "strategy")))
+    digest = reader.text("05", "hash")
+    options.append(("--digest", digest if digest in tuple(Algorithm) else ""))
+    options += [("--env", f"{name}={value}") for name, value in pinned_variables(reader).items()]
+    given = [each for option in options if option[1] for each in option]
+    return ("record", reader.text("00", "program"), *given)
+
+
+def pinned_variables(reader: SheetReader) -> dict[str, str]:
+    """Return the environment variables that 08 and 09 pin, by name."""
+    threads = reader.number("08", "threads")
+    pinned = {} if threads is None else dict.fromkeys(THREAD_CAPS, str(threads))
+    knobs = reader.pairs("09", "knobs", "name", "value")
+    pinned |= {name: value for name, value in knobs.items() if VARIABLE.fullmatch(name)}
+    return dict(sorted(pinned.items()))

@@ -1,9 +1,0 @@
-"""The specification of a system: what it promises, sheet by sheet, and whether it keeps it.
-
-Lives here: the sheets and what each must say (``sheets``), the workspace that holds them, the graph of
-what follows from what (``graph``), versions and the lock. What is read from source code
-comes in from above: this room does not know the checker.
-
-Invariant: reading a workspace executes nothing, and what could not be read is an error with file and
-line, never an absent sheet.
-"""

@@ -1,0 +1,89 @@
+"""Whatever is broken, the check that is about it turns red, and no other."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from datetime import date
+from pathlib import Path
+
+import pytest
+from breaks import BREAKS, Break
+from gatesystems import Kept, build
+from more_breaks import CONTROLS, MORE
+
+from tiers import sampled
+from twice.specification.gate.model import CheckOutcome
+from twice.specification.gate.report import GateReport, GateResult
+from twice.specification.gate.runner import run_gate
+from twice.surfaces.codefacts import read_code
+
+ONE_PROCESSOR = len(os.sched_getaffinity(0)) == 1
+TODAY = date(2026, 1, 1)
+EDITED = {
+    "3-a-generator-without-a-seed",
+    "3-draws-that-nothing-comes-of",
+    "5-state-that-a-restore-forgets",
+    "14-a-mock-in-the-core",
+}
+"""Of the breaks that edit the code, so that everything is recorded anew, those outside the heavy tier."""
+SAMPLE = EDITED | {str(each) for each in (*BREAKS, *MORE) if not each.edits and not each.in_place}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    return Kept(tmp_path_factory.mktemp("kept"))
+
+
+def broken(kept: Kept, each: Break, place: Path) -> GateReport:
+    if each.in_place:
+        system = build(place, each.tier, each.edits)
+    else:
+        system = kept.system(each.tier, each.edits, place)
+        each.sheets(system.heads)
+        system.rewritten()
+    each.files(system.project)
+    return run_gate(system.project, read_code, TODAY, gathers=kept.gather)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("tier", sampled("SML", "M"))
+def test_nothing_is_red_where_nothing_is_broken(kept: Kept, tmp_path: Path, tier: str) -> None:
+    system = kept.system(tier, (), tmp_path / "herd")
+
+    report = run_gate(system.project, read_code, TODAY, gathers=kept.gather)
+
+    assert [each.reason for each in report.checks if each.outcome is CheckOutcome.FAIL] == []
+    assert report.result is (GateResult.BLOCKED if tier == "L" else GateResult.PASS)
+    blocked = {each.id for each in report.checks if each.outcome is CheckOutcome.BLOCKED}
+    # There is no GPU here; with one processor no other number of threads can be tried.
+    assert blocked == ({13, *([12] if ONE_PROCESSOR else [])} if tier == "L" else set())
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("each", sampled([*BREAKS, *MORE], SAMPLE))
+def test_the_check_that_it_is_about_turns_red(kept: Kept, tmp_path: Path, each: Break) -> None:
+    report = broken(kept, each, tmp_path / "herd")
+
+    red = {one.id: one.reason for one in report.checks if one.outcome is CheckOutcome.FAIL}
+    assert red.keys() == {each.check, *each.also}, red
+    assert report.result is GateResult.FAIL
+    assert all(red.values())
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("each", sampled(CONTROLS, {str(CONTROLS[-1])}))
+def test_what_only_looks_like_a_break_turns_nothing_red(
+    kept: Kept, tmp_path: Path, each: Break
+) -> None:
+    report = broken(kept, each, tmp_path / "herd")
+
+    assert [one.reason for one in report.checks if one.outcome is CheckOutcome.FAIL] == []
+
+
+def test_eighty_breaks_turn_exactly_their_check_red() -> None:
+    every = [*BREAKS, *MORE]
+
+    assert Counter(each.check for each in BREAKS) == dict.fromkeys(range(1, 18), 3)
+    assert len({str(each) for each in every}) == len(every)
+    assert sum(not each.also for each in every) >= 80
