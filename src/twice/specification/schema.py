@@ -262,7 +262,12 @@ def _read_type(said: Mapping[str, Any], otherwise: str) -> ValueType:
         )
     if "rows" not in said:
         return _TYPES[said.get("type", otherwise)]
-    columns = tuple(_read_column(name, each) for name, each in said["rows"].items())
+    columns = []
+    for name, each in said["rows"].items():
+        known = _as_map(each, "type")
+        held = _read_type(known, "name")
+        like, optional = known.get("like", held.example), known.get("optional", False)
+        columns.append(TableColumn(name, held, optional, like))
     example: Row = {each.name: each.example for each in columns}
     return ValueType(
         f"a list of {at_least}items with {', '.join(each.expected for each in columns)}",
@@ -273,7 +278,7 @@ def _read_type(said: Mapping[str, Any], otherwise: str) -> ValueType:
             and all(isinstance(each, dict) for each in value)
         ),
         is_closed=any(each.type.is_closed for each in columns),
-        columns=columns,
+        columns=tuple(columns),
         unique=said.get("unique", ""),
     )
 
@@ -281,12 +286,6 @@ def _read_type(said: Mapping[str, Any], otherwise: str) -> ValueType:
 def _as_map(said: Any, key: str) -> Mapping[str, Any]:
     """Return a map; a text alone is the value of one key."""
     return {key: said} if isinstance(said, str) else said
-
-
-def _read_column(name: str, said: Any) -> TableColumn:
-    known = _as_map(said, "type")
-    kind = _read_type(known, "name")
-    return TableColumn(name, kind, known.get("optional", False), known.get("like", kind.example))
 
 
 def _read_item(key: str, said: Any) -> Item:

@@ -246,10 +246,16 @@ def parse_sheet(text: str, schema: SheetSchema, path: str) -> tuple[Sheet, list[
             path=path,
             line=form.line,
         )
+    names = [each.key for each in (*COMMON, *schema.items)]
     for key, entry in head.entries.items():
         item = schema.item(key)
         if item is None:
-            refused.append(_refuse_key(path, entry.line, key, schema))
+            near = get_close_matches(key, names, 1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            what = f"the key {key!r} is not one of sheet {schema.number}."
+            expected = f"{hint}Expected: {', '.join(names)}."
+            remedy = "Remove it, or say it in the text below the head."
+            refused.append(refuse_line(path, entry.line, what, expected, remedy, key=key))
             continue
         for line, what, expected in find_faults(item, entry):
             remedy = f'Mend the line, or write "{UNKNOWN}" while it is not known.'
@@ -268,17 +274,3 @@ def parse_sheet(text: str, schema: SheetSchema, path: str) -> tuple[Sheet, list[
     body = "\n".join(text.split("\n")[head.end_line :])
     refused.sort(key=lambda each: cast("int", each.fields["line"]))
     return Sheet(schema, path, text, head, body), refused
-
-
-def _refuse_key(path: str, line: int, key: str, schema: SheetSchema) -> SheetRefused:
-    names = [each.key for each in (*COMMON, *schema.items)]
-    near = get_close_matches(key, names, 1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    return refuse_line(
-        path,
-        line,
-        f"the key {key!r} is not one of sheet {schema.number}.",
-        f"{hint}Expected: {', '.join(names)}.",
-        "Remove it, or say it in the text below the head.",
-        key=key,
-    )
