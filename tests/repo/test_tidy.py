@@ -51,7 +51,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recording/streams/", "recording/effects/", "recording/interception.py",
             "recording/run.py", "diagnosis/object_digest/librarystate.py",
-            "testing/property_search.py", "testing/proving.py",
+            "testing/property_search.py",
         ),
         "a stream: run.rng(name)",
     ),

@@ -17,7 +17,7 @@ from twice.errors import (
     UsageError,
 )
 from twice.testing import properties, strategies
-from twice.testing.property_search import ask
+from twice.testing.property_search import search_property
 from twice.testing.subject import subject_of
 
 SYSTEMS = "tests/testing/tested_systems.py"
@@ -27,7 +27,7 @@ FEW: dict[str, Any] = {"examples": 3, "examples_in": None}
 
 
 def holds(name: str, program: str, **options: Any) -> None:
-    _, answer = ask(name, program, **{**FEW, **options})
+    answer = search_property(name, program, **{**FEW, **options})
 
     assert answer.found is None, answer.found
     assert answer.judged
@@ -42,18 +42,18 @@ def broken(name: str, program: str, **options: Any) -> PropertyBroken:
 @pytest.mark.integration
 @pytest.mark.parametrize("name", properties.NAMES)
 def test_a_sound_program_holds_every_property(name: str) -> None:
-    holds(name, SWARM, config=SMALL)
+    holds(name, SWARM, config=SMALL, examples=2)
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize("name", properties.NAMES)
 def test_a_service_with_effects_holds_every_property(name: str) -> None:
-    config = strategies.config(requests=st.integers(1, 3))
+    config = strategies.config(requests=st.integers(2, 3))
 
-    holds(name, f"{SYSTEMS}:shop", config=config, examples=2)
+    holds(name, f"{SYSTEMS}:shop", config=config, examples=1)
 
 
-@pytest.mark.integration
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", properties.NAMES)
 def test_a_gymnasium_environment_holds_every_property(name: str) -> None:
     pytest.importorskip("gymnasium")
@@ -64,16 +64,14 @@ def test_a_gymnasium_environment_holds_every_property(name: str) -> None:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("made_by", ["Walker", "walker"])
-def test_a_system_is_driven_without_a_program(made_by: str) -> None:
+def test_a_system_is_driven_without_a_program() -> None:
     config = strategies.config(
         ticks=st.integers(1, 4), inputs=strategies.inputs(push=st.floats(-1, 1))
     )
-    program = f"{SYSTEMS}:{made_by}"
-
-    holds("replay_equivalence", program, config=config)
     inputs = {"push": st.floats(2, 3)}
-    holds("fork_and_converge", program, config=config, inputs=inputs, examples=2)
+
+    holds("replay_equivalence", f"{SYSTEMS}:Walker", config=config, examples=2)
+    holds("fork_and_converge", f"{SYSTEMS}:walker", config=config, inputs=inputs, examples=1)
 
 
 @pytest.mark.heavy
@@ -181,7 +179,6 @@ def test_a_property_without_anything_to_judge_does_not_hold() -> None:
         properties.restore_idempotence(f"{SYSTEMS}:no_tick", config={"ticks": 0}, **FEW)
 
 
-@pytest.mark.integration
 def test_a_closure_is_refused() -> None:
     with pytest.raises(ProgramNotFound, match="closure"):
         properties.replay_equivalence(lambda run: None, **FEW)
@@ -192,7 +189,6 @@ def module_level(run: twice.Run) -> None:
         pass
 
 
-@pytest.mark.integration
 def test_a_function_and_a_class_are_understood_by_themselves() -> None:
     program, system = subject_of(module_level), subject_of(f"{SYSTEMS}:Walker")
 
@@ -241,11 +237,8 @@ def test_a_suite_without_a_test_is_refused(options: Any) -> None:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("hash_seed", range(2))
-def test_the_canary_stays_green_under_every_hash_seed(
-    hash_seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONHASHSEED", str(hash_seed))
+def test_the_canary_stays_green_under_another_hash_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
 
-    for name in properties.NAMES:
+    for name in ("replay_equivalence", "seed_isolation", "restore_idempotence"):
         holds(name, SWARM, config={"n": 3, "ticks": 3}, examples=1)

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from programs import environ
-from twice.testing.recorded import safe_name
+from twice.errors import UsageError
+from twice.testing.recorded_runs import RecordedRuns, RunningTest, safe_name
 
 SWARM = Path(__file__).parents[2] / "examples" / "swarm.py"
+SMALL = {"n": 3, "ticks": 2}
 TESTS = """
 import pytest
 
@@ -38,7 +40,8 @@ def test_without():
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
     shutil.copy(SWARM, tmp_path)
     (tmp_path / "test_runs.py").write_text(TESTS, encoding="utf-8")
     return tmp_path
@@ -46,15 +49,7 @@ def project(tmp_path: Path) -> Path:
 
 def run(project: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     given = {name: value for name, value in environ().items() if name != "CI"}
-    plugin = [
-        "-p",
-        "no:twice",
-        "-p",
-        "twice.testing.plugin",
-        "-p",
-        "no:cacheprovider",
-        "--basetemp=base",
-    ]
+    plugin = "-p no:twice -p twice.testing.plugin -p no:cacheprovider --basetemp=base".split()
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *plugin, *arguments],
         cwd=project,
@@ -86,14 +81,24 @@ def test_the_first_run_records_and_later_ones_verify(project: Path) -> None:
     assert max(map(len, made.values())) < 16 * 1024
 
 
-@pytest.mark.integration
-def test_a_missing_record_fails_where_records_are_required(project: Path) -> None:
-    required = run(project, "--twice-require", "-k", "marked")
-    in_ci = run(project, "-k", "marked", CI="true")
+def runs_of(project: Path, *, require: bool = False) -> RecordedRuns:
+    file = project / "test_runs.py"
+    node = f"{file.name}::test_it"
+    return RecordedRuns(RunningTest(file, "test_it", project, node, update=False, require=require))
 
-    assert (required.returncode, in_ci.returncode) == (1, 1)
-    assert "there is no record at __twice__/test_runs.test_marked.twice" in required.stdout
-    assert "pytest test_runs.py::test_marked --twice-update" in in_ci.stdout
+
+def test_a_missing_record_fails_where_records_are_required(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = []
+    for require, variable in ((True, ""), (False, "true")):
+        monkeypatch.setenv("CI", variable)
+        with pytest.raises(pytest.fail.Exception) as caught:
+            runs_of(project, require=require)("swarm.py:main", seed=7, config=SMALL)
+        said.append(str(caught.value))
+
+    assert all("there is no record at __twice__/test_runs.test_it.twice" in each for each in said)
+    assert all("pytest test_runs.py::test_it --twice-update" in each for each in said)
     assert not (project / "__twice__").exists()
 
 
@@ -143,29 +148,34 @@ def main(run):
 
 @pytest.mark.integration
 def test_a_record_of_another_run_is_refused(project: Path) -> None:
-    run(project, "-k", "marked")
-    text = (project / "test_runs.py").read_text("utf-8")
-    (project / "test_runs.py").write_text(text.replace('"n": 3', '"n": 4'), encoding="utf-8")
+    runs_of(project)("swarm.py:main", seed=7, config=SMALL)
 
-    ran = run(project, "-k", "marked")
+    with pytest.raises(pytest.fail.Exception) as caught:
+        runs_of(project)("swarm.py:main", seed=7, config={"n": 4, "ticks": 2})
 
-    assert ran.returncode == 1
-    assert "is the record of another run" in ran.stdout
-    assert "its config is {'n': 3, 'ticks': 2}" in ran.stdout
+    assert "is the record of another run" in str(caught.value)
+    assert "its config is {'n': 3, 'ticks': 2}" in str(caught.value)
 
 
 @pytest.mark.integration
 def test_a_program_that_raises_leaves_no_record(project: Path) -> None:
     (project / "raises.py").write_text("def main(run):\n    raise OSError(5)\n", encoding="utf-8")
-    (project / "test_runs.py").write_text(
-        "def test_raises(twice_run):\n    twice_run('raises.py:main', seed=1)\n", encoding="utf-8"
-    )
 
-    ran = run(project)
+    with pytest.raises(pytest.fail.Exception) as caught:
+        runs_of(project)("raises.py:main", seed=1)
 
-    assert ran.returncode == 1
-    assert "the program raised builtins.OSError: 5" in ran.stdout
+    assert "the program raised builtins.OSError: 5" in str(caught.value)
     assert not kept(project)
+
+
+def test_a_marker_without_a_seed_is_refused_and_its_functions_get_parameters(
+    project: Path,
+) -> None:
+    with pytest.raises(UsageError, match="Expected one program, and a seed"):
+        runs_of(project).run_marker(("swarm.py:main",), {}, {})
+    given: dict[str, object] = {"seed": lambda n: n, "config": lambda n: {"n": n}}
+    with pytest.raises(pytest.fail.Exception):
+        runs_of(project, require=True).run_marker(("swarm.py:main",), given, {"n": 3})
 
 
 @pytest.mark.integration

@@ -6,12 +6,14 @@ import pytest
 from hypothesis.stateful import run_state_machine_as_test
 
 from twice.errors import RestoreRefused
-from twice.testing.machine import machine
+from twice.testing.stateful import make_machine
 
 
 @pytest.mark.integration
 def test_a_sound_system_stays_true_in_any_order() -> None:
-    made = machine("examples/swarm.py:main", {"n": 2, "ticks": 3}, 7, examples=3, steps=8)
+    made = make_machine(
+        "examples/swarm.py:main", config={"n": 2, "ticks": 3}, seeds=7, examples=2, steps=6
+    )
 
     run_state_machine_as_test(made)
 
@@ -20,8 +22,12 @@ def test_a_sound_system_stays_true_in_any_order() -> None:
 
 @pytest.mark.heavy
 def test_a_system_that_restores_something_else_is_caught() -> None:
-    made = machine(
-        "tests/testing/tested_systems.py:Forgetful", {"ticks": 2}, 7, examples=2, steps=4
+    made = make_machine(
+        "tests/testing/tested_systems.py:Forgetful",
+        config={"ticks": 2},
+        seeds=7,
+        examples=2,
+        steps=4,
     )
 
     with pytest.raises(RestoreRefused, match="came back different"):

@@ -28,15 +28,7 @@ def test_the_functions_and_the_plugin_of_the_guide_work(tmp_path: Path) -> None:
     header = "import pytest\nfrom twice.testing import properties\n"
     (tmp_path / "test_guide.py").write_text(header + "\n".join(wanted), encoding="utf-8")
     given = {name: value for name, value in environ().items() if name != "CI"}
-    plugin = [
-        "-p",
-        "no:twice",
-        "-p",
-        "twice.testing.plugin",
-        "-p",
-        "no:cacheprovider",
-        "--basetemp=base",
-    ]
+    plugin = "-p no:twice -p twice.testing.plugin -p no:cacheprovider --basetemp=base".split()
 
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *plugin],

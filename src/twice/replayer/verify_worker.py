@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -59,6 +59,7 @@ class VerificationMonitor(NoControl):
         last: index of the last point that is judged, or None for all.
         capture: index of a point at which the components' states are sent, or None.
         seed: another seed than the recorded one, as ``other_seed`` gives it; or None.
+        passed_over: columns that are not compared, whatever the class.
 
     Attributes:
         sink: compares with the record.
@@ -76,6 +77,7 @@ class VerificationMonitor(NoControl):
         last: int | None = None,
         capture: int | None = None,
         seed: Mapping[str, Any] | None = None,
+        passed_over: Collection[str] = (),
     ) -> None:
         self.channel, self._record, self._snapshot = channel, record, snapshot
         self._last, self._capture, self._seed = last, capture, seed
@@ -88,7 +90,7 @@ class VerificationMonitor(NoControl):
             self.differs,
             first=0 if snapshot is None else record.reader.snapshots[snapshot].point,
             find_unmade_read=lambda at: "" if self.source is None else self.source.find_unmade(at),
-            passed_over=() if seed is None else (STREAMS,),
+            passed_over=passed_over if seed is None else (STREAMS, *passed_over),
         )
 
     def rebuild(
@@ -278,6 +280,7 @@ def build_verification(
     channel: Channel,
     *,
     change: Callable[[Resume], Resume] = lambda resume: resume,
+    passed_over: Collection[str] = (),
 ) -> VerificationMonitor:
     """Build the session that verifies a record, ready to be executed; return its monitor.
 
@@ -286,6 +289,7 @@ def build_verification(
         job: from ``replay_run.execute_once``.
         channel: to the parent.
         change: as for ``VerificationMonitor.rebuild``.
+        passed_over: columns that are not compared, whatever the class.
     """
     watch = VerificationMonitor(
         channel,
@@ -295,6 +299,7 @@ def build_verification(
         last=job["last"],
         capture=job["capture"],
         seed=job.get("seed"),
+        passed_over=passed_over,
     )
     source = CheckpointBoundedReads(record, watch.effect_differs, lines_from=job["lines_from"])
     source.session, watch.source = watch.rebuild(source, change=change), source

@@ -4,9 +4,9 @@
 them red, ``strategies`` generates configurations, seeds and inputs, ``plugin`` is for pytest. Nothing
 here compares two runs or finds where they part: rooms below do, and what they say is passed on.
 
-Inside the room arrows run one way too: ``subject, fault <- laboratory <- checks <- property_search <-
-properties``; ``executing`` and ``planting`` are the other end of the line, in the processes that
-``laboratory`` starts.
+Inside the room arrows run one way too: ``subject, faults <- executor <- checks <- property_search <-
+properties``; ``execution`` and ``planting`` are the other end of the line, in the processes that
+``executor`` starts.
 
 Invariant: an example is executed in a process that has executed no other, and what fails is executed
 once more in a fresh one before it is reported.

@@ -14,7 +14,7 @@ from typing import Any
 from twice.foundation.environment import Fingerprint
 from twice.recording.environment import measure
 from twice.recording.program import user_modules
-from twice.recording.serving import Handler, serve_actions
+from twice.recording.serving import serve_actions
 from twice.recording.writing import record_here
 from twice.replayer.session_worker import branch_here, replay_here
 from twice.worker.channel import Channel
@@ -31,19 +31,18 @@ def _prepare() -> None:
     user_modules()  # asks of every loaded file whose it is, and remembers
 
 
-def _hold(job: Mapping[str, Any], channel: Channel) -> None:
+def _execute(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute an example. What it needs loads numpy, whose threads would keep a process from a world."""
-    from twice.testing.executing import hold
+    from twice.testing.execution import execute_example
 
-    hold({"added": {}, **job}, channel, _measured())
+    execute_example(job, channel, _measured())
 
-
-ACTIONS: dict[str, Handler] = {
-    "branch": branch_here,
-    "record": lambda job, channel: record_here(job, channel, measured=_measured()),
-    "replay": replay_here,
-    "verify": _hold,
-}
 
 if __name__ == "__main__":
-    serve_actions(ACTIONS, _prepare)
+    actions = {
+        "branch": branch_here,
+        "record": lambda job, channel: record_here(job, channel, measured=_measured()),
+        "replay": replay_here,
+        "verify": _execute,
+    }
+    serve_actions(actions, _prepare)

@@ -1,17 +1,17 @@
 """The seven properties, each on one example: executed, compared, and told what did not hold.
 
-An example is recorded once; every other execution is held against that record, point by point, under
+An example is recorded once; every other execution is compared with that record, point by point, under
 the declared class.
 
-Invariant: a check that could not compare anything raises ``Unfit``; it never holds by that.
+Invariant: a check that could not compare anything raises ``NothingToCompare``; it never holds by that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,355 +23,280 @@ from twice.errors import (
     UsageError,
 )
 from twice.foundation.channels import Channel
-from twice.foundation.comparison import FieldDifference, differences
-from twice.foundation.encoding import decode, encode
+from twice.foundation.comparison import FieldDifference
+from twice.foundation.encoding import encode
 from twice.foundation.seeds import derive
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replayer.notes import merge_inventories
 from twice.replayer.other_seed import OTHER_SEEDS, is_moved_by_seed
 from twice.replayer.outcome import Failure
-from twice.testing.examples import Example
-from twice.testing.executing import BYSTANDER
+from twice.testing.counterexamples import Example
+from twice.testing.execution import BYSTANDER
+from twice.testing.executor import AT_FAILURE, ExecutionResult, Executor, compare_states
 from twice.testing.faults import active
-from twice.testing.laboratory import AT_FAILURE, Held, Laboratory
 from twice.testing.subject import Subject
 
-_FIELDS_MAX = 8
 
-
-class Unfit(Exception):
+class NothingToCompare(Exception):
     """An example in which there is nothing to compare."""
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """What does not hold in one example.
-
-    Attributes:
-        said: one sentence.
-        channel: how the difference comes in, as far as the property alone says.
-        failure: the first difference, where there is one.
-        fields: what differs in the components there.
-        branch: for a branch: fork and values.
-    """
+class Violation:
+    """What does not hold in one example."""
 
     said: str
-    channel: Channel
+    channel: Channel  # how the difference comes in, as far as the property alone says
     failure: Failure | None = None
     fields: Sequence[FieldDifference] = ()
-    branch: tuple[int, Mapping[str, Any]] | None = None
+    branch: tuple[int, Mapping[str, Any]] | None = None  # fork and values
 
 
-@dataclass
-class Bench:
-    """Where one property is checked.
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One example, and what executes it."""
 
-    Attributes:
-        lab: executes.
-        subject: what is tested.
-        schedule: configuration key under which the system takes the order of its tasks.
-        planted: whether an execution planted the active fault.
-    """
-
-    lab: Laboratory
+    executor: Executor
     subject: Subject
-    schedule: str = ""
-    planted: bool = field(default=False)
+    example: Example
+    schedule: str = ""  # configuration key under which the system takes the order of its tasks
 
     @contextmanager
-    def recorded(self, example: Example, **config: Any) -> Iterator[RunRecord]:
-        """The record of an example, until it is compared."""
-        path = self.lab.record(self.subject.setup({**example.config, **config}, example.seed))
+    def record(self, **config: Any) -> Iterator[RunRecord]:
+        """Record the example; its record goes once it is compared."""
+        example = self.example
+        setup = self.subject.setup({**example.config, **config}, example.seed)
+        path = self.executor.record(setup)
         try:
             with RunRecord.open(path) as record:
                 yield record
         finally:
-            self.lab.discard(path)
+            path.unlink(missing_ok=True)
 
-    def held(self, record: RunRecord, **options: Any) -> Held:
-        """One execution against the record."""
-        held = self.lab.hold(record, **options)
-        self.planted = self.planted or held.planted
-        return held
+    def execute(self, record: RunRecord, **options: Any) -> ExecutionResult:
+        """Execute the example against its record, with its state where it parts."""
+        return self.executor.execute(record, capture=AT_FAILURE, **options)
 
 
-Check = Callable[[Bench, Example], Broken | None]
+Check = Callable[[Trial], Violation | None]
 
 
-def replay_equivalence(bench: Bench, example: Example) -> Broken | None:
+def replay_equivalence(trial: Trial) -> Violation | None:
     """The record, replayed in another process under another hash seed, agrees at every point."""
-    with bench.recorded(example) as record:
-        held = bench.held(record, other=True, capture=AT_FAILURE)
-        return _judged(bench, record, held, Channel.REPLAY, "the replay")
+    with trial.record() as record:
+        result = trial.execute(record, other=True)
+        return _judge(trial, record, result, Channel.REPLAY, "the replay")
 
 
-def seed_matters(bench: Bench, example: Example) -> Broken | None:
+def seed_matters(trial: Trial) -> Violation | None:
     """Another seed gives another run: a component, the output or a decision parts."""
-    with bench.recorded(example) as record:
+    with trial.record() as record:
         other = next(each for each in OTHER_SEEDS if each != record.seed)
-        if is_moved_by_seed(record, [other], lambda _: bench.lab.start(bench.lab.base)):
+        if is_moved_by_seed(record, [other], lambda _: trial.executor.start()):
             return None
         said = f"with the seed {other.value} all that is judged is the same"
-        return Broken(said, Channel.SEEDS)
+        return Violation(said, Channel.SEEDS)
 
 
-def seed_isolation(bench: Bench, example: Example) -> Broken | None:
+def seed_isolation(trial: Trial) -> Violation | None:
     """Others' draws stay what they are beside a bystander that draws, and after one draw more."""
-    with bench.recorded(example) as record:
-        beside = bench.held(record, bystander=True, capture=AT_FAILURE)
-        with_bystander = "the run with one more component and stream"
-        found = _judged(bench, record, beside, Channel.RNG, with_bystander)
-        if found is not None:
+    with trial.record() as record:
+        beside = trial.execute(record, bystander=True)
+        what = "the run with one more component and stream"
+        if found := _judge(trial, record, beside, Channel.RNG, what):
             return found
+        for name, entry in (record.ending or {}).get("streams", {}).items():
+            expected = derive(record.seed, name, rule=record.setup.rule)
+            if entry["seed"] is not None and int(entry["seed"], 16) != expected.value:
+                said = f"the sub-seed of {name!r} is not derived from its name"
+                return Violation(said, Channel.SEEDS)
         starts = {n: s for n, s in beside.message["starts"].items() if n != BYSTANDER}
-        found = _underived(record)
-        named = [name for name in sorted(starts) if starts[name].get("kind") in _TAKEN]
-        if found is not None or not named:
-            return found
-        name = named[_pick(example) % len(named)]
-        fork = {"at": -1, "values": encode({})}
-        greedy = bench.held(record, greedy=name, fork=fork)
+        drawn = [n for n in sorted(starts) if starts[n].get("kind") in {"numpy", "python"}]
+        if not drawn:
+            return None
+        name = drawn[trial.example.at % len(drawn)]
+        greedy = trial.execute(record, greedy=name, fork={"at": -1, "values": encode({})})
         if greedy.failure is not None:
             return None  # it ended elsewhere, before a second stream began
         for other, start in greedy.message["starts"].items():
             if other != name and other in starts and encode(start) != encode(starts[other]):
-                return Broken(
-                    f"one draw more from the stream {name!r} moves the beginning of {other!r}: it "
-                    "is seeded from a draw, not by its name",
-                    Channel.RNG,
-                )
+                said = f"one draw more from the stream {name!r} moves the beginning of {other!r}"
+                return Violation(f"{said}: it is seeded from a draw, not by its name", Channel.RNG)
     return None
 
 
-_TAKEN: Final = ("numpy", "python")
-
-
-def _underived(record: RunRecord) -> Broken | None:
-    """Whether every sub-seed is what its name alone gives."""
-    ledger = (record.ending or {}).get("streams", {})
-    for name, entry in ledger.items():
-        expected = derive(record.seed, name, rule=record.setup.rule)
-        if entry["seed"] is not None and int(entry["seed"], 16) != expected.value:
-            return Broken(f"the sub-seed of {name!r} is not derived from its name", Channel.SEEDS)
-    return None
-
-
-def snapshot_round_trip(bench: Bench, example: Example) -> Broken | None:
+def snapshot_round_trip(trial: Trial) -> Violation | None:
     """A state, written in canonical bytes and restored into a new system, is that state."""
-    return _restored(bench, example, stop=True)
+    return _restore(trial, stop=True)
 
 
-def restore_idempotence(bench: Bench, example: Example) -> Broken | None:
+def restore_idempotence(trial: Trial) -> Violation | None:
     """Restoring twice is restoring once, and the run that goes on from there is the original."""
-    return _restored(bench, example, stop=False)
+    return _restore(trial, stop=False)
 
 
-def _restored(bench: Bench, example: Example, *, stop: bool) -> Broken | None:
-    with bench.recorded(example) as record:
-        number = _snapshot(record, example)
-        if (forms := _state_only(record)) is not None:
-            return forms
-        with _restoring() as refused:
-            held = bench.held(record, snapshot=number, again=number, stop=stop, capture=AT_FAILURE)
-        if refused:
-            return Broken(refused[0], Channel.SNAPSHOT)
-        if stop and held.failure is None and held.ended == "stopped":
-            return None
-        tick = record.reader.snapshots[number].tick
-        what = f"the run restored before tick {tick}"
-        return _judged(bench, record, held, Channel.SNAPSHOT, what, number=number)
-
-
-def fork_and_converge(bench: Bench, example: Example) -> Broken | None:
+def fork_and_converge(trial: Trial) -> Violation | None:
     """A branch with the same inputs converges; with another, it leaves its parent untouched."""
-    with bench.recorded(example) as record:
-        number = _snapshot(record, example)
-        if (forms := _state_only(record)) is not None:
-            return forms
+    with trial.record() as record:
+        number = _choose_snapshot(trial, record)
         fork = record.reader.snapshots[number].tick
         same = {event.name: event.value for event in record.inputs(tick=fork)}
-        with _restoring() as refused:
-            held = bench.held(
-                record,
-                snapshot=number,
-                same={"at": fork, "values": encode(same)},
-                capture=AT_FAILURE,
-            )
-        if refused:
-            return Broken(refused[0], Channel.SNAPSHOT, branch=(fork, same))
         what = f"the branch before tick {fork} with the same inputs"
-        found = _judged(bench, record, held, Channel.REPLAY, what, number=number)
+        given = {"at": fork, "values": encode(same)}
+        found = _start_at(trial, record, number, Channel.REPLAY, what, same=given)
         if found is not None:
-            return Broken(found.said, found.channel, found.failure, found.fields, (fork, same))
-        return _other_branch(bench, record, example)
+            return replace(found, branch=(fork, same))
+        return _branch_elsewhere(trial, record)
 
 
-def _other_branch(bench: Bench, record: RunRecord, example: Example) -> Broken | None:
+def schedule_independence(trial: Trial) -> Violation | None:
+    """The outcome is the same when tasks, listings and sets come in another order."""
+    key, config = trial.schedule, {}
+    options: dict[str, Any] = {"other": True}
+    what = "the run with its tasks in another order"
+    if key:
+        order = list(trial.example.choices["order"])
+        config, what = {key: sorted(order)}, f"the run with {key}={order}"
+    with trial.record(**config) as record:
+        if key:
+            options = {"config": {**record.config, key: order}}
+        result = trial.execute(record, outcome=True, **options)
+        return _judge(trial, record, result, Channel.CONCURRENCY, what)
+
+
+# -- what they share ----------------------------------------------------------------------------
+
+
+def _restore(trial: Trial, *, stop: bool) -> Violation | None:
+    with trial.record() as record:
+        number = _choose_snapshot(trial, record)
+        what = f"the run restored before tick {record.reader.snapshots[number].tick}"
+        return _start_at(trial, record, number, Channel.SNAPSHOT, what, again=number, stop=stop)
+
+
+def _start_at(
+    trial: Trial, record: RunRecord, number: int, channel: Channel, what: str, **added: Any
+) -> Violation | None:
+    """Judge an execution from a snapshot on; a restore that is refused is a finding, not an error of the test."""
+    forms = (record.ending or {}).get("components", {})
+    if names := sorted(name for name, form in forms.items() if form == "state only"):
+        said = f"{', '.join(names)} cannot be put back: there is a state() and no restore()"
+        return Violation(said, Channel.SNAPSHOT)
+    try:
+        result = trial.execute(record, snapshot=number, **added)
+    except (RestoreRefused, StreamStateRefused, StreamTaken, ProgramFailed) as error:
+        return Violation(f"{error.happened} {error.expected}", Channel.SNAPSHOT)
+    if result.failure is None and result.ended == "stopped":
+        return None
+    begun = record.reader.snapshots[number].point
+    return _judge(trial, record, result, channel, what, begun=begun)
+
+
+def _choose_snapshot(trial: Trial, record: RunRecord) -> int:
+    """Return the number of the snapshot that the example picks."""
+    entries, backs = record.reader.snapshots, record.rollbacks()
+    last = backs[0].point if backs else len(record.reader.points)
+    fault, first = active(), 0
+    if fault is not None and fault.kind == "dropped field":
+        first = max(1, fault.tick)
+    fit = [each.number for each in entries if each.point <= last and each.tick >= first]
+    if not fit:
+        raise NothingToCompare
+    return fit[trial.example.at % len(fit)]
+
+
+def _branch_elsewhere(trial: Trial, record: RunRecord) -> Violation | None:
+    """Branch with another input than the recorded one, and look at the parent afterwards."""
     events = [event for event in record.inputs() if event.tick >= 0]
     if not events:
         return None
-    event = events[_pick(example) % len(events)]
-    given = example.choices.get("inputs", {}).get(event.name, ())
+    at = trial.example.at
+    event = events[at % len(events)]
     seen = [each.value for each in events if each.name == event.name]
-    other = [each for each in seen if encode(each) != encode(event.value)]
-    known = given or other
-    value = known[_pick(example) % len(known)] if known else _another(event.value)
-    values = {event.name: value}
-    before = record.path.read_bytes()
+    known = trial.example.choices.get("inputs", {}).get(event.name) or [
+        each for each in seen if encode(each) != encode(event.value)
+    ]
+    values = {event.name: known[at % len(known)] if known else _alter(event.value)}
+    branch, before = (event.tick, values), record.path.read_bytes()
     fork = {"at": event.tick, "values": encode(values)}
     try:
-        held = bench.held(record, fork=fork, capture=AT_FAILURE)
+        result = trial.execute(record, fork=fork)
     except UsageError:
         if known:
             raise
         return None  # The value was made up, and the program takes no such input.
-    branch = (event.tick, values)
-    if held.failure is not None:
+    if result.failure is not None:
         said = f"a branch before tick {event.tick} parts from its parent before the fork"
-        return Broken(said, Channel.REPLAY, held.failure, _fields(bench, record, held), branch)
+        fields = _find_fields(trial, record, result)
+        return Violation(said, Channel.REPLAY, result.failure, fields, branch)
     if record.path.read_bytes() != before:
-        return Broken("a branch changed its parent's record", Channel.REPLAY, branch=branch)
-    after = bench.lab.hold(record, capture=AT_FAILURE)
+        return Violation("a branch changed its parent's record", Channel.REPLAY, branch=branch)
     what = f"the parent, replayed after a branch before tick {event.tick},"
-    found = _judged(bench, record, after, Channel.EFFECTS, what)
-    if found is None:
-        return None
-    return Broken(found.said, found.channel, found.failure, found.fields, branch)
+    found = _judge(trial, record, trial.execute(record), Channel.EFFECTS, what)
+    return None if found is None else replace(found, branch=branch)
 
 
-def _another(value: Any) -> Any:
-    """Another value of the same kind."""
+def _alter(value: Any) -> Any:
+    """Return another value of the same kind."""
     if isinstance(value, bool):
         return not value
-    if isinstance(value, int):
+    if isinstance(value, int | float):
         return value + 1
-    if isinstance(value, float):
-        return value + 1.0
     if isinstance(value, str):
         return f"{value}?"
     if isinstance(value, dict) and value:
         first = next(iter(value))
-        return {**value, first: _another(value[first])}
+        return {**value, first: _alter(value[first])}
     if isinstance(value, list) and value:
-        return [_another(value[0]), *value[1:]]
+        return [_alter(value[0]), *value[1:]]
     if isinstance(value, np.ndarray | np.generic) and value.size:
         array: Any = value
         return ~array if array.dtype.kind == "b" else array + array.dtype.type(1)
     return value
 
 
-def schedule_independence(bench: Bench, example: Example) -> Broken | None:
-    """The outcome is the same when tasks, listings and sets come in another order."""
-    key = bench.schedule
-    if not key:
-        with bench.recorded(example) as record:
-            held = bench.held(record, other=True, outcome=True, capture=AT_FAILURE)
-            what = "the run with its tasks in another order"
-            return _judged(bench, record, held, Channel.CONCURRENCY, what)
-    order = list(example.choices["order"])
-    with bench.recorded(example, **{key: sorted(order)}) as record:
-        config = {**record.config, key: order}
-        held = bench.held(record, outcome=True, config=config, capture=AT_FAILURE)
-        what = f"the run with {key}={order}"
-        return _judged(bench, record, held, Channel.CONCURRENCY, what)
-
-
-# -- what they share ----------------------------------------------------------------------------
-
-
-def _pick(example: Example) -> int:
-    return int(example.choices.get("at", 0))
-
-
-def _snapshot(record: RunRecord, example: Example) -> int:
-    """Number of the snapshot that the example chooses.
-
-    Raises:
-        Unfit: when there is none, or the run was rolled back over it.
-    """
-    count = len(record.reader.snapshots)
-    backs = record.rollbacks()
-    if backs:
-        count = sum(entry.point <= backs[0].point for entry in record.reader.snapshots)
-    if not count:
-        raise Unfit
-    fault = active()
-    first = 0
-    if fault is not None and fault.kind == "dropped field":
-        later = [n for n in range(count) if record.reader.snapshots[n].tick >= max(1, fault.tick)]
-        if not later:
-            raise Unfit
-        first = later[0]
-    return first + _pick(example) % (count - first)
-
-
-def _state_only(record: RunRecord) -> Broken | None:
-    forms = (record.ending or {}).get("components", {})
-    names = [name for name, form in forms.items() if form == "state only"]
-    if not names:
-        return None
-    said = f"{', '.join(sorted(names))} cannot be put back: there is a state() and no restore()"
-    return Broken(said, Channel.SNAPSHOT)
-
-
-@contextmanager
-def _restoring() -> Iterator[list[str]]:
-    """Let a restore be refused: that is a finding, not an error of the test."""
-    refused: list[str] = []
-    try:
-        yield refused
-    except (RestoreRefused, StreamStateRefused, StreamTaken, ProgramFailed) as error:
-        refused.append(f"{error.happened} {error.expected}")
-
-
-def _judged(
-    bench: Bench,
+def _judge(
+    trial: Trial,
     record: RunRecord,
-    held: Held,
+    result: ExecutionResult,
     channel: Channel,
     what: str,
     *,
-    number: int | None = None,
-) -> Broken | None:
-    """What an execution shows about its record."""
-    failure = held.failure
+    begun: int = 0,
+) -> Violation | None:
+    """Return what an execution shows about its record, from the compare-point where it began."""
+    failure = result.failure
     if failure is not None:
         where = f"{failure.name} of tick {failure.tick}"
         said = f"{what} differs at {where}, in {', '.join(failure.columns)}"
-        return Broken(said, channel, failure, _fields(bench, record, held))
+        return Violation(said, channel, failure, _find_fields(trial, record, result))
     ending = record.ending or {}
     exception = ending.get("exception")
     was = (ending.get("how"), ending.get("exit_code"), exception and exception["type"])
-    now = (held.ended, held.message.get("exit_code"), held.message.get("exception"))
+    now = (result.ended, result.message.get("exit_code"), result.message.get("exception"))
     if was != now:
-        return Broken(f"{what} ended with {_words(now)}, the record with {_words(was)}", channel)
-    begun = 0 if number is None else record.reader.snapshots[number].point
-    missing = len(record.reader.points) - begun - int(held.message["counts"]["evaluated"])
+        here, there = (" ".join(str(p) for p in each if p is not None) for each in (now, was))
+        return Violation(f"{what} ended with {here}, the record with {there}", channel)
+    evaluated = int(result.message["counts"]["evaluated"])
+    missing = len(record.reader.points) - begun - evaluated
     if missing > 0:
-        return Broken(f"{what} ended {missing} compare-points early", channel)
-    beside = unsupported_rows(merge_inventories(record, held.message.get("inventory")))
+        return Violation(f"{what} ended {missing} compare-points early", channel)
+    beside = unsupported_rows(merge_inventories(record, result.message.get("inventory")))
     if beside:
         said = f"could not tell: a source of the world is not recorded: {in_words(beside[0])}"
-        return Broken(said, Channel.EFFECTS)
+        return Violation(said, Channel.EFFECTS)
     return None
 
 
-def _words(ending: tuple[Any, ...]) -> str:
-    return " ".join(str(part) for part in ending if part is not None)
-
-
-def _fields(bench: Bench, record: RunRecord, held: Held) -> tuple[FieldDifference, ...]:
-    """What differs in the components at the first difference, with both values."""
-    failure, now = held.failure, held.message.get("state")
-    if failure is None or not now or not 0 <= failure.index < len(record.reader.points):
+def _find_fields(
+    trial: Trial, record: RunRecord, result: ExecutionResult
+) -> tuple[FieldDifference, ...]:
+    """Return what differs in the components at the first difference, with both values."""
+    failure = result.failure
+    is_point = failure is not None and 0 <= failure.index < len(record.reader.points)
+    # A planted fault would be in the second execution, too.
+    if failure is None or not is_point or not result.state or active() is not None:
         return ()
-    planted = active()
-    if planted is not None:
-        return ()
-    was = bench.lab.hold(record, capture=failure.index).message.get("state", {})
-    found: list[FieldDifference] = []
-    for name in sorted({*was} & {*now}):
-        if was[name] != now[name]:
-            found += differences(decode(was[name]), decode(now[name]), component=name)
-    return tuple(found[:_FIELDS_MAX])
+    was = trial.executor.execute(record, capture=failure.index).state
+    return compare_states(was, result.state)

@@ -6,9 +6,6 @@ and is a context manager: what is tested inside it runs with the fault.
     with faults.one_ulp("swarm", "position", tick=3):
         properties.replay_equivalence("examples/swarm.py:main", config=...)  # must fail
 
-Not here: planting (``planting``, in the process that executes), and showing that a suite catches all
-of them (``properties.prove``).
-
 Invariant: a fault is plain data; the system's own code is never changed.
 """
 
@@ -17,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from types import TracebackType
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self, get_args
 
 from twice.errors import FaultMisplaced, UsageError
 
@@ -30,15 +27,7 @@ Kind = Literal[
     "stale value",
     "wall clock",
 ]
-KINDS: Final[tuple[Kind, ...]] = (
-    "set order",
-    "extra draw",
-    "one ulp",
-    "permuted rows",
-    "dropped field",
-    "stale value",
-    "wall clock",
-)
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 _planted: list[Fault] = []
 
@@ -131,10 +120,7 @@ def permuted_rows(component: str, field: str = "", *, tick: int = 0) -> Fault:
 
 
 def dropped_field(component: str, field: str = "", *, tick: int = 0) -> Fault:
-    """Let a snapshot forget a field: restoring leaves it as the run began.
-
-    ``tick`` is the first whose snapshots forget.
-    """
+    """Let snapshots from a tick on forget a field: restoring leaves it as the run began."""
     return Fault("dropped field", component, field, tick=tick)
 
 

@@ -4,110 +4,88 @@ The component's own ``restore`` puts the changed state into it at the compare-po
 tick, so that what follows goes on from there; a component without one only shows it. Where a restore
 is tested, the snapshot that it is given is changed instead.
 
-Invariant: nothing happens before the fault's tick.
+Invariant: nothing happens before the fault's tick, and a value that is changed differs from the given one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from time import time_ns  # The real one: bound before anything is patched.
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
-from twice.errors import FaultMisplaced
+import numpy as np
+
+from twice.errors import EncodingRefused, FaultMisplaced
 from twice.foundation.encoding import decode, encode, encode_parts, loaded_types
 from twice.recording.components import Component
 from twice.recording.session import Session
 from twice.recording.snapshots import Captured, decoded
-from twice.recording.wiring import NoControl, Resume
-from twice.testing.faults import Fault
-from twice.testing.mutations import MUTATIONS, get_part, replace_part, split_path
+from twice.recording.wiring import Resume
+from twice.testing.faults import Fault, Kind
 
 
-class Planting(NoControl):
-    """Plants one fault.
-
-    Args:
-        fault: what and where.
-        done: called when it was planted.
-        refused: ends the process where it has no place: the program could catch an exception.
-    """
+class FaultPlanter:
+    """Plants one fault."""
 
     def __init__(
         self, fault: Fault, done: Callable[[], None], refused: Callable[[FaultMisplaced], NoReturn]
     ) -> None:
         self._fault, self._done, self._refused = fault, done, refused
-        self._is_planted = False
-        self._wrapped = False
+        self._is_planted = self._is_placed = False
         self._before: Any = None
 
     def before_tick(self, session: Session, tick: int) -> None:
         """Draw, or have the component changed when the tick is closed."""
         fault = self._fault
-        if session.muted or tick < fault.tick or self._wrapped or fault.kind == "dropped field":
+        is_early = session.muted or tick < fault.tick
+        if is_early or self._is_placed or fault.kind == "dropped field":
             return
-        self._wrapped = True
+        self._is_placed = True
         try:
-            self._place(session)
+            if fault.kind == "extra draw":
+                draw_from(session, fault.stream)
+                self._done()
+                return
+            components = session.points.components
+            component = components.get(fault.component)
+            if component is None:
+                raise _misplaced(fault.component, components)
+            self._before = get_part(_copy(component.read()), fault.field)
+            read = lambda: self._read(session, component)  # noqa: E731
+            components[fault.component] = replace(component, read=read, changed=None)
+            session.points.forget()
         except FaultMisplaced as error:
             self._refused(error)
 
-    def _place(self, session: Session) -> None:
-        fault = self._fault
-        if fault.kind == "extra draw":
-            draw_from(session, fault.stream)
-            self._tell()
-            return
-        components = session.points.components
-        component = components.get(fault.component)
-        if component is None:
-            raise FaultMisplaced(
-                f"There is no component {fault.component!r}.",
-                f"Components: {', '.join(sorted(components)) or 'none'}.",
-                f'Name one of them: faults.one_ulp("{next(iter(components), "name")}", ...)',
-                component=fault.component,
-            )
-        self._before = get_part(_copy(component.read()), fault.field)
-        changed = replace(component, read=lambda: self._read(session, component), changed=None)
-        components[fault.component] = changed
-        session.points.forget()
-
     def _read(self, session: Session, component: Component) -> object:
-        once = self._fault.kind != "stale value"
-        if once and self._is_planted and component.put is not None:
+        """Read the component with the fault in its state; the fault stays in one that can be put back."""
+        fault, change = self._fault, FAULT_KINDS[self._fault.kind].change
+        if change is not None and self._is_planted and component.put is not None:
             return component.read()
         state = _copy(component.read())
         try:
-            value = self._changed(get_part(state, self._fault.field))
+            was = get_part(state, fault.field)
+            value = _copy(self._before) if change is None else change(was, time_ns())
         except FaultMisplaced as error:
             self._refused(error)
-        planted = replace_part(state, split_path(self._fault.field), value)
-        if encode(value) != encode(get_part(state, self._fault.field)):
-            self._tell()
+        planted = replace_part(state, fault.field, value)
+        if encode(value) != encode(was) and not self._is_planted:
+            self._is_planted = True
+            self._done()
         if component.put is None:
             return planted
+        # A restore may draw; the fault is in the state, not in what the streams give next.
         positions = session.wiring.streams.snapshot()
         with session.wiring.streams.restoring():
             component.put(_copy(planted))
         session.wiring.streams.restore(positions)
         return component.read()
 
-    def _changed(self, value: Any) -> Any:
-        mutate = MUTATIONS.get(self._fault.kind)
-        return _copy(self._before) if mutate is None else mutate(value, time_ns())
-
-    def _tell(self) -> None:
-        if not self._is_planted:
-            self._is_planted = True
-            self._done()
-
 
 def draw_from(session: Session, name: str) -> None:
-    """Draw one number from a live stream.
-
-    Raises:
-        FaultMisplaced: E-TESTING-003, when there is no such stream, or it cannot be drawn from here.
-    """
+    """Draw one number from a live stream."""
     streams = session.wiring.streams
     names = streams.names()
     generator: Any = streams.generator(name) if name in names else None
@@ -122,41 +100,202 @@ def draw_from(session: Session, name: str) -> None:
     generator.random()
 
 
-def forgetting(
+def forget_field(
     fault: Fault, first: Captured, done: Callable[[], None]
 ) -> Callable[[Resume], Resume]:
-    """Give what changes a snapshot so that it has forgotten the fault's field.
+    """Return what changes a snapshot so that it has forgotten the fault's field."""
 
-    Args:
-        fault: a dropped field.
-        first: the run's first snapshot: what the field was when the run began.
-        done: called when the field really is another one.
-    """
-
-    def changed(resume: Resume) -> Resume:
+    def change(resume: Resume) -> Resume:
         captured = resume.captured
         parts = captured.subsystems.get(fault.component)
         if captured.tick < fault.tick:
             return resume
         if parts is None:
-            known = ", ".join(sorted(captured.subsystems))
-            raise FaultMisplaced(
-                f"There is no component {fault.component!r} in the snapshot.",
-                f"It holds {known}.",
-                "Name one of them.",
-                component=fault.component,
-            )
+            raise _misplaced(fault.component, captured.subsystems)
         state = decoded(parts)
-        was = get_part(state, fault.field)
         begun = get_part(decoded(first.subsystems[fault.component]), fault.field)
-        if encode(was) != encode(begun):
+        if encode(get_part(state, fault.field)) != encode(begun):
             done()
-        forgotten = replace_part(state, split_path(fault.field), begun)
-        subsystems = {**captured.subsystems, fault.component: encode_parts(forgotten)}
+        forgotten = encode_parts(replace_part(state, fault.field, begun))
+        subsystems = {**captured.subsystems, fault.component: forgotten}
         return replace(resume, captured=replace(captured, subsystems=subsystems))
 
-    return changed
+    return change
+
+
+def _misplaced(component: str, known: Iterable[str]) -> FaultMisplaced:
+    names = sorted(known)
+    return FaultMisplaced(
+        f"There is no component {component!r}.",
+        f"Components: {', '.join(names) or 'none'}.",
+        f'Name one of them: faults.one_ulp("{next(iter(names), "name")}", ...)',
+        component=component,
+    )
 
 
 def _copy(state: Any) -> Any:
     return decode(encode(state), resolve=loaded_types)
+
+
+# -- how values change ---------------------------------------------------------------------------
+
+_FLOATS: Final = (float, np.floating)
+_SALTS: Final = 64
+
+
+def get_part(state: Any, path: str) -> Any:
+    """Return the value at a path of a state, keys joined by ``/``."""
+    value = state
+    for key in path.split("/") if path else ():
+        try:
+            value = value[key] if isinstance(value, dict) else value[int(key)]
+        except (KeyError, IndexError, ValueError, TypeError):
+            known = ", ".join(map(str, value)) if isinstance(value, dict) else type(value).__name__
+            raise FaultMisplaced(
+                f"There is no field {path!r}: nothing is at {key!r}.",
+                f"There: {known}.",
+                "Name a field of the component's state(), keys joined by /.",
+                field=path,
+            ) from None
+    return value
+
+
+def replace_part(state: Any, path: str, value: Any) -> Any:
+    """Return a state with another value at a path that it has."""
+    if not path:
+        return value
+    key, _, rest = path.partition("/")
+    if isinstance(state, dict):
+        return {**state, key: replace_part(state[key], rest, value)}
+    items = list(state)
+    items[int(key)] = replace_part(items[int(key)], rest, value)
+    return tuple(items) if isinstance(state, tuple) else items
+
+
+def move_one_ulp(value: Any) -> Any:
+    """Move the first finite number to its neighbour."""
+
+    def to_neighbour(number: Any) -> Any:
+        of_width = type(number)  # a float32 has neighbours of its own
+        with np.errstate(over="ignore"):
+            up = np.nextafter(number, of_width(math.inf))
+        return of_width(up if np.isfinite(up) else np.nextafter(number, of_width(0)))
+
+    return _change_number(value, to_neighbour, "floating-point number", _FLOATS)
+
+
+def add_time(value: Any, now_ns: int) -> Any:
+    """Put the time, in nanoseconds, into the first number, or into a text."""
+
+    def move(number: Any) -> Any:
+        if isinstance(number, np.integer):
+            limit = int(np.iinfo(number.dtype).max)
+            added = (int(number) + 1 + now_ns % 97) % (limit + 1)
+            return number.dtype.type(added if added != int(number) else 0)
+        if isinstance(number, int):
+            return number + 1 + now_ns % 9973
+        share = number.__class__((1 + now_ns % 9973) / 9973)
+        moved = number + share * (abs(number) or 1)
+        return moved if math.isfinite(moved) else number / 2
+
+    if isinstance(value, str):
+        return f"{value}{now_ns}"
+    return _change_number(value, move, "number", (*_FLOATS, int, np.integer))
+
+
+def swap_rows(value: Any) -> Any:
+    """Exchange two rows that differ."""
+    forms = _encode_rows(value)
+    for at, form in enumerate(forms):
+        if form != forms[0]:
+            return _reorder(value, [at, *range(1, at), 0, *range(at + 1, len(forms))])
+    raise _misfit("two rows that differ", value)
+
+
+def reorder_by_set(value: Any) -> Any:
+    """Put the rows into the order in which a set of their names gives them."""
+    forms = _encode_rows(value)
+    for salt in range(_SALTS):
+        # twice: ignore[set-order] this is the fault that is planted
+        names = [*{f"{salt}-{at}" for at in range(len(forms))}]
+        order = [int(name.partition("-")[2]) for name in names]
+        if [forms[at] for at in order] != forms:
+            return _reorder(value, order)
+    raise _misfit("two rows that differ", value)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultKind:
+    """What twice knows of one kind of fault."""
+
+    caught_by: str
+    place: str
+    change: Callable[[Any, int], Any] | None = None
+
+
+_ROWS: Final = "field with two rows that differ"
+_MOVING: Final = "field that changes during the run"
+_REPLAY: Final = "replay_equivalence"
+FAULT_KINDS: Final[Mapping[Kind, FaultKind]] = {
+    "set order": FaultKind(_REPLAY, _ROWS, lambda value, _: reorder_by_set(value)),
+    "extra draw": FaultKind("seed_isolation", "stream that can be drawn from"),
+    "one ulp": FaultKind(_REPLAY, "floating-point field", lambda value, _: move_one_ulp(value)),
+    "permuted rows": FaultKind(_REPLAY, _ROWS, lambda value, _: swap_rows(value)),
+    "dropped field": FaultKind("restore_idempotence", _MOVING),
+    "stale value": FaultKind(_REPLAY, _MOVING),
+    "wall clock": FaultKind(_REPLAY, "number or text", add_time),
+}
+
+
+def _encode_rows(value: Any) -> list[bytes]:
+    if not isinstance(value, list | tuple) and not (isinstance(value, np.ndarray) and value.ndim):
+        raise _misfit("rows: an array, a list or a tuple", value)
+    try:
+        return [encode(row) for row in value]
+    except EncodingRefused:
+        return [repr(row).encode() for row in value]
+
+
+def _reorder(value: Any, order: list[int]) -> Any:
+    if isinstance(value, np.ndarray):
+        return value[order]
+    rows = [value[at] for at in order]
+    return tuple(rows) if isinstance(value, tuple) else rows
+
+
+def _change_number(
+    value: Any, change: Callable[[Any], Any], what: str, kinds: tuple[type, ...]
+) -> Any:
+    """Return a value with its first finite number of some kinds changed, wherever in it that is."""
+
+    def change_first(part: Any) -> Any:
+        if isinstance(part, np.ndarray):
+            is_fit = issubclass(part.dtype.type, kinds)
+            changed = change_first(list(part.flatten())) if is_fit else None
+            return None if changed is None else np.array(changed, part.dtype).reshape(part.shape)
+        if isinstance(part, dict):
+            changed = change_first(list(part.values()))
+            return None if changed is None else dict(zip(part, changed, strict=True))
+        if isinstance(part, list | tuple):
+            for at, item in enumerate(part):
+                if (changed := change_first(item)) is not None:
+                    items = [*part[:at], changed, *part[at + 1 :]]
+                    return tuple(items) if isinstance(part, tuple) else items
+            return None
+        # To Python a bool is a number, and an int may be too large to be asked whether it is finite.
+        if not isinstance(part, kinds) or isinstance(part, bool | np.bool_):
+            return None
+        is_finite = not isinstance(part, _FLOATS) or math.isfinite(part)
+        return change(part) if is_finite else None
+
+    changed = change_first(value)
+    if changed is None:
+        raise _misfit(f"a {what}", value)
+    return changed
+
+
+def _misfit(wanted: str, value: Any) -> FaultMisplaced:
+    found = f"{type(value).__name__} {value!r:.60}"
+    return FaultMisplaced(
+        f"The field holds {found}, not {wanted}.", f"Expected {wanted}.", "Name another field."
+    )

@@ -12,7 +12,6 @@ Invariant: until a test asks for a run, nothing but the front door of twice is i
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from twice.testing.recorded import Runs
+    from twice.testing.recorded_runs import RecordedRuns
 
 MARKER = "twice"
 FIXTURE = "twice_run"
@@ -55,12 +54,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def twice_run(request: pytest.FixtureRequest) -> Iterator[Runs]:
+def twice_run(request: pytest.FixtureRequest) -> Iterator[RecordedRuns]:
     """The runs of a test: ``twice_run.record`` of its marker, ``twice_run(program, ...)`` of others."""
-    from twice.testing.recorded import Runs, Where
+    from twice.testing.recorded_runs import RecordedRuns, RunningTest
 
     node, options = request.node, request.config
-    where = Where(
+    test = RunningTest(
         file=node.path,
         name=node.nodeid.partition("::")[2] or node.name,
         root=options.rootpath,
@@ -68,7 +67,7 @@ def twice_run(request: pytest.FixtureRequest) -> Iterator[Runs]:
         update=bool(options.getoption("--twice-update")),
         require=bool(options.getoption("--twice-require")),
     )
-    runs = Runs(where, note=lambda said: node.user_properties.append((MARKER, said)))
+    runs = RecordedRuns(test, note=lambda said: node.user_properties.append((MARKER, said)))
     yield runs
     runs.close()
 
@@ -77,16 +76,16 @@ def twice_run(request: pytest.FixtureRequest) -> Iterator[Runs]:
 def pytest_runtest_call(item: pytest.Item) -> None:
     """Record or verify what the marker says: a difference fails the test itself."""
     marker = item.get_closest_marker(MARKER)
-    runs: Runs | None = getattr(item, "funcargs", {}).get(FIXTURE)
+    runs: RecordedRuns | None = getattr(item, "funcargs", {}).get(FIXTURE)
     if marker is None or runs is None:
         return
     __tracebackhide__ = True
     parameters: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-    runs.of_marker(marker.args, marker.kwargs, parameters)
+    runs.run_marker(marker.args, marker.kwargs, parameters)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how many runs were recorded and verified, and which counterexamples nobody replayed."""
+    """Say how many runs were recorded and verified."""
     said = Counter(
         word
         for reports in terminalreporter.stats.values()
@@ -95,23 +94,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         for name, word in report.user_properties
         if name == MARKER
     )
-    for line in _passed_over():
-        terminalreporter.write_line(line, yellow=True, bold=True)
     if said:
         counts = ", ".join(f"{said[word]} {word}" for word in sorted(said))
         terminalreporter.write_line(f"twice: {counts}")
-
-
-def _passed_over() -> Iterator[str]:
-    """Tell of the counterexamples that no test of this process replayed; nothing where none was asked for."""
-    examples = sys.modules.get("twice.testing.examples")
-    if examples is None:
-        return
-    from twice.errors import ExamplesDamaged
-
-    try:
-        for path, number, kept in examples.passed_over():
-            what = f"{kept.property} of {kept.subject}"
-            yield f"twice: line {number} of {path} was replayed by no test that ran: {what}"
-    except ExamplesDamaged as error:
-        yield f"twice: {error.happened}"

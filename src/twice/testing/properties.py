@@ -17,23 +17,27 @@ for which it does not.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
 
 from twice.errors import PropertyBroken, UsageError
 from twice.foundation.properties import PROPERTIES, required_properties
 from twice.testing import checks
+from twice.testing.failure_report import describe_counterexample
 from twice.testing.faults import Fault
-from twice.testing.machine import machine
-from twice.testing.property_search import Program, Schedule, ask
-from twice.testing.proving import Proof, prove_all
-from twice.testing.reporting import broken_by
+from twice.testing.proof import Proof, plant_all
+from twice.testing.property_search import Program, Schedule, search_property
+from twice.testing.stateful import make_machine
 from twice.testing.strategies import hypothesis
 
 Tier = Literal["XS", "S", "M", "L", "XL"]
 ORDERS: Final = ("task order", "listing order", "hash seed")
 NAMES: Final = tuple(name.replace("-", "_") for name in PROPERTIES)
 _TIERS: Final = ("XS", "S", "M", "L", "XL")
+
+
+class FaultNotApplicable(UserWarning):
+    """A kind of fault has no place in a system; the reason is in the message."""
 
 
 def required(
@@ -56,18 +60,11 @@ def required(
             f"Expected a tier of {', '.join(_TIERS)}, and A, B, C or None.",
             'For example: properties.required("M", branching=True, concurrency="C")',
         )
-    asked = required_properties(tier, branching=branching, scheduled=concurrency in {"A", "C"})
-    return tuple(name.replace("-", "_") for name in asked)
+    names = required_properties(tier, branching=branching, scheduled=concurrency in {"A", "C"})
+    return tuple(name.replace("-", "_") for name in names)
 
 
-def replay_equivalence(
-    program: Program,
-    *,
-    config: Any = None,
-    seeds: Any = None,
-    vary: Sequence[str] = ("hash seed",),
-    **options: Any,
-) -> None:
+def replay_equivalence(program: Program, **options: Any) -> None:
     """Two executions of one seed and configuration, the second fed from the record, agree.
 
     The second is another process and has another hash seed.
@@ -75,84 +72,71 @@ def replay_equivalence(
     Args:
         program: ``"file.py:function"``, ``"module:function"``, a function of a run, or what makes a
             system; see ``subject.subject_of``.
-        config: a strategy (``strategies.config``), or one configuration.
-        seeds: a strategy, or one seed; ``strategies.seeds()`` when None.
-        vary: factors in which the second execution differs (``twice vary --list``); none for
-            the recorded surroundings.
-        **options: ``examples`` (25), ``examples_in`` (a folder for counterexamples, or None),
-            ``predicate``, ``policies``.
+        **options: of every property:
+            ``config``, a strategy (``strategies.config``), or one configuration;
+            ``seeds``, a strategy, or one seed (``strategies.seeds()``);
+            ``vary``, factors in which the second execution differs (``("hash seed",)``, see
+            ``twice vary --list``), none for the recorded surroundings;
+            ``examples`` (25);
+            ``examples_in``, a folder for counterexamples, or None;
+            ``predicate``, the class that judges, and ``policies``, other fields of ``Setup``.
 
     Raises:
         PropertyBroken: E-TESTING-001, an ``AssertionError`` with the shrunk example.
         ExamplesDamaged: E-TESTING-002. NothingJudged: E-TESTING-004. ExtraMissing: E-EXTRA-001.
     """
-    _ask("replay_equivalence", program, config, seeds, vary=vary, **options)
+    _require("replay_equivalence", program, **options)
 
 
-def seed_matters(
-    program: Program, *, config: Any = None, seeds: Any = None, **options: Any
-) -> None:
+def seed_matters(program: Program, **options: Any) -> None:
     """Two seeds part: in one example at least, another seed changes what the class judges.
 
     The run is executed again with the recorded inputs and reads of the world, so that nothing but the
-    seed can move it. A seed that is merely printed, or kept in a field, moves nothing.
-
-    Arguments and errors as of ``replay_equivalence``.
+    seed can move it. A seed that is merely printed, or kept in a field, moves nothing. Arguments and
+    errors as of ``replay_equivalence``.
     """
-    _ask("seed_matters", program, config, seeds, **options)
+    _require("seed_matters", program, **options)
 
 
-def seed_isolation(
-    program: Program, *, config: Any = None, seeds: Any = None, **options: Any
-) -> None:
+def seed_isolation(program: Program, **options: Any) -> None:
     """A component and a stream more, or a draw more from one, shift nobody else's draws.
 
     Arguments and errors as of ``replay_equivalence``.
     """
-    _ask("seed_isolation", program, config, seeds, **options)
+    _require("seed_isolation", program, **options)
 
 
-def snapshot_round_trip(
-    program: Program, *, config: Any = None, seeds: Any = None, **options: Any
-) -> None:
+def snapshot_round_trip(program: Program, **options: Any) -> None:
     """A state in canonical bytes, restored into a newly constructed system, is that state.
 
     Arguments and errors as of ``replay_equivalence``.
     """
-    _ask("snapshot_round_trip", program, config, seeds, **options)
+    _require("snapshot_round_trip", program, **options)
 
 
-def restore_idempotence(
-    program: Program, *, config: Any = None, seeds: Any = None, **options: Any
-) -> None:
+def restore_idempotence(program: Program, **options: Any) -> None:
     """Restoring twice is restoring once, and running on from there is the original run.
 
     Arguments and errors as of ``replay_equivalence``.
     """
-    _ask("restore_idempotence", program, config, seeds, **options)
+    _require("restore_idempotence", program, **options)
 
 
-def fork_and_converge(
-    program: Program, *, config: Any = None, seeds: Any = None, inputs: Any = None, **options: Any
-) -> None:
+def fork_and_converge(program: Program, *, inputs: Any = None, **options: Any) -> None:
     """A branch with the same inputs converges; one with another leaves its parent untouched.
 
     Args:
         program: as of ``replay_equivalence``, and so are the errors.
-        config: as there.
-        seeds: as there.
         inputs: ``strategies.inputs(...)``: values that a branch puts in place of the recorded one;
             when None, a neighbour of the recorded value.
         **options: as there.
     """
-    _ask("fork_and_converge", program, config, seeds, inputs=inputs, **options)
+    _require("fork_and_converge", program, inputs=inputs, **options)
 
 
 def schedule_independence(
     program: Program,
     *,
-    config: Any = None,
-    seeds: Any = None,
     schedule: Schedule | None = None,
     vary: Sequence[str] = ORDERS,
     **options: Any,
@@ -161,8 +145,6 @@ def schedule_independence(
 
     Args:
         program: as of ``replay_equivalence``, and so are the errors.
-        config: as there.
-        seeds: as there.
         schedule: how the system declares its schedule points: a configuration key under which it
             takes the order of its tasks (a list of 0 to n - 1), and a function from the
             configuration to n. When None, twice turns the order of asyncio's tasks, of listings and
@@ -170,20 +152,13 @@ def schedule_independence(
         vary: the factors that it turns then.
         **options: as there.
     """
-    _ask("schedule_independence", program, config, seeds, schedule=schedule, vary=vary, **options)
+    _require("schedule_independence", program, schedule=schedule, vary=vary, **options)
 
 
-def _ask(name: str, program: Program, config: Any, seeds: Any, **options: Any) -> None:
-    """Raise the counterexample of a property, if there is one."""
-    question, answer = ask(name, program, config, seeds, **options)
-    if answer.found is not None:
-        raise broken_by(question, answer.found)
-
-
-def stateful(program: Program, *, config: Any = None, seeds: Any = None, **options: Any) -> type:
+def stateful(program: Program, **options: Any) -> type:
     """A test class: sessions stepped, put back and branched in any order stay true to their record.
 
-    Arguments as of ``replay_equivalence``. Required at tier XL.
+    Required at tier XL. Arguments as of ``replay_equivalence``.
 
     Returns:
         A ``unittest.TestCase`` made from a Hypothesis ``RuleBasedStateMachine``.
@@ -191,26 +166,18 @@ def stateful(program: Program, *, config: Any = None, seeds: Any = None, **optio
     Raises:
         ExtraMissing: E-EXTRA-001.
     """
-    made: type = machine(program, config, seeds, **options).TestCase
+    made: type = make_machine(program, **options).TestCase
     return made
 
 
 def prove(
-    program: Program,
-    *,
-    config: Any = None,
-    seeds: Any = None,
-    faults: Sequence[Fault] | None = None,
-    tick: int = 1,
-    **options: Any,
+    program: Program, *, faults: Sequence[Fault] | None = None, tick: int = 1, **options: Any
 ) -> Proof:
     """Plant each kind of fault in the system, and show which property turns red.
 
     Args:
         program: as of ``replay_equivalence``, and so are the errors.
-        config: as there.
-        seeds: as there.
-        faults: what is planted; when None, one of each kind, where the system's first run offers a
+        faults: what is planted; when None, one of each kind, where the system's first runs offer a
             place.
         tick: the tick at which faults are planted that twice places itself.
         **options: as there.
@@ -218,15 +185,13 @@ def prove(
     Returns:
         A row for each fault: caught, missed, or not applicable and why.
     """
-    return prove_all(program, config, seeds, faults=faults, tick=tick, **options)
+    return plant_all(program, faults=faults, tick=tick, **options)
 
 
 def suite(
     program: Program,
     *,
     tier: Tier,
-    config: Any = None,
-    seeds: Any = None,
     branching: bool = False,
     concurrency: Literal["A", "B", "C"] | None = None,
     inputs: Any = None,
@@ -242,8 +207,6 @@ def suite(
     Args:
         program: as of ``replay_equivalence``.
         tier: see ``required``.
-        config: as of ``replay_equivalence``.
-        seeds: as there.
         branching: whether branches are in scope.
         concurrency: the strategy that is claimed.
         inputs: as of ``fork_and_converge``.
@@ -267,62 +230,55 @@ def suite(
             f"Properties: {', '.join(NAMES)}.",
             'Name those to test: properties.suite(..., only=["replay_equivalence"])',
         )
-    shared = {"config": config, "seeds": seeds, **options}
-    varied = {} if vary is None else {"vary": vary}
     own: dict[str, dict[str, Any]] = {
-        "replay_equivalence": varied,
+        "replay_equivalence": {} if vary is None else {"vary": vary},
         "fork_and_converge": {"inputs": inputs},
         "schedule_independence": {"schedule": schedule},
     }
-    members: dict[str, object] = {"__doc__": f"Determinism of {program}, tier {tier}."}
-    for name in names:
-        members[f"test_{name}"] = _test(name, program, {**shared, **own.get(name, {})})
+    tests = [_make_test(name, program, {**options, **own.get(name, {})}) for name in names]
     if tier == "XL" and not only:
-        members["test_stateful"] = _stateful_test(program, shared)
+
+        def test_stateful() -> None:
+            """Stepping, restoring, branching and going back in any order stays true to the record."""
+            machine = make_machine(program, **options)
+            hypothesis("stateful").run_state_machine_as_test(machine)
+
+        tests.append(test_stateful)
     if faults:
-        planted = None if faults is True else tuple(faults)
-        members["test_planted_faults_are_caught"] = _fault_test(program, planted, shared)
-    return type("Suite", (), members)
+
+        def test_planted_faults_are_caught() -> None:
+            """Each kind of fault, planted in this system, turns a property red."""
+            planted = None if faults is True else tuple(faults or ())
+            _require_proof(prove(program, faults=planted, **options))
+
+        tests.append(test_planted_faults_are_caught)
+    members = {test.__name__: staticmethod(test) for test in tests}
+    return type("Suite", (), {"__doc__": f"Determinism of {program}, tier {tier}.", **members})
 
 
-def _test(name: str, program: Program, options: Mapping[str, Any]) -> Callable[[object], None]:
-    def test(self: object) -> None:
-        del self
-        _ask(name, program, **options)
+def _make_test(name: str, program: Program, options: dict[str, Any]) -> Callable[[], None]:
+    def test() -> None:
+        globals()[name](program, **options)
 
     test.__name__ = f"test_{name}"
     test.__doc__ = getattr(checks, name).__doc__
     return test
 
 
-def _stateful_test(program: Program, options: Mapping[str, Any]) -> Callable[[object], None]:
-    def test_stateful(self: object) -> None:
-        """Stepping, restoring, branching and going back in any order stays true to the record."""
-        del self
-        case = machine(program, **options)
-        hypothesis("stateful").run_state_machine_as_test(case)
-
-    return test_stateful
+def _require(name: str, program: Program, **options: Any) -> None:
+    """Raise the counterexample of a property, if there is one."""
+    result = search_property(name, program, **options)
+    if result.found is not None:
+        raise describe_counterexample(result.question, result.found)
 
 
-def _fault_test(
-    program: Program, faults: Sequence[Fault] | None, options: Mapping[str, Any]
-) -> Callable[[object], None]:
-    def test_planted_faults_are_caught(self: object) -> None:
-        """Each kind of fault, planted in this system, turns a property red."""
-        del self
-        proof = prove(program, faults=faults, **options)
-        if proof.missed:
-            raise PropertyBroken(
-                f"The suite does not see what was planted in {proof.subject}.\n{proof.to_text()}",
-                "Expected every planted fault to turn a property red.",
-                "Let state() show what the fault changes, or name a field that it shows.",
-            )
-        if proof.inapplicable:
-            warnings.warn(proof.to_text(), FaultNotApplicable, stacklevel=2)
-
-    return test_planted_faults_are_caught
-
-
-class FaultNotApplicable(UserWarning):
-    """A kind of fault has no place in a system; the reason is in the message."""
+def _require_proof(proof: Proof) -> None:
+    """Raise where a planted fault was missed; warn of those without a place."""
+    if proof.missed:
+        raise PropertyBroken(
+            f"The suite does not see what was planted in {proof.subject}.\n{proof.to_text()}",
+            "Expected every planted fault to turn a property red.",
+            "Let state() show what the fault changes, or name a field that it shows.",
+        )
+    if proof.inapplicable:
+        warnings.warn(proof.to_text(), FaultNotApplicable, stacklevel=2)

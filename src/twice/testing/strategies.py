@@ -20,7 +20,7 @@ TICKS_MAX = 8
 
 
 def hypothesis(part: str = "") -> Any:
-    """The module ``hypothesis``, or a part of it.
+    """Return the module ``hypothesis``, or a part of it.
 
     Raises:
         ExtraMissing: E-EXTRA-001, when it is not installed.
@@ -44,9 +44,8 @@ def config(**fields: Any) -> Any:
     Returns:
         A strategy of dictionaries.
     """
-    return hypothesis("strategies").fixed_dictionaries(
-        {name: _strategy(value) for name, value in fields.items()}
-    )
+    made = {name: as_strategy(value) for name, value in fields.items()}
+    return hypothesis("strategies").fixed_dictionaries(made)
 
 
 def seeds() -> Any:
@@ -69,13 +68,12 @@ def inputs(**fields: Any) -> Any:
     Returns:
         A strategy of dictionaries.
     """
-    st = hypothesis("strategies")
-    return st.fixed_dictionaries(
-        {
-            name: st.lists(_strategy(value), min_size=1, max_size=TICKS_MAX)
-            for name, value in fields.items()
-        }
-    )
+    lists = hypothesis("strategies").lists
+    made = {
+        name: lists(as_strategy(value), min_size=1, max_size=TICKS_MAX)
+        for name, value in fields.items()
+    }
+    return hypothesis("strategies").fixed_dictionaries(made)
 
 
 def permutations(count: int) -> Any:
@@ -84,12 +82,8 @@ def permutations(count: int) -> Any:
 
 
 def as_strategy(value: Any) -> Any:
-    """A strategy as it is, anything else as the only value."""
+    """Return a strategy as it is, a mapping as one of its values, anything else as the only value."""
     st = hypothesis("strategies")
-    return value if isinstance(value, st.SearchStrategy) else st.just(value)
-
-
-def _strategy(value: Any) -> Any:
     if isinstance(value, Mapping):
         return config(**value)
-    return as_strategy(value)
+    return value if isinstance(value, st.SearchStrategy) else st.just(value)

@@ -12,7 +12,8 @@ import ast
 import importlib.util
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,20 +27,11 @@ from twice.recording.program import Program, program_of, require_runnable
 from twice.recording.setup import Setup
 
 DRIVER = "twice.testing.systems"
-SYSTEM = "system"
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A system under test, as a fresh process can start it.
-
-    Attributes:
-        program: what sessions execute.
-        label: its name in messages and in kept examples; the same on every machine.
-        fixed: configuration that every example has besides its own.
-        predicate: the class that judges.
-        policies: other fields of ``Setup``.
-    """
+    """A system under test, as a fresh process can start it."""
 
     program: Program
     label: str
@@ -48,7 +40,7 @@ class Subject:
     policies: Mapping[str, Any] = field(default_factory=dict)
 
     def setup(self, config: Mapping[str, Any], seed: int) -> Setup:
-        """The setup of one example; a snapshot before every tick, so that all can be put back."""
+        """Return the setup of one example; a snapshot before every tick, so that all can be put back."""
         return Setup(
             self.program,
             Seed(seed),
@@ -79,49 +71,48 @@ def subject_of(
     """
     if isinstance(thing, Subject):
         return thing
-    judged, rules = predicate or Predicate(), dict(policies or {})
     if isinstance(thing, str):
-        if _makes_a_system(thing):
-            return _driven(thing, judged, rules)
-        program = parse_program(thing)
-        return Subject(program, thing, {}, judged, rules)
-    program = program_of(thing)
-    if not program.rerunnable or "<" in program.function:
-        raise ProgramNotFound(
-            f"{program.target} is a closure or a lambda: no fresh process can find it.",
-            "Expected a function or a class at the top of a file.",
-            'Move it there, or name it: "tests/systems.py:Swarm".',
-            target=program.target,
-        )
-    name = str(program)
-    if inspect.isclass(thing) or not _takes_a_run(thing):
-        return _driven(name, judged, rules)
-    require_runnable(thing, name)
-    return Subject(program, name, {}, judged, rules)
+        name = thing
+        is_system = _makes_a_system(thing)
+        program = None if is_system else parse_program(thing)
+    else:
+        program = program_of(thing)
+        if not program.rerunnable or "<" in program.function:
+            raise ProgramNotFound(
+                f"{program.target} is a closure or a lambda: no fresh process can find it.",
+                "Expected a function or a class at the top of a file.",
+                'Move it there, or name it: "tests/systems.py:Swarm".',
+                target=program.target,
+            )
+        name = str(program)
+        is_system = inspect.isclass(thing) or not _takes_a_run(inspect.signature(thing).parameters)
+        if not is_system:
+            require_runnable(thing, name)
+    fixed = {}
+    if is_system or program is None:
+        program = Program("module", DRIVER, "run", str(Path.cwd().resolve()))
+        fixed = {"system": name}
+    return Subject(program, name, fixed, predicate or Predicate(), dict(policies or {}))
 
 
-def _driven(name: str, predicate: Predicate, policies: Mapping[str, Any]) -> Subject:
-    program = Program("module", DRIVER, "run", str(Path.cwd().resolve()))
-    return Subject(program, name, {SYSTEM: name}, predicate, policies)
-
-
-def _takes_a_run(function: Callable[..., object]) -> bool:
-    return _is_program(list(inspect.signature(function).parameters))
-
-
-def _is_program(parameters: list[str]) -> bool:
-    """Whether a function with these parameters is one of a run, and not of a system's parts."""
-    return len(parameters) == 1 and parameters != ["rng"]
+def _takes_a_run(parameters: Collection[str]) -> bool:
+    return len(parameters) == 1 and "rng" not in parameters
 
 
 def _makes_a_system(name: str) -> bool:
     """Whether a written name is a class or a function of something else than a run, by its source."""
     target, _, member = name.rpartition(":")
-    path = _source_of(target)
-    if path is None or not member.isidentifier():
-        return False
+    path: Path | None = None
+    if target.endswith(".py"):
+        path = Path(os.path.abspath(target))  # noqa: PTH100
+    elif target and (local := Path(*target.split(".")).with_suffix(".py")).is_file():
+        path = local
+    elif target:
+        with suppress(ImportError, ValueError):
+            spec = importlib.util.find_spec(target)
+            path = None if spec is None or spec.origin is None else Path(spec.origin)
     try:
-        body = ast.parse(path.read_bytes()).body
+        body = [] if path is None else ast.parse(path.read_bytes()).body
     except (OSError, SyntaxError, ValueError):
         return False  # parse_program says what is wrong with it
     for node in body:
@@ -129,20 +120,6 @@ def _makes_a_system(name: str) -> bool:
             return True
         if isinstance(node, ast.FunctionDef) and node.name == member:
             given = node.args
-            names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
-            return not _is_program(names)
+            every = (*given.posonlyargs, *given.args, *given.kwonlyargs)
+            return not _takes_a_run([each.arg for each in every])
     return False
-
-
-def _source_of(target: str) -> Path | None:
-    if target.endswith(".py"):
-        path = Path(os.path.abspath(target))  # noqa: PTH100
-        return path if path.is_file() else None
-    local = Path(*target.split(".")).with_suffix(".py") if target else Path()
-    if target and local.is_file():
-        return local
-    try:
-        spec = importlib.util.find_spec(target) if target else None
-    except (ImportError, ValueError):
-        return None
-    return None if spec is None or spec.origin is None else Path(spec.origin)

@@ -26,8 +26,11 @@ TICKS_DEFAULT = 8
 def run(run: Run) -> None:
     """Make the system that the configuration names, and step it."""
     name = str(run.config["system"])
-    make = _found(name)
-    made = make(**_arguments(run, make, name))
+    target, _, member = name.rpartition(":")
+    if not target:
+        parse_program(name)  # which refuses it
+    make = find(Program("function" if target.endswith(".py") else "module", target, member))
+    made = make(**_find_arguments(run, make, name))
     step = getattr(made, "step", None)
     if not callable(step):
         raise ProgramNotFound(
@@ -37,14 +40,13 @@ def run(run: Run) -> None:
             target=name,
         )
     system = run.track("system", made)
-    asked = [each for each in inspect.signature(step).parameters if each != "self"]
+    names = [each for each in inspect.signature(step).parameters if each != "self"]
     given: Mapping[str, Sequence[Any]] = run.config.get("inputs", {})
     for tick in run.ticks(int(run.config.get("ticks", TICKS_DEFAULT))):
-        system.step(**{one: _input(run, one, given, tick) for one in asked})
+        system.step(**{each: _take_input(run, each, given.get(each, ()), tick) for each in names})
 
 
-def _input(run: Run, name: str, given: Mapping[str, Sequence[Any]], tick: int) -> Any:
-    values = given.get(name, ())
+def _take_input(run: Run, name: str, values: Sequence[Any], tick: int) -> Any:
     if not values:
         raise ConfigError(
             f"step() asks for {name!r}, and no values are configured for it.",
@@ -55,7 +57,7 @@ def _input(run: Run, name: str, given: Mapping[str, Sequence[Any]], tick: int) -
     return run.input(name, lambda: values[min(tick, len(values) - 1)])
 
 
-def _arguments(run: Run, make: Callable[..., Any], name: str) -> dict[str, Any]:
+def _find_arguments(run: Run, make: Callable[..., Any], name: str) -> dict[str, Any]:
     try:
         parameters = inspect.signature(make).parameters
     except ValueError:
@@ -78,12 +80,3 @@ def _arguments(run: Run, make: Callable[..., Any], name: str) -> dict[str, Any]:
                 key=each,
             )
     return found
-
-
-def _found(name: str) -> Callable[..., Any]:
-    target, _, member = name.rpartition(":")
-    if target.endswith(".py"):
-        return find(Program("function", target, member))
-    if not target:
-        parse_program(name)
-    return find(Program("module", target, member))

@@ -64,14 +64,16 @@ class _Witness:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        kept = sys.modules.get("twice.testing.counterexamples")
+        replayed: dict[Path, set[int]] = {} if kept is None else kept.replayed
         document: dict[str, Any] = {
             "format": FORMAT,
             "found": sorted(self._found),
             "unfound": sorted(self._unfound(session)),
             "outcomes": dict(sorted(self._outcomes.items())),
             "broken": sorted(self._broken),
-            "loaded": sorted(_loaded()),
-            "replayed": _replayed(),
+            "loaded": sorted({str(Path(str(each.__file__)).resolve()) for each in _modules()}),
+            "replayed": {str(folder): sorted(lines) for folder, lines in replayed.items()},
         }
         self._place.write_text(json.dumps(document), encoding="utf-8")
 
@@ -104,7 +106,7 @@ def _test_files(top: Path) -> list[Path]:
 
 
 def _named_tests(module: ModuleType) -> Iterator[str]:
-    """Give the names in a module that mean a test to pytest as it comes."""
+    """Yield the names in a module that mean a test to pytest as it comes."""
     for name, thing in vars(module).items():
         if getattr(thing, "__test__", True) is False:
             continue
@@ -117,17 +119,6 @@ def _named_tests(module: ModuleType) -> Iterator[str]:
 
 
 def _modules() -> list[ModuleType]:
-    """Give what is loaded from files."""
+    """Return the modules that are loaded from files."""
     every = list(sys.modules.values())
     return [each for each in every if isinstance(getattr(each, "__file__", None), str)]
-
-
-def _loaded() -> set[str]:
-    return {str(Path(str(each.__file__)).resolve()) for each in _modules()}
-
-
-def _replayed() -> dict[str, list[int]]:
-    examples = sys.modules.get("twice.testing.examples")
-    if examples is None:
-        return {}
-    return {str(folder): sorted(lines) for folder, lines in examples.replayed().items()}

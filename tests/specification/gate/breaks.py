@@ -18,7 +18,7 @@ from gatesystems import COST, HERD, VECTOR, Heads, costs, locked, recorded
 from twice.foundation.determinism_class import Predicate
 from twice.specification.lock import Owed, read_lock
 from twice.specification.workspace import FOLDER
-from twice.testing.examples import Example, Kept, keep
+from twice.testing.counterexamples import Example, Kept, keep
 
 Edit = tuple[str, str]
 

@@ -19,35 +19,41 @@ from typing import Any, Final
 import pytest
 
 from twice.diagnosis.diagnose import diagnose_failure
+from twice.diagnosis.vary.report import format_record_command
 from twice.errors import ProgramChanged, TwiceError, UsageError
-from twice.foundation.comparison import differences
 from twice.foundation.digests import Algorithm, digest_bytes
-from twice.foundation.encoding import decode
+from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed
 from twice.recording.cadence import parse_cadence
 from twice.recording.naming import parse_program
-from twice.recording.program import Program, program_of
+from twice.recording.program import program_of
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import unsupported_rows
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
 from twice.recording.trust import grant
-from twice.replayer.replay_job import folder_of, stand_ins_of, surroundings_of
+from twice.replayer.replay_job import Start, start_child
 from twice.replayer.verdict import SEAL
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
-from twice.testing.laboratory import AT_FAILURE, forked, hold_in, record_into
-from twice.worker.process import Worker
+from twice.testing.executor import (
+    AT_FAILURE,
+    compare_states,
+    execute_in,
+    fork_apart,
+    fork_worker,
+    record_in,
+)
+from twice.testing.failure_report import list_fields
 
 FOLDER: Final = "__twice__"
 _NAME_MAX: Final = 120
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _DIGITS: Final = 8
-_FIELDS_MAX: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class RunningTest:
     """The test that asks.
 
     Attributes:
@@ -67,29 +73,17 @@ class Where:
     require: bool
 
 
-class Runs:
-    """The runs of one test, in the order in which it asks for them.
+class RecordedRuns:
+    """The runs of one test, in the order in which it asks for them."""
 
-    Args:
-        where: the test.
-        note: told ``recorded`` or ``verified``.
-
-    Attributes:
-        results: what was verified, in order.
-    """
-
-    def __init__(self, where: Where, note: Callable[[str], object] = lambda _: None) -> None:
-        self._where, self._note = where, note
+    def __init__(self, test: RunningTest, note: Callable[[str], object] = lambda _: None) -> None:
+        self._test, self._note = test, note
         self._records: list[RunRecord] = []
         self.results: list[Verification] = []
 
     @property
     def record(self) -> RunRecord:
-        """The record of the latest run, open for reading.
-
-        Raises:
-            UsageError: E-USE-001, before there is one.
-        """
+        """The record of the latest run, open for reading."""
         if not self._records:
             raise UsageError(
                 "This test has no run yet.",
@@ -124,13 +118,18 @@ class Runs:
         """
         __tracebackhide__ = True
         setup = Setup(
-            self._named(program),
+            parse_program(program, cwd=self._test.root)
+            if isinstance(program, str)
+            else program_of(program),
             Seed(seed),
             dict(config or {}),
             **{**policies, "cadence": parse_cadence(str(policies.get("cadence", "none")))},
         )
-        path = self._path()
-        if self._where.update or not path.is_file():
+        file, count = self._test.file, len(self._records)
+        again = f"-{count + 1}" if count else ""
+        name = safe_name(f"{file.stem}.{self._test.name.replace('::', '.')}{again}")
+        path = file.parent / FOLDER / f"{name}.twice"
+        if self._test.update or not path.is_file():
             self._make(path, setup)
             self._note("recorded")
         else:
@@ -140,14 +139,10 @@ class Runs:
         self._records.append(RunRecord.open(path))
         return self._records[-1]
 
-    def of_marker(
+    def run_marker(
         self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], parameters: Mapping[str, Any]
     ) -> None:
-        """The run that a marker names; a function among its values is given the test's parameters.
-
-        Raises:
-            UsageError: E-USE-001, for a marker without a program or a seed.
-        """
+        """Run what a marker names; a function among its values is given the test's parameters."""
         __tracebackhide__ = True
         given = dict(keywords)
         if len(arguments) != 1 or "seed" not in given:
@@ -167,36 +162,28 @@ class Runs:
         while self._records:
             self._records.pop().close()
 
-    def _named(self, program: str | Callable[..., object]) -> Program:
-        if isinstance(program, str):
-            return parse_program(program, cwd=self._where.root)
-        return program_of(program)
-
-    def _path(self) -> Path:
-        count = len(self._records)
-        again = f"-{count + 1}" if count else ""
-        name = f"{self._where.file.stem}.{self._where.name.replace('::', '.')}{again}"
-        return self._where.file.parent / FOLDER / f"{safe_name(name)}.twice"
-
     def _make(self, path: Path, setup: Setup) -> None:
-        where = self._where
-        if not where.update and (where.require or os.environ.get("CI")):
+        test = self._test
+        if not test.update and (test.require or os.environ.get("CI")):
             _fail(
-                f"there is no record at {_shown(path, where.root)}",
+                f"there is no record at {os.path.relpath(path, test.root)}",
                 "a test that is required to verify has nothing to verify",
-                f"record it, and check it in: pytest {where.node} --twice-update",
+                f"record it, and check it in: pytest {test.node} --twice-update",
             )
         path.parent.mkdir(exist_ok=True)
         aside = path.with_name(f".{path.name}.{os.getpid()}.new")
         try:
             surroundings = for_recording(os.environ, explicit={})
             root = setup.program.root if Path(setup.program.root).is_dir() else None
-            ended = record_into(aside, setup, surroundings, forked(surroundings, folder=root))
+            ended = record_in(fork_worker(surroundings, folder=root), aside, setup, surroundings)
             exception = ended["exception"]
             if exception is not None:
-                raised = f"{exception['type']}: {exception['message']}"
-                _fail(f"the program raised {raised}", "nothing was recorded", _by_hand(setup))
-            self._verify(aside, new=True)
+                _fail(
+                    f"the program raised {exception['type']}: {exception['message']}",
+                    "nothing was recorded",
+                    f"run it by hand: {format_record_command(setup, {}, 'a')}",
+                )
+            self._verify(aside, is_new=True)
             aside.replace(path)
         finally:
             with suppress(OSError):
@@ -211,110 +198,83 @@ class Runs:
                 "config": (dict(was.config), dict(now.config)),
                 "class": (was.predicate.sentence(), now.predicate.sentence()),
             }
-            grant(
-                record.digest, now.allow
-            )  # it is kept beside the test, whose code is executed anyway
+            # It is kept beside the test, whose code is executed anyway.
+            grant(record.digest, now.allow)
         for name, (recorded, asked) in pairs.items():
             if recorded != asked:
                 _fail(
-                    f"{_shown(path, self._where.root)} is the record of another run",
+                    f"{os.path.relpath(path, self._test.root)} is the record of another run",
                     f"its {name} is {recorded!r}, and the test says {asked!r}",
-                    f"record it anew: pytest {self._where.node} --twice-update",
+                    f"record it anew: pytest {self._test.node} --twice-update",
                 )
 
-    def _verify(self, path: Path, *, new: bool = False) -> None:
+    def _verify(self, path: Path, *, is_new: bool = False) -> None:
         __tracebackhide__ = True
         # A new record is verified in another process than it was made in: forks share addresses.
-        changed, statement = _statement(path, forked_apart)
-        if not _holds(statement, changed=changed is not None):
-            changed, statement = _statement(path, None)
-        self.results.append(statement)
-        if _holds(statement, changed=changed is not None):
+        changed, verification = _verify_behaviour(path, fork_apart)
+        if not _holds(verification, is_changed=changed is not None):
+            changed, verification = _verify_behaviour(path, start_child)
+        self.results.append(verification)
+        if _holds(verification, is_changed=changed is not None):
             return
-        lines = [statement.to_markdown().lstrip("# ").rstrip(), ""]
+        lines = [verification.to_markdown().lstrip("# ").rstrip(), ""]
+        failure = verification.failure
         try:
             if changed is not None:
-                lines += [changed.happened, *_fields(path)]
-            elif statement.failure is not None and statement.failure.name != SEAL:
-                lines.append(diagnose_failure(path, statement.failure).to_text())
+                lines += [changed.happened, *_compare_fields(path)]
+            elif failure is not None and failure.name != SEAL:
+                lines.append(diagnose_failure(path, failure).to_text())
         except TwiceError as error:
             lines.append(f"no diagnosis: {error.happened}")
-        todo = f"if that is intended: pytest {self._where.node} --twice-update"
-        if new:
+        todo = f"if that is intended: pytest {self._test.node} --twice-update"
+        if is_new:
             todo = "nothing was kept: a run that does not repeat itself is no record"
         _fail("the run differs from its record", "\n".join(lines), todo)
 
 
-def forked_apart(record: RunRecord) -> Worker:
-    """A fork in the surroundings of a record, of a process that records nothing."""
-    pinned = surroundings_of(record)
-    stand_ins = stand_ins_of(record)
-    return forked(pinned, folder=folder_of(record), stand_ins=stand_ins, apart=True)
-
-
-def _statement(
-    path: Path, start: Callable[[RunRecord], Worker] | None
-) -> tuple[ProgramChanged | None, Verification]:
-    """The statement, and how the code differs where it does: behaviour is what a test is about."""
-    options: dict[str, Any] = {} if start is None else {"start": start}
+def _verify_behaviour(path: Path, start: Start) -> tuple[ProgramChanged | None, Verification]:
+    """Return how the code differs, where it does, and the verification: behaviour is what a test is about."""
     try:
-        return None, verify(path, **options)
+        return None, verify(path, start=start)
     except ProgramChanged as error:
-        return error, verify(path, informational=True, **options)
+        return error, verify(path, informational=True, start=start)
 
 
-def _holds(statement: Verification, *, changed: bool) -> bool:
+def _holds(verification: Verification, *, is_changed: bool) -> bool:
     """Whether the run is as recorded; after an edit, whether every point of it still is."""
-    if not changed:
-        return statement.exit_code == 0 and statement.result == "PASS"
-    judged = statement.counts["evaluated"]
+    if not is_changed:
+        return verification.exit_code == 0 and verification.result == "PASS"
     return (
-        statement.result == "UNKNOWN"
-        and statement.failure is None
-        and judged > 0
-        and not statement.is_torn
-        and not unsupported_rows(statement.inventory)
+        verification.result == "UNKNOWN"
+        and verification.failure is None
+        and verification.counts["evaluated"] > 0
+        and not verification.is_torn
+        and not unsupported_rows(verification.inventory)
     )
 
 
-def _fields(path: Path) -> list[str]:
-    """What differs after an edit, where the record kept the state; the old code is not there to ask."""
+def _compare_fields(path: Path) -> list[str]:
+    """Return what differs after an edit, where the record kept the state; the old code is not there to ask."""
     with RunRecord.open(path) as record:
-        held = hold_in(forked_apart(record), record, capture=AT_FAILURE)
-        failure, now = held.failure, held.message.get("state")
-        if failure is None or not now:
+        result = execute_in(fork_apart(record), record, capture=AT_FAILURE)
+        failure = result.failure
+        if failure is None or not result.state:
             return []
-        numbers = [e.number for e in record.reader.snapshots if e.tick == failure.tick + 1]
-        if not numbers:
-            return [
-                'values are not in the record: cadence="tick" keeps the state before every tick'
-            ]
-        was = record.state_at(numbers[0])
-    lines = []
-    for name in sorted({*was} & {*now}):
-        for each in differences(was[name], decode(now[name]), component=name):
-            ulps = "" if each.ulps is None else f", {each.ulps} ulps"
-            lines.append(f"  field: {each.path} ({each.kind}{ulps}): {each.a} / {each.b}")
-    return lines[:_FIELDS_MAX]
+        after = [each for each in record.reader.snapshots if each.tick == failure.tick + 1]
+        if not after:
+            hint = 'cadence="tick" keeps the state before every tick'
+            return [f"values are not in the record: {hint}"]
+        was = record.state_at(after[0].number)
+    return [*list_fields(compare_states({name: encode(was[name]) for name in was}, result.state))]
 
 
 def safe_name(name: str) -> str:
-    """A file name for a test's name: the same everywhere, and another for every other name."""
+    """Return a file name for a test's name: the same everywhere, and another for every other name."""
     safe = _UNSAFE.sub("-", name).strip("-")
     if safe == name and len(safe) <= _NAME_MAX:
         return safe
     digest = digest_bytes(name.encode("utf-8", "surrogatepass"), Algorithm.SHA256)
     return f"{safe[:_NAME_MAX]}-{str(digest).rpartition(':')[2][:_DIGITS]}"
-
-
-def _shown(path: Path, root: Path) -> str:
-    return os.path.relpath(path, root)
-
-
-def _by_hand(setup: Setup) -> str:
-    from twice.diagnosis.vary.report import format_record_command
-
-    return f"run it by hand: {format_record_command(setup, {}, 'a')}"
 
 
 def _fail(what: str, more: str, todo: str) -> None:

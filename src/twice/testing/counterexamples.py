@@ -2,7 +2,7 @@
 
 ``counterexamples.jsonl`` holds one example a line, sorted, in the words of the user: configuration and
 seed. It says the same under every version of Hypothesis and stays until somebody deletes the line.
-``found/`` beside it is Hypothesis' own database, whose keys here are the property and the system.
+Rejected: Hypothesis' own database beside it. Its keys mean nothing to a reader, and to another version.
 
 Invariant: the file is written whole or not at all, and read whole or refused.
 """
@@ -12,40 +12,40 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from twice.errors import ExamplesDamaged, OutputUnwritable
 from twice.foundation.properties import PROPERTIES
 from twice.writing import write
 
-FOLDER = Path("determinism-and-replay", "examples")
-FILE = "counterexamples.jsonl"
-FOUND = "found"
-FORMAT = "twice.counterexample/1"
-_REPLAYED: dict[Path, set[int]] = {}
-_TYPES = {"property": str, "subject": str, "seed": str, "config": dict, "choices": dict}
+FOLDER: Final = Path("determinism-and-replay", "examples")
+FILE: Final = "counterexamples.jsonl"
+FORMAT: Final = "twice.counterexample/1"
+_TYPES: Final = {"property": str, "subject": str, "seed": str, "config": dict, "choices": dict}
+
+replayed: defaultdict[Path, set[int]] = defaultdict(set)
+"""Numbers of the lines that this process replayed, by folder: the gate asks for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One example of a property.
-
-    Attributes:
-        config: configuration of the run, plain values.
-        seed: master seed.
-        choices: what else was drawn, by name: which tick, which stream, which order.
-    """
+    """One example of a property."""
 
     config: Mapping[str, Any]
     seed: int
     choices: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def at(self) -> int:
+        """A number that picks one of several: a snapshot, a stream, an input."""
+        return int(self.choices.get("at", 0))
+
     def key(self) -> str:
-        """The same text for equal examples."""
+        """Return the same text for equal examples."""
         return json.dumps([self.config, self.seed, self.choices], sort_keys=True)
 
 
@@ -58,7 +58,7 @@ class Kept:
     example: Example
 
     def line(self) -> str:
-        """Its line, without an end."""
+        """Return its line, without an end."""
         return json.dumps(
             {
                 "format": FORMAT,
@@ -74,12 +74,7 @@ class Kept:
 
 
 def subject_in(folder: Path, label: str) -> str:
-    """Name a program as lines of a folder do: a file by its way from that folder, so that every checkout agrees.
-
-    Args:
-        folder: where counterexamples are kept.
-        label: the program as it was given, ``file.py:function`` or ``module:function``.
-    """
+    """Name a program as lines of a folder do: a file by its way from that folder, so that every checkout agrees."""
     place, colon, function = label.rpartition(":") if ":" in label else (label, "", "")
     if not place.endswith(".py"):
         return label
@@ -88,11 +83,7 @@ def subject_in(folder: Path, label: str) -> str:
 
 
 def read(folder: Path) -> list[Kept]:
-    """All counterexamples of a folder, in the order of the file; none when there is no file.
-
-    Raises:
-        ExamplesDamaged: E-TESTING-002, with the number of the line.
-    """
+    """Return all counterexamples of a folder, in the order of the file; none when there is no file."""
     path = folder / FILE
     try:
         text = path.read_bytes().decode("utf-8")
@@ -108,71 +99,23 @@ def read(folder: Path) -> list[Kept]:
     lines = text.split("\n")
     if lines.pop() != "":
         raise _damaged(path, len(lines) + 1, "the last line has no end", lines)
-    return [_kept(path, number, line) for number, line in enumerate(lines, 1)]
-
-
-def asked(folder: Path, replayed: int | None = None) -> None:
-    """Note that this process asked a folder for counterexamples, and which line it replayed.
-
-    Args:
-        folder: where they are kept.
-        replayed: the line's number, from 1; None while none was.
-    """
-    lines = _REPLAYED.setdefault(folder.resolve(), set())
-    if replayed is not None:
-        lines.add(replayed)
-
-
-def replayed() -> dict[Path, set[int]]:
-    """Give the lines that this process replayed, by the folders that it asked."""
-    return {folder: set(lines) for folder, lines in _REPLAYED.items()}
-
-
-def passed_over(*folders: Path) -> Iterator[tuple[Path, int, Kept]]:
-    """Give the lines that were replayed by nobody in this process, with file and number.
-
-    Args:
-        folders: where they are kept; every folder that was asked, when none is named.
-
-    Raises:
-        ExamplesDamaged: E-TESTING-002.
-    """
-    done = replayed()
-    for folder in sorted(each.resolve() for each in folders or done):
-        for number, kept in enumerate(read(folder), 1):
-            if number not in done.get(folder, ()):
-                yield folder / FILE, number, kept
-
-
-def require_askable(folder: Path, number: int, kept: Kept) -> None:
-    """Refuse a line that no test could ever ask for: it would be passed over for ever.
-
-    Raises:
-        ExamplesDamaged: E-TESTING-002: its property is none, or the file of its subject is not there.
-    """
-    if kept.property.replace("_", "-") not in PROPERTIES:
-        raise _damaged(folder / FILE, number, f"{kept.property!r} is no property", kept.line())
-    place = kept.subject.rpartition(":")[0]
-    if place.endswith(".py") and not (folder / place).is_file():
-        what = f"its subject {kept.subject!r} is not there, as seen from {folder}"
-        raise _damaged(folder / FILE, number, what, kept.line())
+    return [_parse_line(path, number, line) for number, line in enumerate(lines, 1)]
 
 
 def keep(folder: Path, found: Kept) -> bool:
-    """Add a counterexample; whether it was not there yet.
-
-    Raises:
-        ExamplesDamaged: E-TESTING-002. OutputUnwritable: E-OUTPUT-002.
-    """
+    """Add a counterexample; return whether it was not there yet."""
     path = folder / FILE
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder):
-            lines = [each.line() for each in read(folder)]
+        lock = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
+            lines = {each.line() for each in read(folder)}
             if found.line() in lines:
                 return False
-            text = "".join(f"{line}\n" for line in sorted({*lines, found.line()}))
-            write(path, text.encode())
+            write(path, "".join(f"{line}\n" for line in sorted({*lines, found.line()})).encode())
+        finally:
+            os.close(lock)
     except OSError as error:
         raise OutputUnwritable(
             f"{path} cannot be written: {error.strerror or error}.",
@@ -183,18 +126,7 @@ def keep(folder: Path, found: Kept) -> bool:
     return True
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time change the file: tests run side by side."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _kept(path: Path, number: int, line: str) -> Kept:
+def _parse_line(path: Path, number: int, line: str) -> Kept:
     try:
         found = json.loads(line)
         seed = int(found["seed"])
@@ -207,9 +139,15 @@ def _kept(path: Path, number: int, line: str) -> Kept:
             raise _damaged(path, number, f"{name} is {found.get(name)!r:.40}", line)
     if not 0 <= seed < 2**256:
         raise _damaged(path, number, f"the seed {seed:.3g} is out of range", line)
-    return Kept(
-        found["property"], found["subject"], Example(found["config"], seed, found["choices"])
-    )
+    # A line that no test can ask for would be passed over for ever.
+    if found["property"].replace("_", "-") not in PROPERTIES:
+        raise _damaged(path, number, f"{found['property']!r} is no property", line)
+    place = found["subject"].rpartition(":")[0]
+    if place.endswith(".py") and not (path.parent / place).is_file():
+        what = f"its subject {found['subject']!r} is not there, as seen from {path.parent}"
+        raise _damaged(path, number, what, line)
+    example = Example(found["config"], seed, found["choices"])
+    return Kept(found["property"], found["subject"], example)
 
 
 def _damaged(path: Path, number: int, what: str, line: object) -> ExamplesDamaged:

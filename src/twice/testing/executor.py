@@ -1,0 +1,217 @@
+"""Execute examples: each in a fork of a process that has loaded everything but the user's program.
+
+A fork takes a tenth of what a fresh process does, and has executed nothing before it. The forks of one
+process share its addresses, so the second of two executions comes from another process, under another
+hash seed: what hangs on either shows. Whoever wants evidence asks for fresh processes.
+
+Invariant: records are written into the executor's own folder, which goes with it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from twice.diagnosis.vary.factors import VaryContext, select_factors
+from twice.foundation.comparison import FieldDifference, differences
+from twice.foundation.encoding import decode
+from twice.foundation.with_blocks import Closing
+from twice.recording.record import discard_hidden
+from twice.recording.recorder import record_job, refuse_lack_of_copy
+from twice.recording.runrecord import RunRecord
+from twice.recording.setup import Setup
+from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
+from twice.recording.trust import remember_record
+from twice.replayer.outcome import Failure
+from twice.replayer.replay_job import folder_of, job_for, stand_ins_of, surroundings_of
+from twice.testing.faults import active
+from twice.worker.fork_server import ForkServer
+from twice.worker.process import FreshWorker, Worker, refuse_nesting
+
+_CHILD: Final = "twice.testing"
+_SERVERS_MAX: Final = 4
+_FIELDS_MAX: Final = 8
+_OWN: Final = ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT")
+"""Variables that say which test runs, and where: no business of what is tested."""
+
+AT_FAILURE: Final = -2
+"""In place of a compare-point's index: the one that differs."""
+
+_servers: list[tuple[tuple[dict[str, str], str, bool], ForkServer]] = []
+
+
+def fork_worker(
+    surroundings: Surroundings,
+    *,
+    folder: str | None = None,
+    stand_ins: Mapping[str, str] | None = None,
+    apart: bool = False,
+) -> Worker:
+    """Return a process to execute in: the fork of one that is kept, a fresh one where that cannot be."""
+    refuse_nesting()
+    here = {name: value for name, value in os.environ.items() if name not in _OWN}
+    environ = environ_for_child(here, surroundings, stand_ins=dict(stand_ins or {}))
+    where = folder or os.getcwd()  # noqa: PTH109
+    key = (environ, where, apart)
+    server = next((each for known, each in _servers if known == key), None)
+    if server is None:
+        if not _servers:
+            atexit.register(close_servers)
+        while len(_servers) >= _SERVERS_MAX:
+            _servers.pop(0)[1].close()
+        server = ForkServer(_CHILD, environ, cwd=where)
+        _servers.append((key, server))
+    if server.fit:
+        try:
+            return server.fork()
+        except OSError:
+            server.close()
+    return FreshWorker(_CHILD, environ, cwd=where)
+
+
+def fork_apart(record: RunRecord) -> Worker:
+    """Return a fork in the surroundings of a record, of a process that records nothing."""
+    return fork_worker(
+        surroundings_of(record),
+        folder=folder_of(record),
+        stand_ins=stand_ins_of(record),
+        apart=True,
+    )
+
+
+def close_servers() -> None:
+    """End the processes that are kept."""
+    while _servers:
+        _servers.pop()[1].close()
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionResult:
+    """One execution, compared with its record."""
+
+    failure: Failure | None
+    ended: str  # ``completed``, ``exception``, ``stopped`` ..., empty after a failure
+    message: Mapping[str, Any]  # the last one
+    state: Mapping[str, bytes]  # canonical forms of the components at the point that was captured
+    planted: bool
+
+
+class Executor(Closing):
+    """Executes the examples of one search; a context manager."""
+
+    def __init__(self, vary: Sequence[str] = ("hash seed",)) -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="twice-testing-")
+        self.folder = Path(self._temporary.name)
+        self.base = for_recording(os.environ, explicit={})
+        self.variables: dict[str, str] = {}
+        for factor in select_factors(vary):
+            setting = factor.choose(VaryContext(self.base, self.folder))
+            self.variables |= {} if setting.skipped else setting.variables
+        self._other = self.base.with_variables(self.variables)
+        self.planted = False
+        self._is_fresh, self._n_records = False, 0
+
+    @contextmanager
+    def only_fresh(self) -> Iterator[None]:
+        """Execute in fresh processes, as evidence."""
+        before, self._is_fresh = self._is_fresh, True
+        try:
+            yield
+        finally:
+            self._is_fresh = before
+
+    def start(self, *, other: bool = False) -> Worker:
+        """Return a process for one execution, under the varied surroundings where it is the other one."""
+        surroundings = self._other if other else self.base
+        if self._is_fresh:
+            environ = environ_for_child(os.environ, surroundings)
+            return FreshWorker(_CHILD, environ, cwd=os.getcwd())  # noqa: PTH109
+        return fork_worker(surroundings)
+
+    def record(self, setup: Setup, *, other: bool = False) -> Path:
+        """Record one run and return the path of its record; raises as ``record_in``."""
+        self._n_records += 1
+        out = self.folder / f"{self._n_records}.twice"
+        surroundings = self._other if other else self.base
+        record_in(self.start(other=other), out, setup, surroundings)
+        return out
+
+    def execute(self, record: RunRecord, *, other: bool = False, **options: Any) -> ExecutionResult:
+        """Execute a record's program again, with the active fault; see ``execute_in``."""
+        if (fault := active()) is not None:
+            options["fault"] = fault.to_json()
+        result = execute_in(self.start(other=other), record, **options)
+        self.planted = self.planted or result.planted
+        return result
+
+    def close(self) -> None:
+        """Remove the folder."""
+        self._temporary.cleanup()
+
+
+def record_in(
+    process: Worker, out: Path, setup: Setup, surroundings: Surroundings
+) -> dict[str, Any]:
+    """Record one run in a process; return the message with which it ended."""
+    pid = 0
+    try:
+        with closing(process):
+            message = process.ask(record_job(setup, surroundings, out, force=True, in_copy=True))
+            while message["kind"] != "ended":
+                pid = int(message.get("pid", pid))
+                if (made := message.get("record")) is not None:
+                    remember_record(made, is_passing=True)
+                message = process.answer()
+            refuse_lack_of_copy(message, process.read_keeper_report())
+    finally:
+        discard_hidden(out, pid)
+    return message
+
+
+def execute_in(
+    process: Worker,
+    record: RunRecord,
+    *,
+    snapshot: int | None = None,
+    capture: int | None = None,
+    **added: Any,
+) -> ExecutionResult:
+    """Execute a record's program again in a process, with something added, and compare every point."""
+    job = job_for(
+        record,
+        "verify",
+        predicate=record.setup.predicate.to_json(),
+        snapshot=snapshot,
+        last=None,
+        capture=capture,
+        lines_from=None,
+        added=added,
+    )
+    is_planted = False
+    state: Mapping[str, bytes] = {}
+    with closing(process):
+        message = process.ask(job)
+        while message["kind"] in {"environment", "progress", "state"}:
+            is_planted = is_planted or bool(message.get("planted"))
+            state = message.get("state", state)
+            message = process.answer()
+    failure = Failure.from_json(message) if message["kind"] == "failure" else None
+    how = "" if failure is not None else str(message["how"])
+    return ExecutionResult(failure, how, message, message.get("state", state), is_planted)
+
+
+def compare_states(
+    was: Mapping[str, bytes], now: Mapping[str, bytes]
+) -> tuple[FieldDifference, ...]:
+    """Return the first few fields in which components differ, from their canonical forms."""
+    found: list[FieldDifference] = []
+    for name in sorted({*was} & {*now}):
+        if was[name] != now[name]:
+            found += differences(decode(was[name]), decode(now[name]), component=name)
+    return tuple(found[:_FIELDS_MAX])

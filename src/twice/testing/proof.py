@@ -1,0 +1,170 @@
+"""Show that a suite can fail: plant each kind of fault in the user's own system and look who sees it.
+
+Where nobody names a place, first runs offer them: their components, their fields, their streams. A kind
+that fits nowhere is reported with the reason; it is never called caught.
+
+Invariant: a fault counts as caught only where it was planted and the property that names it turned red.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from twice.errors import FaultMisplaced, NothingJudged
+from twice.foundation.encoding import encode
+from twice.foundation.seeds import is_shared
+from twice.recording.runrecord import RunRecord
+from twice.testing.executor import Executor
+from twice.testing.faults import KINDS, Fault, Kind
+from twice.testing.planting import FAULT_KINDS, get_part
+from twice.testing.property_search import Program, draw_until, examples_of, search_property
+from twice.testing.subject import Subject, subject_of
+
+Outcome = Literal["caught", "missed", "not applicable"]
+
+_EXAMPLES: Final = 12
+_SURVEYED: Final = 6
+_PLACES_MAX: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ProofRow:
+    """One kind of fault."""
+
+    kind: Kind
+    fault: Fault | None
+    outcome: Outcome
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a suite sees of what is planted."""
+
+    subject: str
+    rows: tuple[ProofRow, ...]
+
+    @property
+    def missed(self) -> tuple[ProofRow, ...]:
+        """Faults that were planted and turned nothing red."""
+        return tuple(row for row in self.rows if row.outcome == "missed")
+
+    @property
+    def inapplicable(self) -> tuple[ProofRow, ...]:
+        """Faults that have no place in this system."""
+        return tuple(row for row in self.rows if row.outcome == "not applicable")
+
+    def to_text(self) -> str:
+        """A line for each fault."""
+        lines = [f"planted faults in {self.subject}:"]
+        for row in self.rows:
+            what = row.kind if row.fault is None else str(row.fault)
+            by = FAULT_KINDS[row.kind].caught_by
+            lines.append(f"  {what}: {row.outcome} by {by}: {row.reason}")
+        return "\n".join(lines)
+
+
+def plant_all(
+    program: Program,
+    *,
+    faults: Sequence[Fault] | None = None,
+    tick: int = 1,
+    config: Any = None,
+    seeds: Any = None,
+    predicate: Any = None,
+    policies: Any = None,
+    **options: Any,
+) -> Proof:
+    """Plant faults one by one; see ``properties.prove``."""
+    options = {**options, "config": config, "seeds": seeds, "examples": _EXAMPLES}
+    subject = subject_of(program, predicate=predicate, policies=policies)
+    if faults is not None:
+        return Proof(subject.label, tuple(_plant([fault], subject, options) for fault in faults))
+    states, streams = _survey(subject, config, seeds)
+    parts = [name for name in states[-1] if name != "streams"] if states else []
+    there = f"{', '.join(parts) or 'no component'} (streams: {', '.join(streams) or 'none'})"
+    rows = []
+    for kind in KINDS:
+        if places := [place.at(tick) for place in _list_places(kind, states, streams)]:
+            rows.append(_plant(places[:_PLACES_MAX], subject, options))
+        else:
+            reason = f"there is no {FAULT_KINDS[kind].place} in {there}"
+            rows.append(ProofRow(kind, None, "not applicable", reason))
+    return Proof(subject.label, tuple(rows))
+
+
+def _plant(places: Sequence[Fault], subject: Subject, options: Mapping[str, Any]) -> ProofRow:
+    """Plant a fault at the first of some places where it shows."""
+    rows = []
+    for fault in places:
+        kind, outcome, by = fault.kind, "missed", FAULT_KINDS[fault.kind].caught_by
+        try:
+            with fault:
+                result = search_property(by, subject, **options)
+        except (FaultMisplaced, NothingJudged) as error:
+            rows.append(ProofRow(kind, fault, "not applicable", error.happened))
+            continue
+        if result.found is not None and result.planted:
+            return ProofRow(kind, fault, "caught", result.found.violation.said)
+        if result.found is not None:
+            reason = f"{by} is red without the fault: {result.found.violation.said}"
+        elif result.planted:
+            reason = f"planted in {result.judged} examples, and nothing differed"
+        else:
+            outcome = "not applicable"
+            reason = f"nothing of it was to be seen in {result.judged} examples"
+        rows.append(ProofRow(kind, fault, outcome, reason))  # type: ignore[arg-type]
+    return next((row for row in rows if row.outcome == "missed"), rows[0])
+
+
+def _survey(subject: Subject, config: Any, seeds: Any) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the states of the longest of a few runs, before each of its ticks, and its streams."""
+    drawn: list[Mapping[str, Any]] = []
+
+    def take(example: Mapping[str, Any]) -> bool:
+        drawn.append(example)
+        return len(drawn) >= _SURVEYED
+
+    draw_until(take, examples_of(config, seeds), _SURVEYED, is_fixed=True)
+    states: list[dict[str, Any]] = []
+    streams: list[str] = []
+    with Executor(()) as executor:
+        for example in drawn[:_SURVEYED]:
+            path = executor.record(subject.setup(example["config"], example["seed"]))
+            with RunRecord.open(path) as record:
+                count = len(record.reader.snapshots)
+                if count > len(states):
+                    states = [record.state_at(at) for at in range(count)]
+                    streams = list((record.ending or {}).get("streams", {}))
+    return states, streams
+
+
+def _list_places(kind: Kind, states: list[dict[str, Any]], streams: list[str]) -> Iterator[Fault]:
+    """Yield where a kind of fault could be planted, best first."""
+    if kind == "extra draw":
+        yield from (Fault(kind, stream=name) for name in streams if not is_shared(name))
+        return
+    change = FAULT_KINDS[kind].change
+    latest = states[-1] if states else {}
+    for component in sorted(set(latest) - {"streams"}):
+        for path in _list_fields(latest[component]):
+            try:
+                if change is not None:
+                    change(get_part(latest[component], path), 1)
+                elif len({encode(get_part(each.get(component), path)) for each in states}) == 1:
+                    continue
+            except FaultMisplaced:
+                continue
+            yield Fault(kind, component, path)
+
+
+def _list_fields(state: Any, path: str = "") -> Iterator[str]:
+    """Yield paths of a state, outer ones first; the state itself only where it has no keys."""
+    if not isinstance(state, dict):
+        yield path
+        return
+    for key in state:
+        if isinstance(key, str) and "/" not in key:
+            yield from _list_fields(state[key], f"{path}/{key}" if path else key)
