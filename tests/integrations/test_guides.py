@@ -40,14 +40,13 @@ def blocks(guide: str) -> str:
     return "\n\n".join(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize(
     ("guide", "function", "config"),
     [
-        ("gymnasium", "main", {"steps": 40}),
-        ("gymnasium", "fish", {}),
-        ("gymnasium", "many", {}),
-        ("mesa", "main", {"steps": 40}),
+        pytest.param("gymnasium", "main", {"steps": 40}, marks=pytest.mark.integration),
+        pytest.param("gymnasium", "fish", {}, marks=pytest.mark.heavy),
+        pytest.param("gymnasium", "many", {}, marks=pytest.mark.heavy),
+        pytest.param("mesa", "main", {"steps": 40}, marks=pytest.mark.heavy),
     ],
 )
 def test_the_programs_of_a_guide_hold(

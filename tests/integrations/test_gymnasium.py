@@ -85,9 +85,8 @@ def test_wrappers_with_state_restore_bit_for_bit(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("env", ["Ant-v5", "Humanoid-v5"])
-def test_positions_and_velocities_alone_part_at_the_first_step(env: str, tmp_path: Path) -> None:
-    recorded(tmp_path / "a.twice", "naive", every=50, env=env, steps=60).close()
+def test_positions_and_velocities_alone_part_at_the_first_step(tmp_path: Path) -> None:
+    recorded(tmp_path / "a.twice", "naive", every=50, env="Ant-v5", steps=60).close()
 
     failed = {entry["tick"]: entry for entry in restores(tmp_path / "a.twice")["failed"]}
 

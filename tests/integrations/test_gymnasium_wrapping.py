@@ -17,8 +17,8 @@ from gymnasium.wrappers import TimeLimit
 from twice.errors import ComponentRefused, ComponentTaken, UsageError
 from twice.foundation.encoding import encode
 from twice.integrations import gymnasium as tg
-from twice.integrations.gymnasium.attributes import Attributes
-from twice.integrations.gymnasium.wrapping import fit_action
+from twice.integrations.gymnasium.state import Attributes
+from twice.integrations.gymnasium.wrapper import fit_action
 from twice.recording.inline import recording
 from twice.recording.run import Run
 

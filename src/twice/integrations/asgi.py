@@ -23,13 +23,15 @@ Source: ASGI 3.0, HTTP 2.3 and lifespan 2.0 (asgi.readthedocs.io).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
 from twice.errors import EffectRefused
-from twice.integrations.services.loop import Ended, Exchange, Loop
+from twice.integrations.services import service as services
 from twice.integrations.services.messages import Headers, Request, Response
+from twice.integrations.services.service import Ended
 from twice.recording.run import Run
 
 Scope = MutableMapping[str, Any]
@@ -53,47 +55,22 @@ def record(app: Application, run: Run, *, name: str = "service") -> Service:
     return Service(app, run, name)
 
 
-class Service:
+class Service(services.Service):
     """An ASGI application under a run; itself an ASGI application, for a server to call."""
 
-    def __init__(self, app: Application, run: Run, name: str) -> None:
-        self._app, self._run, self._name = app, run, name
-        self._exchange = Exchange()
-
-    def serve(
-        self,
-        start: Callable[[Service], object],
-        *,
-        requests: int | None = None,
-        stop: Callable[[], object] | None = None,
-    ) -> None:
-        """Serve until the server returns, ``stop`` is called, or an interrupt comes.
-
-        Args:
-            start: given this service, runs a server until it ends; on a thread of its own, while
-                recording alone. What it prints to standard output would be missed in replay.
-            requests: how many to answer at most; None for no end.
-            stop: ends the server, from another thread; without it the server ends with the program.
-        """
+    @contextmanager
+    def _started(self) -> Iterator[None]:
         with asyncio.Runner() as runner:
             lifespan = Lifespan(self._app)
             runner.run(lifespan.startup())
-            caller = Caller(self._app, lifespan.state)
-
-            def handle(request: Request) -> Response:
-                return runner.run(caller.respond(request))
-
+            self._runner, self._state = runner, lifespan.state
             try:
-                loop = Loop(self._run, self._name, self._exchange, handle)
-                loop.serve(lambda: start(self), requests, stop)
+                yield
             finally:
                 runner.run(lifespan.shutdown())
 
-    def stop(self) -> None:
-        """End the service after the requests that are waiting."""
-        self._exchange.stop()
-
-    # -- in the server's event loop -----------------------------------------------------------
+    def _handle(self, request: Request) -> Response:
+        return self._runner.run(respond(self._app, request, self._state))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a server's request to the main program and wait for its response."""
@@ -109,7 +86,7 @@ class Service:
             raise NotImplementedError(f"twice does not record ASGI scopes of type {scope['type']}")
 
     async def _pass_on(self, request: Request, send: Send) -> None:
-        answer = self._exchange.put(request)
+        answer = self.exchange.put(request)
         try:
             try:
                 response = await asyncio.wrap_future(answer)
@@ -122,7 +99,7 @@ class Service:
             await send({"type": "http.response.start", "status": status, "headers": headers})
             await send({"type": "http.response.body", "body": response.body})
         finally:
-            self._exchange.note_delivery()
+            self.exchange.note_delivery()
 
 
 async def _alive(receive: Receive, send: Send) -> None:
@@ -164,77 +141,70 @@ async def read_request(scope: Scope, receive: Receive) -> Request:
 _ASGI = {"version": "3.0", "spec_version": "2.3"}
 
 
-class Caller:
-    """Calls an application with requests.
+async def respond(app: Application, request: Request, state: dict[str, Any]) -> Response:
+    """Return an application's response, whole.
 
     Args:
         app: the application.
-        state: what its lifespan put there; a request is given a copy.
+        request: what it is asked.
+        state: what its lifespan put there; it is given a copy.
+
+    Raises:
+        EffectRefused: E-EFFECT-002, when it sends what cannot be recorded.
     """
+    messages = [{"type": "http.request", "body": request.body, "more_body": False}]
+    complete = asyncio.Event()
+    status, body = 0, bytearray()
+    headers: Headers = ()
 
-    def __init__(self, app: Application, state: dict[str, Any]) -> None:
-        self._app, self._state = app, state
+    async def receive() -> dict[str, Any]:
+        if messages:
+            return messages.pop()
+        await complete.wait()
+        return {"type": "http.disconnect"}
 
-    async def respond(self, request: Request) -> Response:
-        """The application's response, whole.
+    async def send(message: dict[str, Any]) -> None:
+        nonlocal status, headers
+        kind = message["type"]
+        if kind == "http.response.start":
+            status = int(message["status"])
+            pairs = message.get("headers", ())
+            headers = tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in pairs)
+        elif kind == "http.response.body":
+            body.extend(message.get("body", b""))
+            if not message.get("more_body", False):
+                complete.set()
+        else:
+            raise EffectRefused(
+                f"The application sent a message of type {kind!r}, which is not recorded.",
+                "Expected http.response.start and http.response.body.",
+                "Switch that extension off in the application for a recorded run.",
+                type=kind,
+            )
 
-        Raises:
-            EffectRefused: E-EFFECT-002, when it sends what cannot be recorded.
-        """
-        messages = [{"type": "http.request", "body": request.body, "more_body": False}]
-        complete = asyncio.Event()
-        status, body = 0, bytearray()
-        headers: Headers = ()
-
-        async def receive() -> dict[str, Any]:
-            if messages:
-                return messages.pop()
-            await complete.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: dict[str, Any]) -> None:
-            nonlocal status, headers
-            if message["type"] == "http.response.start":
-                status = int(message["status"])
-                pairs = message.get("headers", ())
-                headers = tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in pairs)
-            elif message["type"] == "http.response.body":
-                body.extend(message.get("body", b""))
-                if not message.get("more_body", False):
-                    complete.set()
-            else:
-                raise _make_refusal(message["type"])
-
-        await self._app(self._scope(request), receive, send)
-        if not status or not complete.is_set():
-            raise RuntimeError("the application returned without a complete response")
-        return Response(status, "", headers, bytes(body))
-
-    def _scope(self, request: Request) -> dict[str, Any]:
-        headers = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in request.headers]
-        return {
-            "type": "http",
-            "asgi": dict(_ASGI),
-            "http_version": request.protocol.removeprefix("HTTP/"),
-            "method": request.method,
-            "scheme": request.scheme,
-            "path": request.path,
-            "raw_path": (request.raw_path or encode_path(request.path)).encode("latin-1"),
-            "query_string": request.query.encode("latin-1"),
-            "root_path": request.root,
-            "headers": headers,
-            "server": request.server,
-            "client": request.client,
-            "state": dict(self._state),
-        }
+    scope = {
+        "type": "http",
+        "asgi": dict(_ASGI),
+        "http_version": request.protocol.removeprefix("HTTP/"),
+        "method": request.method,
+        "scheme": request.scheme,
+        "path": request.path,
+        "raw_path": (request.raw_path or encode_path(request.path)).encode("latin-1"),
+        "query_string": request.query.encode("latin-1"),
+        "root_path": request.root,
+        "headers": [(n.encode("latin-1"), v.encode("latin-1")) for n, v in request.headers],
+        "server": request.server,
+        "client": request.client,
+        "state": dict(state),
+    }
+    await app(scope, receive, send)
+    if not status or not complete.is_set():
+        raise RuntimeError("the application returned without a complete response")
+    return Response(status, "", headers, bytes(body))
 
 
 class Lifespan:
-    """An application's own startup and shutdown.
-
-    Attributes:
-        state: what it put into its scope's ``state``.
-    """
+    """An application's own startup and shutdown."""
 
     def __init__(self, app: Application) -> None:
         self._app = app
@@ -279,12 +249,3 @@ class Lifespan:
 def encode_path(path: str) -> str:
     """Encode a path as most clients send it."""
     return quote(path, safe="/:@!$&'()*+,;=-._~")
-
-
-def _make_refusal(kind: str) -> EffectRefused:
-    return EffectRefused(
-        f"The application sent a message of type {kind!r}, which is not recorded.",
-        "Expected http.response.start and http.response.body.",
-        "Switch that extension off in the application for a recorded run.",
-        type=kind,
-    )

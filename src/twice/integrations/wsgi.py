@@ -28,8 +28,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from twice.errors import EffectRefused
-from twice.integrations.services.loop import Ended, Exchange, Loop
+from twice.integrations.services import service as services
 from twice.integrations.services.messages import Request, Response
+from twice.integrations.services.service import Ended
 from twice.recording.run import Run
 
 Environ = dict[str, Any]
@@ -51,54 +52,28 @@ def record(app: Application, run: Run, *, name: str = "service") -> Service:
     return Service(app, run, name)
 
 
-class Service:
+class Service(services.Service):
     """A WSGI application under a run; itself a WSGI application, for a server to call."""
-
-    def __init__(self, app: Application, run: Run, name: str) -> None:
-        self._app = app
-        self._exchange = Exchange()
-        self._loop = Loop(run, name, self._exchange, self._handle)
-
-    def serve(
-        self,
-        start: Callable[[Service], object],
-        *,
-        requests: int | None = None,
-        stop: Callable[[], object] | None = None,
-    ) -> None:
-        """Serve until the server returns, ``stop`` is called, or an interrupt comes.
-
-        Args:
-            start: given this service, runs a server until it ends; on a thread of its own, while
-                recording alone. What it prints to standard output would be missed in replay.
-            requests: how many to answer at most; None for no end.
-            stop: ends the server, from another thread; without it the server ends with the program.
-        """
-        self._loop.serve(lambda: start(self), requests, stop)
-
-    def stop(self) -> None:
-        """End the service after the requests that are waiting."""
-        self._exchange.stop()
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Hand a server's request to the main program and wait for its response."""
-        answer = self._exchange.put(_request(environ))
+        answer = self.exchange.put(_request(environ))
         try:
             response = answer.result()
         except Ended:
             start_response("503 Service Unavailable", [("Content-Type", "text/plain")])
-            return _Sent(b"the service ended\n", self._exchange.note_delivery)
+            return _SentBody(b"the service ended\n", self.exchange.note_delivery)
         except BaseException:
-            self._exchange.note_delivery()
+            self.exchange.note_delivery()
             raise
         start_response(f"{response.status} {response.reason}", list(response.headers))
-        return _Sent(response.body, self._exchange.note_delivery)
+        return _SentBody(response.body, self.exchange.note_delivery)
 
     def _handle(self, request: Request) -> Response:
         return _respond(self._app, _environ(request))
 
 
-class _Sent:
+class _SentBody:
     """A body in one piece, that says when the server is done with it."""
 
     def __init__(self, body: bytes, sent: Callable[[], None]) -> None:

@@ -11,6 +11,6 @@ Invariant: in replay no database is touched.
 
 from __future__ import annotations
 
-from twice.integrations.dbapi.connecting import connect
+from twice.integrations.dbapi.connection import connect
 
 __all__ = ["connect"]

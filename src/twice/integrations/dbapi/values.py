@@ -22,7 +22,6 @@ _SCALARS = frozenset(
 )
 _UUID = ("uuid", "UUID")  # By name: the module draws entropy, and has an owner elsewhere.
 _CALLABLES = (FunctionType, BuiltinFunctionType, MethodType, StandIn, type)
-Walk = Callable[[Any], Any]
 
 
 class Column(NamedTuple):
@@ -38,45 +37,35 @@ class Column(NamedTuple):
 
 
 def result(value: Any, where: str) -> Any:
-    """What a driver gave, as plain values.
-
-    Raises:
-        EffectRefused: E-EFFECT-002, naming the type that has no plain form.
-    """
+    """Return what a driver gave, as plain values."""
     kind = type(value)
     if _is_scalar(kind):
         return value
     if kind in (memoryview, bytearray):
         return bytes(value)
-    return _container(value, where, lambda part: result(part, where))
+    return _walk(value, where, result)
 
 
 def parameter(value: Any, where: str) -> Any:
-    """What a program passes, as plain values to be compared; the driver is given the real ones.
+    """Return what a program passes, as plain values to be compared; the driver is given the real ones.
 
     Functions and classes (row factories) count by their names, psycopg's ``Json`` and ``Jsonb`` by what
-    they hold, its composed statements by their text.
-
-    Raises:
-        EffectRefused: E-EFFECT-002, naming the type that has no plain form.
+    they hold, its composed statements by their text. Raises as ``result``.
     """
     kind = type(value)
-    if _is_scalar(kind):
-        return value
-    if kind in (memoryview, bytearray):
-        return bytes(value)
     if isinstance(value, _CALLABLES):
         return ("named", f"{value.__module__}.{value.__qualname__}")
-    if kind.__module__.startswith("psycopg"):
-        if kind.__name__ in ("Json", "Jsonb"):
-            return (kind.__name__, parameter(value.obj, where))
-        if kind.__module__ == "psycopg.sql":
-            return ("sql", repr(value))
-    return _container(value, where, lambda part: parameter(part, where))
+    if kind.__module__.startswith("psycopg") and kind.__name__ in ("Json", "Jsonb"):
+        return (kind.__name__, parameter(value.obj, where))
+    if kind.__module__ == "psycopg.sql":
+        return ("sql", repr(value))
+    if kind in (tuple, list, dict):
+        return _walk(value, where, parameter)
+    return result(value, where)
 
 
 def columns(description: Any) -> tuple[Any, ...] | None:
-    """A cursor's description as plain tuples; a type that is an object counts by its name."""
+    """Return a cursor's description as plain tuples; a type that is an object counts by its name."""
     if description is None:
         return None
     found = []
@@ -90,17 +79,17 @@ def _is_scalar(kind: type) -> bool:
     return kind in _SCALARS or (kind.__module__, kind.__name__) == _UUID
 
 
-def _container(value: Any, where: str, walk: Walk) -> Any:
+def _walk(value: Any, where: str, walk: Callable[[Any, str], Any]) -> Any:
     kind = type(value)
     if kind in (tuple, list):
-        return kind(walk(part) for part in value)
+        return kind(walk(part, where) for part in value)
     if kind is dict:
-        return {walk(key): walk(part) for key, part in value.items()}
+        return {walk(key, where): walk(part, where) for key, part in value.items()}
+    name = f"{kind.__module__}.{kind.__qualname__}"
     raise EffectRefused(
-        f"{where} has a value of type {kind.__module__}.{kind.__qualname__}, which cannot be"
-        " recorded.",
+        f"{where} has a value of type {name}, which cannot be recorded.",
         "Expected None, numbers, text, bytes, Decimal, dates and times, UUID, or tuples, lists and"
         " dicts of these.",
         "Convert it in the query (a cast to text) or before it is passed; rows as tuples or dicts.",
-        type=f"{kind.__module__}.{kind.__qualname__}",
+        type=name,
     )

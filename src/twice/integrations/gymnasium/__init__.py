@@ -13,6 +13,6 @@ captured is refused by name (E-TRACK-001).
 
 from __future__ import annotations
 
-from twice.integrations.gymnasium.wrapping import wrap
+from twice.integrations.gymnasium.wrapper import wrap
 
 __all__ = ["wrap"]

@@ -10,7 +10,7 @@ Invariant: the generator that is governed is the one that is drawn from, at ever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,15 +22,8 @@ from twice.recording.run import Run
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a generator stands.
-
-    Attributes:
-        name: of its stream.
-        holder: the environment or space.
-        attribute: of the holder.
-        generator: the governed one.
-    """
+class GovernedGenerator:
+    """A generator with the name of its stream, and the attribute from which it is drawn."""
 
     name: str
     holder: object
@@ -39,50 +32,45 @@ class Place:
 
 
 class Generators:
-    """The generators of one environment.
-
-    Args:
-        run: the run.
-        may_take_over: whether a seed given now is still the beginning.
-    """
+    """The generators of one environment."""
 
     def __init__(self, run: Run, may_take_over: Callable[[], bool]) -> None:
         self._run = run
         self._may_take_over = may_take_over
-        self._places: list[Place] = []
+        self._places: list[GovernedGenerator] = []
         self._caveats: set[str] = set()
 
     def govern(self, name: str, holder: object, attribute: str = "_np_random") -> None:
-        """Put a generator from the sub-seed of a name where an environment draws from.
-
-        Raises:
-            StreamTaken: E-RNG-001, when the name is in use.
-        """
+        """Put a generator from the sub-seed of a name where an environment draws from."""
         if any(place.holder is holder for place in self._places):
             return
         seed = self._run.streams.seed_for(name)
         generator = np.random.Generator(np.random.PCG64(seed.value))
         self._run.streams.adopt(name, generator)
         setattr(holder, attribute, generator)
-        self._places.append(Place(name, holder, attribute, generator))
+        self._places.append(GovernedGenerator(name, holder, attribute, generator))
 
     def govern_space(self, name: str, space: object) -> None:
         """Govern a space and the spaces inside it, each under a name of its own."""
         if not isinstance(space, gymnasium.Space):
             return
-        for path, inner in _spaces(space):
-            self.govern("/".join([name, *path]), inner)
+        self.govern(name, space)
+        inner: Any = getattr(space, "spaces", None)
+        if isinstance(inner, dict):
+            for key in sorted(inner, key=str):
+                self.govern_space(f"{name}/{key}", inner[key])
+        elif isinstance(inner, (list, tuple)):
+            for index, each in enumerate(inner):
+                self.govern_space(f"{name}/{index}", each)
+        for part in ("feature_space", "node_space", "edge_space"):
+            self.govern_space(f"{name}/{part}", getattr(space, part, None))
 
     def adopt(self, name: str, generator: object) -> None:
         """Govern a generator that the environment made for itself; its seed is its own."""
         self._run.streams.adopt(name, generator)
 
     def check(self) -> None:
-        """See that each governed generator is still drawn from; take early seeds over.
-
-        Raises:
-            StreamReseeded: E-RNG-005, when one was replaced in the middle of the run.
-        """
+        """See that each governed generator is still drawn from; take early seeds over."""
         for place in self._places:
             if getattr(place.holder, place.attribute) is not place.generator:
                 self._take_over(place)
@@ -92,7 +80,7 @@ class Generators:
         for place in self._places:
             setattr(place.holder, place.attribute, place.generator)
 
-    def _take_over(self, place: Place) -> None:
+    def _take_over(self, place: GovernedGenerator) -> None:
         found: Any = getattr(place.holder, place.attribute)
         bits = getattr(found, "bit_generator", None)
         same_kind = type(bits) is type(place.generator.bit_generator)
@@ -114,21 +102,3 @@ class Generators:
                     "other master seeds share its numbers"
                 )
         setattr(place.holder, place.attribute, place.generator)
-
-
-def _spaces(
-    space: gymnasium.Space[Any], path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], gymnasium.Space[Any]]]:
-    """A space and those inside it, with the names that lead there."""
-    yield path, space
-    inner: Any = getattr(space, "spaces", None)
-    if isinstance(inner, dict):
-        for key in sorted(inner, key=str):
-            yield from _spaces(inner[key], (*path, str(key)))
-    elif isinstance(inner, (list, tuple)):
-        for index, item in enumerate(inner):
-            yield from _spaces(item, (*path, str(index)))
-    for name in ("feature_space", "node_space", "edge_space"):
-        found = getattr(space, name, None)
-        if isinstance(found, gymnasium.Space):
-            yield from _spaces(found, (*path, name))

@@ -55,11 +55,7 @@ class Request:
 
     @classmethod
     def of(cls, value: object) -> Self:
-        """A request from such a dict; what a branch leaves out has its default.
-
-        Raises:
-            UsageError: E-USE-001, for something that is no request.
-        """
+        """A request from such a dict; what a branch leaves out has its default."""
         try:
             given: dict[str, Any] = dict(value)  # type: ignore[call-overload]
             given["headers"] = tuple((str(n), str(v)) for n, v in given.get("headers", ()))
@@ -91,14 +87,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One response, complete.
-
-    Attributes:
-        status: such as 200.
-        reason: such as ``OK``; empty where the application gives none.
-        headers: pairs in the application's order and spelling.
-        body: the whole of it.
-    """
+    """One response, complete."""
 
     status: int
     reason: str

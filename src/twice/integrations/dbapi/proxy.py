@@ -6,7 +6,7 @@ Invariant: the real object is touched by what is recorded live, and by nothing e
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from twice.errors import EffectRefused
 from twice.integrations.dbapi.values import parameter, result
@@ -14,22 +14,14 @@ from twice.recording.effects.calls import governed_call
 from twice.recording.effects.layer import EffectLayer
 
 
-class Asked:
-    """Asks a driver's object, or the record in its place.
-
-    Args:
-        layer: of the session.
-        name: what the connection is called in the record.
-        key: which object of the run it is, by who made it and in which order.
-
-    Attributes:
-        real: the driver's object; None in replay, where there is none.
-    """
+class DriverProxy:
+    """Asks a driver's object, or the record in its place."""
 
     def __init__(self, layer: EffectLayer, name: str, key: str) -> None:
-        self._layer = layer
-        self.name, self.key = name, key
+        self._layer, self._key = layer, key
+        self.name = name
         self.real: Any = None
+        self._n_parts = 0
 
     def call(
         self,
@@ -40,24 +32,13 @@ class Asked:
         shown: Any = None,
         then: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """Call a method of the real object as one effect.
-
-        Args:
-            method: its name.
-            args: for the driver, as the program gave them.
-            kwargs: the same, by name.
-            shown: what is compared instead of the arguments.
-            then: turns what the driver returned into plain values; without it, ``result`` does.
-
-        Raises:
-            EffectRefused: E-EFFECT-002, for arguments or results without a plain form.
-        """
+        """Call a method of the real object as one effect."""
         named = kwargs or {}
         where = f"{self.name}.{method}"
         asked = parameter((args, named), where) if shown is None else shown
 
         def live() -> Any:
-            given = getattr(self.existing(where), method)(*args, **named)
+            given = getattr(self.require_real(where), method)(*args, **named)
             return result(given, where) if then is None else then(given)
 
         return self.ask(method, live, asked)
@@ -65,18 +46,21 @@ class Asked:
     def ask(self, what: str, live: Callable[[], Any], asked: Any = ()) -> Any:
         """Do something live as one effect; its result must be plain."""
         effect = f"{self.name}.{what}"
-        return governed_call(self._layer, effect, lambda *_: live(), self.key, asked)
+        return governed_call(self._layer, effect, lambda *_: live(), self._key, asked)
 
-    def part(self, kind: str, number: int) -> Asked:
-        """Another object, made by this one."""
-        return Asked(self._layer, self.name, f"{self.key}/{kind}:{number}")
+    def make(self, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> DriverProxy:
+        """Call a method that makes another object, and return its proxy."""
+        proxy = DriverProxy(self._layer, self.name, f"{self._key}/{kind}:{self._n_parts}")
+        self._n_parts += 1
 
-    def existing(self, where: str) -> Any:
-        """The real object.
+        def keep(real: Any) -> None:
+            proxy.real = real
 
-        Raises:
-            EffectRefused: E-EFFECT-002, where a branch asks what was not recorded.
-        """
+        self.call(kind, args, kwargs, then=keep)
+        return proxy
+
+    def require_real(self, where: str) -> Any:
+        """Return the real object."""
         if self.real is None:
             raise EffectRefused(
                 f"{where} would ask the database, and this execution has no connection to it.",
@@ -85,3 +69,23 @@ class Asked:
                 where=where,
             )
         return self.real
+
+
+class Block:
+    """A transaction block under a run."""
+
+    _proxy: DriverProxy
+
+    def __init__(self, proxy: DriverProxy) -> None:
+        self.__dict__["_proxy"] = proxy
+
+    def __enter__(self) -> Self:
+        self._proxy.call("__enter__", then=lambda _: None)
+        return self
+
+    def __exit__(self, *raised: object) -> bool:
+        """Let the driver end the block: it commits or rolls back, and may swallow what was raised."""
+        kind = raised[0]
+        shown = f"{kind.__module__}.{kind.__qualname__}" if isinstance(kind, type) else ""
+        is_swallowed: bool = self._proxy.call("__exit__", raised, shown=(shown,), then=bool)
+        return is_swallowed

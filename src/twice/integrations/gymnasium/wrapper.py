@@ -14,31 +14,23 @@ import gymnasium
 import numpy as np
 
 from twice.errors import ComponentRefused, StreamReseeded, UsageError
-from twice.integrations.gymnasium.attributes import Attributes
-from twice.integrations.gymnasium.component import (
+from twice.integrations.gymnasium.generators import Generators
+from twice.integrations.gymnasium.state import (
+    Attributes,
     Compared,
     Part,
     Progress,
     Restorable,
-    layers_of,
+    list_layers,
     parts_of,
 )
-from twice.integrations.gymnasium.generators import Generators
 from twice.recording.run import Run
 
 EnvT = TypeVar("EnvT", bound="gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any]")
 
 
-class Channel:
-    """What a wrapped environment and its run say to each other.
-
-    Args:
-        run: the run.
-        name: of the component, and the first segment of inputs, decisions and streams.
-        env: the environment.
-        only: attributes of the innermost environment that are its state.
-        opaque: attributes that are neither captured nor compared.
-    """
+class EnvRecorder:
+    """What a wrapped environment tells its run, and is told by it."""
 
     def __init__(
         self, run: Run, name: str, env: Any, *, only: Sequence[str] | None, opaque: Sequence[str]
@@ -70,16 +62,16 @@ class Channel:
         if draws:
             self.generators.govern(f"{name}/reset", env.unwrapped)
         for kind in ("action_space", "observation_space"):
-            for depth, layer in enumerate(layers_of(env)):
+            for depth, layer in enumerate(list_layers(env)):
                 suffix = f"/{depth}" if depth else ""
                 space = getattr(layer, kind, None)
                 self.generators.govern_space(f"{name}/{kind}{suffix}", space)
-        for depth, layer in enumerate(layers_of(env)):
+        for depth, layer in enumerate(list_layers(env)):
             for attribute, generator in Attributes(layer, name).generators():
                 self.generators.adopt(f"{name}/{depth}/{attribute}", generator)
 
-    def decide(self, action: Any) -> Any:
-        """The action as an input: what the program decided, or what a branch put in its place."""
+    def take_action(self, action: Any) -> Any:
+        """Return the action, as an input: what the program decided, or what a branch put in its place."""
         if not self.progress.resets:
             raise UsageError(
                 f"step() was called on {self.name!r} before reset().",
@@ -90,9 +82,10 @@ class Channel:
         given = self.run.input(self._action, lambda: action)
         return given if given is action else fit_action(given, action, self._space, self._action)
 
-    def before_reset(self, seed: Any) -> None:
-        """Refuse a seed in the middle of the run."""
-        if seed is not None and self.progress.steps:
+    def reset(self, env: Any, seed: Any, options: Any) -> tuple[Any, dict[str, Any]]:
+        """Reset the environment: a first seed is taken over, one in the middle of the run refused."""
+        progress = self.progress
+        if seed is not None and progress.steps:
             raise StreamReseeded(
                 f"{self.name!r} was reset with seed={seed!r} in the middle of the run.",
                 "A run has one master seed; each episode goes on where the stream "
@@ -100,18 +93,16 @@ class Channel:
                 "Call env.reset() without a seed; for other episodes record with another --seed.",
                 name=self.name,
             )
-
-    def after_reset(self, observation: Any) -> None:
-        """Take a first seed over, and compare the observation."""
+        observation, info = env.reset(seed=seed, options=options)
         self.generators.check()
-        progress = self.progress
         progress.resets += 1
         progress.observation = observation
         progress.returned, progress.length = 0.0, 0
         self.run.compare(f"{self.name}/reset", observation)
+        return observation, info
 
     def compare(self, outcome: Any) -> None:
-        """Observation, reward and endings as one decision."""
+        """Compare observation, reward and endings as one decision."""
         self.progress.steps += 1
         self.progress.observation = outcome[0]
         self.run.compare(self._outcome, outcome[:4])
@@ -120,14 +111,14 @@ class Channel:
 class RecordedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
     """An environment under a run; see ``wrap``."""
 
-    def __init__(self, channel: Channel, env: gymnasium.Env[Any, Any]) -> None:
+    def __init__(self, recorder: EnvRecorder, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)
-        self._channel = channel
+        self._recorder = recorder
 
     @property
     def observation(self) -> Any:
         """The latest observation: part of the state, so it is there after a restore as well."""
-        return self._channel.progress.observation
+        return self._recorder.progress.observation
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Step once; the action is the input ``NAME/action``.
@@ -135,66 +126,56 @@ class RecordedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
         Raises:
             UsageError: E-USE-001, before the first reset, or for a substitute that is no action.
         """
-        channel = self._channel
-        outcome = self.env.step(channel.decide(action))
-        channel.compare(outcome)
-        progress = channel.progress
+        recorder = self._recorder
+        outcome = self.env.step(recorder.take_action(action))
+        recorder.compare(outcome)
+        progress = recorder.progress
         progress.returned += float(outcome[1])
         progress.length += 1
         if outcome[2] or outcome[3]:
-            channel.run.summary(f"{channel.name}/return", progress.returned)
-            channel.run.summary(f"{channel.name}/length", progress.length)
-            channel.run.episode(channel.name)
+            recorder.run.summary(f"{recorder.name}/return", progress.returned)
+            recorder.run.summary(f"{recorder.name}/length", progress.length)
+            recorder.run.episode(recorder.name)
         return outcome
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Reset; without a seed the governed stream goes on.
-
-        Raises:
-            StreamReseeded: E-RNG-005, for a seed after the first step.
-        """
-        self._channel.before_reset(seed)
-        observation, info = self.env.reset(seed=seed, options=options)
-        self._channel.after_reset(observation)
-        return observation, info
+        """Reset; without a seed the governed stream goes on."""
+        return self._recorder.reset(self.env, seed, options)
 
 
 class RecordedVectorEnv(gymnasium.vector.VectorWrapper):
     """A vectorised environment under a run; see ``wrap``."""
 
-    def __init__(self, channel: Channel, env: Any) -> None:
+    def __init__(self, recorder: EnvRecorder, env: Any) -> None:
         super().__init__(env)
-        self._channel = channel
+        self._recorder = recorder
 
     @property
     def observation(self) -> Any:
         """The latest observations, of all slots."""
-        return self._channel.progress.observation
+        return self._recorder.progress.observation
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step every slot once; raises what ``RecordedEnv.step`` raises."""
-        channel = self._channel
-        outcome = self.env.step(channel.decide(actions))
-        channel.compare(outcome)
-        progress = channel.progress
+        recorder = self._recorder
+        outcome = self.env.step(recorder.take_action(actions))
+        recorder.compare(outcome)
+        progress = recorder.progress
         returned = progress.returned + np.asarray(outcome[1], dtype=np.float64)
         over = np.logical_or(outcome[2], outcome[3])
         if over.any():
             for slot in np.flatnonzero(over):
-                channel.run.summary(f"{channel.name}/{slot}/return", float(returned[slot]))
+                recorder.run.summary(f"{recorder.name}/{slot}/return", float(returned[slot]))
                 returned[slot] = 0.0
-            channel.run.episode(channel.name)
+            recorder.run.episode(recorder.name)
         progress.returned = returned
         return outcome
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         """Reset every slot; raises what ``RecordedEnv.reset`` raises."""
-        self._channel.before_reset(seed)
-        observation, info = self.env.reset(seed=seed, options=options)
-        self._channel.after_reset(observation)
-        return observation, info
+        return self._recorder.reset(self.env, seed, options)
 
 
 def wrap(
@@ -230,7 +211,15 @@ def wrap(
         ComponentRefused: E-TRACK-001, when it holds what cannot be captured.
         ComponentTaken: E-TRACK-002, when the name is in use.
     """
-    _require_environment(env)
+    given: object = env
+    if not isinstance(given, (gymnasium.Env, gymnasium.vector.VectorEnv)):
+        text = repr(given) if isinstance(given, str) else f"a {type(given).__name__}"
+        made = given if isinstance(given, str) else "Ant-v5"
+        raise UsageError(
+            f"tg.wrap was given {text}, which is no environment.",
+            "Expected a gymnasium.Env or a vector environment.",
+            f'Make it first: tg.wrap(run, gymnasium.make("{made}"), name="...")',
+        )
     vector = isinstance(env, gymnasium.vector.VectorEnv)
     slots = getattr(env.unwrapped, "envs", ()) if vector else ()
     for one in (env, *slots):
@@ -243,30 +232,18 @@ def wrap(
             'Make it with vectorization_mode="sync"; the numbers are the same.',
             name=name,
         )
-    channel = Channel(run, name, env, only=state, opaque=tuple(opaque))
+    recorder = EnvRecorder(run, name, env, only=state, opaque=tuple(opaque))
     inner: Any = env
-    made: Any = RecordedVectorEnv(channel, inner) if vector else RecordedEnv(channel, inner)
-    wrapped: EnvT = made
-    return wrapped
-
-
-def _require_environment(env: object) -> None:
-    if not isinstance(env, (gymnasium.Env, gymnasium.vector.VectorEnv)):
-        text = repr(env) if isinstance(env, str) else f"a {type(env).__name__}"
-        made = env if isinstance(env, str) else "Ant-v5"
-        raise UsageError(
-            f"tg.wrap was given {text}, which is no environment.",
-            "Expected a gymnasium.Env or a vector environment.",
-            f'Make it first: tg.wrap(run, gymnasium.make("{made}"), name="...")',
-        )
+    wrapped: Any = RecordedVectorEnv(recorder, inner) if vector else RecordedEnv(recorder, inner)
+    return wrapped  # type: ignore[no-any-return]
 
 
 def _require_unwrapped(env: Any, name: str) -> None:
-    for depth, layer in enumerate(layers_of(env)):
+    for depth, layer in enumerate(list_layers(env)):
         if isinstance(layer, (RecordedEnv, RecordedVectorEnv)):
             outside = " inside " + type(env).__name__ if depth else ""
             raise UsageError(
-                f"The environment for {name!r} is wrapped already, as {layer._channel.name!r}"
+                f"The environment for {name!r} is wrapped already, as {layer._recorder.name!r}"
                 f"{outside}.",
                 "Expected one tg.wrap around everything: what is outside of it is not captured.",
                 "Put other wrappers on first, then tg.wrap the result once.",
@@ -275,28 +252,23 @@ def _require_unwrapped(env: Any, name: str) -> None:
 
 
 def fit_action(value: Any, own: Any, space: gymnasium.Space[Any], name: str) -> Any:
-    """A substituted action, shaped like the one it replaces.
-
-    Args:
-        value: what the branch gave.
-        own: what the program decided; its dtype and shape are expected.
-        space: where it must lie.
-        name: of the input, for the error.
-
-    Raises:
-        UsageError: E-USE-001, when it cannot be made to fit or lies outside of the space.
-    """
+    """Return a substituted action, shaped like the one it replaces."""
+    cause: Exception | None = None
     try:
-        action = _like(value, own)
-        inside = bool(space.contains(action)) or not space.contains(own)
+        action = _shape_like(value, own)
+        if space.contains(action) or not space.contains(own):
+            return action
     except (TypeError, ValueError, KeyError, OverflowError) as error:
-        raise _refuse_action(value, space, name) from error
-    if not inside:
-        raise _refuse_action(value, space, name)
-    return action
+        cause = error
+    raise UsageError(
+        f"The input {name!r} was substituted by {value!r}, which is no action of this environment.",
+        f"Expected a value in {space}.",
+        f"For example: --input {name}=... with numbers of that shape.",
+        name=name,
+    ) from cause
 
 
-def _like(value: Any, own: Any) -> Any:
+def _shape_like(value: Any, own: Any) -> Any:
     if isinstance(own, np.ndarray):
         given = np.asarray(value)
         array = given.astype(own.dtype)
@@ -309,18 +281,9 @@ def _like(value: Any, own: Any) -> Any:
             raise ValueError("an integer action is expected")
         return scalar
     if isinstance(own, Mapping):
-        return {key: _like(value[key], own[key]) for key in own}
+        return {key: _shape_like(value[key], own[key]) for key in own}
     if isinstance(own, (list, tuple)):
         if len(value) != len(own):
             raise ValueError("as many parts are expected")
-        return type(own)(_like(a, b) for a, b in zip(value, own, strict=True))
+        return type(own)(_shape_like(a, b) for a, b in zip(value, own, strict=True))
     return value
-
-
-def _refuse_action(value: Any, space: gymnasium.Space[Any], name: str) -> UsageError:
-    return UsageError(
-        f"The input {name!r} was substituted by {value!r}, which is no action of this environment.",
-        f"Expected a value in {space}.",
-        f"For example: --input {name}=... with numbers of that shape.",
-        name=name,
-    )

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from twice.errors import EffectRefused
 from twice.foundation.with_blocks import Closing
-from twice.integrations.dbapi.asking import Asked
+from twice.integrations.dbapi.proxy import DriverProxy
 from twice.integrations.dbapi.values import Column, columns, parameter
 
 _STATE = ("rowcount", "lastrowid", "statusmessage")
@@ -22,6 +22,7 @@ class Cursor(Closing):
     """A cursor under a run.
 
     Attributes:
+        arraysize: how many rows ``fetchmany`` gives by default.
         connection: the connection that made it.
         description: columns of the latest result, or None.
         rowcount: rows of the latest statement, -1 where the driver does not say.
@@ -29,9 +30,9 @@ class Cursor(Closing):
         statusmessage: as psycopg says, or None.
     """
 
-    def __init__(self, asked: Asked, connection: Any) -> None:
-        self._asked = asked
-        self._arraysize = 1
+    def __init__(self, proxy: DriverProxy, connection: Any) -> None:
+        self._proxy = proxy
+        self.arraysize = 1
         self.connection = connection
         self.description: tuple[Column, ...] | None = None
         self.rowcount = -1
@@ -53,46 +54,37 @@ class Cursor(Closing):
 
     def callproc(self, name: str, params: Any = (), /) -> Any:
         """Call a stored procedure."""
-        given = self._asked.call("callproc", (name, params), then=None)
-        self._run_state()
+        given = self._proxy.call("callproc", (name, params))
+        self._keep(self._proxy.ask("description", self._read_state))
         return given
 
     def fetchone(self) -> Any:
-        """The next row, or None."""
-        return self._asked.call("fetchone")
+        """Return the next row, or None."""
+        return self._proxy.call("fetchone")
 
     def fetchmany(self, size: int | None = None) -> Any:
-        """The next rows."""
-        return self._asked.call("fetchmany", (self._arraysize if size is None else size,))
+        """Return the next rows."""
+        return self._proxy.call("fetchmany", (self.arraysize if size is None else size,))
 
     def fetchall(self) -> Any:
-        """All rows that are left."""
-        return self._asked.call("fetchall")
+        """Return all rows that are left."""
+        return self._proxy.call("fetchall")
 
     def nextset(self) -> bool | None:
         """Go to the next result."""
-        more: bool | None = self._asked.call("nextset")
-        self._run_state()
+        more: bool | None = self._proxy.call("nextset")
+        self._keep(self._proxy.ask("description", self._read_state))
         return more
 
     def close(self) -> None:
         """Close the cursor."""
-        self._asked.call("close")
+        self._proxy.call("close")
 
     def setinputsizes(self, sizes: Any) -> None:
         """Accepted, as PEP 249 allows, and not passed on."""
 
     def setoutputsize(self, size: Any, column: Any = None) -> None:
         """Accepted, as PEP 249 allows, and not passed on."""
-
-    @property
-    def arraysize(self) -> int:
-        """How many rows ``fetchmany`` gives by default."""
-        return self._arraysize
-
-    @arraysize.setter
-    def arraysize(self, size: int) -> None:
-        self._arraysize = size
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -107,23 +99,20 @@ class Cursor(Closing):
         if name.startswith("__"):
             raise AttributeError(name)
         raise EffectRefused(
-            f"{self._asked.name}: a cursor's {name!r} is not recorded.",
+            f"{self._proxy.name}: a cursor's {name!r} is not recorded.",
             "Expected execute, executemany, executescript, callproc, the fetches, nextset, close.",
             "Wrap what uses it in a function of your own with @twice.effect.",
             name=name,
         )
 
     def _run(self, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Self:
-        state = self._asked.call(method, args, options, then=lambda _: self._state())
+        state = self._proxy.call(method, args, options, then=lambda _: self._read_state())
         self._keep(state)
         return self
 
-    def _run_state(self) -> None:
-        self._keep(self._asked.ask("description", self._state))
-
-    def _state(self) -> tuple[Any, ...]:
-        real = self._asked.existing(self._asked.name)
-        where = f"{self._asked.name}.cursor"
+    def _read_state(self) -> tuple[Any, ...]:
+        real = self._proxy.require_real(self._proxy.name)
+        where = f"{self._proxy.name}.cursor"
         rest = (parameter(getattr(real, name, None), where) for name in _STATE)
         return (columns(real.description), *rest)
 

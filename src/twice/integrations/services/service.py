@@ -18,8 +18,10 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from queue import Empty, SimpleQueue
 from threading import Condition
 from typing import Any, TypeAlias
@@ -33,6 +35,8 @@ from twice.recording.run import Run
 
 Answer: TypeAlias = "Future[Response]"
 _LOOK_EVERY_S = 0.5
+_ENDING_S = 10.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Ended(Exception):
@@ -48,10 +52,8 @@ class Exchange:
         self._open = 0
         self._ended = False
 
-    # -- a server's threads -------------------------------------------------------------------
-
     def put(self, request: Request) -> Answer:
-        """Hand a request over; ``note_delivery`` must be called once its answer has been sent."""
+        """Hand a request over, on a server's thread; ``note_delivery`` must be called once its answer was sent."""
         answer: Answer = Future()
         with self._delivered:
             self._open += 1
@@ -66,8 +68,6 @@ class Exchange:
         with self._delivered:
             self._open -= 1
             self._delivered.notify_all()
-
-    # -- the main program ---------------------------------------------------------------------
 
     def take(self, orphaned: Callable[[], bool]) -> tuple[Request, Answer] | None:
         """Wait for the next request; None when the service is to end, or nobody keeps it any more."""
@@ -97,24 +97,12 @@ class Exchange:
             self._delivered.wait_for(lambda: self._open == 0, timeout_s)
 
 
-_ENDING_S = 10.0
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-Handle = Callable[[Request], Response]
+class Service(ABC):
+    """An application under a run, for a server to call."""
 
-
-class Loop:
-    """Takes requests and has them answered.
-
-    Args:
-        run: the run.
-        name: what the service is called in the record.
-        exchange: where a server puts requests.
-        handle: the application, as a function of a request.
-    """
-
-    def __init__(self, run: Run, name: str, exchange: Exchange, handle: Handle) -> None:
-        self._run, self._name = run, name
-        self._exchange, self._handle = exchange, handle
+    def __init__(self, app: Any, run: Run, name: str) -> None:
+        self._app, self._run, self._name = app, run, name
+        self.exchange = Exchange()
         self._redaction = run._session.wiring.layer.redaction
         self._answer: Answer | None = None
         self._server: threading.Thread | None = None
@@ -123,26 +111,50 @@ class Loop:
         self._signals: dict[int, Any] = {}
 
     def serve(
-        self, start: Callable[[], object], requests: int | None, stop: Callable[[], object] | None
+        self,
+        start: Callable[[Any], object],
+        *,
+        requests: int | None = None,
+        stop: Callable[[], object] | None = None,
     ) -> None:
-        """Answer requests, a tick for each, until the service ends."""
-        self._run._session.wiring.leave_errors_out()
-        self._run.caveat(
-            f"standard error is not compared while {self._name!r} serves: its server writes there, and no "
-            "replay starts one"
-        )
-        try:
-            for _ in self._run.ticks(requests):
-                request = self._next(start)
-                if request is None:
-                    break
-                self._respond(request)
-        finally:
-            if self._server is not None:
-                outside(self._end, stop)
+        """Serve until the server returns, ``stop`` is called, or an interrupt comes.
 
-    def _next(self, start: Callable[[], object]) -> Request | None:
-        """The next request: an input, so that a branch may ask something else."""
+        Args:
+            start: given this service, runs a server until it ends; on a thread of its own, while
+                recording alone. What it prints to standard output would be missed in replay.
+            requests: how many to answer at most; None for no end.
+            stop: ends the server, from another thread; without it the server ends with the program.
+        """
+        with self._started():
+            self._run._session.wiring.leave_errors_out()
+            self._run.caveat(
+                f"standard error is not compared while {self._name!r} serves: its server writes there, and "
+                "no replay starts one"
+            )
+            try:
+                for _ in self._run.ticks(requests):
+                    request = self._next(start)
+                    if request is None:
+                        break
+                    self._respond(request)
+            finally:
+                if self._server is not None:
+                    outside(self._end, stop)
+
+    def stop(self) -> None:
+        """End the service after the requests that are waiting."""
+        self.exchange.stop()
+
+    @abstractmethod
+    def _handle(self, request: Request) -> Response:
+        """Have the application answer a request, on the main program."""
+
+    def _started(self) -> AbstractContextManager[object]:
+        """Start the application up, and shut it down behind the last request."""
+        return nullcontext()
+
+    def _next(self, start: Callable[[Any], object]) -> Request | None:
+        """Return the next request: an input, so that a branch may ask something else."""
         given: Any = self._run.effects.call(f"{self._name}/request", lambda: self._live(start))
         if given is None:
             return None
@@ -173,18 +185,21 @@ class Loop:
         if answer is not None:
             answer.set_result(response)
 
-    # -- while recording ----------------------------------------------------------------------
-
-    def _live(self, start: Callable[[], object]) -> dict[str, Any] | None:
+    def _live(self, start: Callable[[Any], object]) -> dict[str, Any] | None:
         """Wait for a request; the first time, start the server."""
         if self._server is None:
             self._parent = os.getppid()
-            self._take_signals()
+            # An interrupt ends the service after the request at hand, instead of within it.
+            if threading.current_thread() is threading.main_thread():
+                for number in _SIGNALS:
+                    self._signals[number] = signal.signal(number, Orderly(self.exchange.stop))
             self._server = threading.Thread(
                 target=self._run_server, args=(start,), name=f"server of {self._name}", daemon=True
             )
             self._server.start()
-        taken = self._exchange.take(self._is_recorder_gone)
+        taken = self.exchange.take(
+            lambda: os.getppid() != self._parent or current().is_parent_gone()
+        )
         if taken is None:
             if self._failure is not None:
                 raise self._failure
@@ -193,34 +208,24 @@ class Loop:
         self._redaction.stream().received(request.wire())
         return request.plain()
 
-    def _is_recorder_gone(self) -> bool:
-        return os.getppid() != self._parent or current().is_parent_gone()
-
-    def _run_server(self, start: Callable[[], object]) -> None:
+    def _run_server(self, start: Callable[[Any], object]) -> None:
         """The server's thread; when it returns or fails, so does the service."""
         try:
             with current().inside_effect():
-                start()
+                start(self)
         except BaseException as error:  # noqa: BLE001  (told to the main program, which raises it)
             self._failure = error
         finally:
-            self._exchange.stop()
+            self.exchange.stop()
 
     def _end(self, stop: Callable[[], object] | None) -> None:
         answer = self._answer
         if answer is not None and not answer.done():
             answer.set_exception(ConnectionAbortedError("the service ended"))
-        self._exchange.end(_ENDING_S)
+        self.exchange.end(_ENDING_S)
         if stop is not None:
             stop()
             assert self._server is not None, "a service that ends live has a server"
             self._server.join(_ENDING_S)
         for number, handler in self._signals.items():
             signal.signal(number, handler)
-
-    def _take_signals(self) -> None:
-        """An interrupt ends the service after the request at hand, instead of within it."""
-        if threading.current_thread() is not threading.main_thread():
-            return
-        for number in _SIGNALS:
-            self._signals[number] = signal.signal(number, Orderly(self._exchange.stop))

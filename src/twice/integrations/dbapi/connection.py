@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 from twice.errors import EffectRefused
-from twice.integrations.dbapi.asking import Asked
-from twice.integrations.dbapi.cursors import Cursor
+from twice.integrations.dbapi.cursor import Cursor
+from twice.integrations.dbapi.proxy import Block, DriverProxy
 from twice.integrations.dbapi.values import parameter, result
 from twice.recording import active
 from twice.recording.effects import ops
@@ -47,8 +47,7 @@ def connect(connector: Callable[..., Any], /, *args: Any, name: str = "db", **kw
         return connector(*args, **kwargs)
     layer = session.wiring.layer
     actor = layer.named(ops.CALL)
-    key = "" if actor is None else actor.next_key("connection")
-    asked = Asked(layer, name, key)
+    proxy = DriverProxy(layer, name, "" if actor is None else actor.next_key("connection"))
 
     def live() -> None:
         real = connector(*args, **kwargs)
@@ -59,28 +58,18 @@ def connect(connector: Callable[..., Any], /, *args: Any, name: str = "db", **kw
                 "Expected a connect function that returns a connection.",
                 "Use the driver's synchronous interface, or one that is written in Python.",
             )
-        asked.real = real
+        proxy.real = real
 
-    asked.ask("connect", live, parameter((connector, args, kwargs), f"{name}.connect"))
-    return Connection(asked)
+    proxy.ask("connect", live, parameter((connector, args, kwargs), f"{name}.connect"))
+    return Connection(proxy)
 
 
-class Connection:
+class Connection(Block):
     """A connection under a run; made by ``connect``."""
 
-    def __init__(self, asked: Asked) -> None:
-        self.__dict__["_asked"] = asked
-        self.__dict__["_made"] = 0
-
     def cursor(self, *args: Any, **kwargs: Any) -> Cursor:
-        """A new cursor."""
-        asked = self._part("cursor")
-
-        def keep(real: Any) -> None:
-            asked.real = real
-
-        self._asked.call("cursor", args, kwargs, then=keep)
-        return Cursor(asked, self)
+        """Make a cursor."""
+        return Cursor(self._proxy.make("cursor", args, kwargs), self)
 
     def execute(self, query: Any, params: Any = None, /, **options: Any) -> Cursor:
         """Execute a statement on a new cursor."""
@@ -95,91 +84,47 @@ class Connection:
         return self.cursor().executescript(script)
 
     def transaction(self, *args: Any, **kwargs: Any) -> Block:
-        """A transaction block (psycopg)."""
-        asked = self._part("transaction")
-
-        def keep(real: Any) -> None:
-            asked.real = real
-
-        self._asked.call("transaction", args, kwargs, then=keep)
-        return Block(asked)
+        """Open a transaction block (psycopg)."""
+        return Block(self._proxy.make("transaction", args, kwargs))
 
     def commit(self) -> None:
         """Commit."""
-        self._asked.call("commit")
+        self._proxy.call("commit")
 
     def rollback(self) -> None:
         """Roll back."""
-        self._asked.call("rollback")
+        self._proxy.call("rollback")
 
     def close(self) -> None:
         """Close the connection."""
-        self._asked.call("close")
-
-    def __enter__(self) -> Self:
-        _enter(self._asked)
-        return self
-
-    def __exit__(self, *raised: object) -> bool:
-        return _exit(self._asked, raised)
+        self._proxy.call("close")
 
     def __getattr__(self, name: str) -> Any:
-        asked: Asked = self.__dict__["_asked"]
+        proxy: DriverProxy = self.__dict__["_proxy"]
         if name in _READ:
-            where = f"{asked.name}.{name}"
-            return asked.ask(name, lambda: result(getattr(asked.existing(where), name), where))
+            where = f"{proxy.name}.{name}"
+            return proxy.ask(name, lambda: result(getattr(proxy.require_real(where), name), where))
         if name.startswith("__"):
             raise AttributeError(name)
         raise EffectRefused(
-            f"{asked.name}: a connection's {name!r} is not recorded.",
+            f"{proxy.name}: a connection's {name!r} is not recorded.",
             f"Expected cursor, execute, commit, rollback, close, or {', '.join(sorted(_READ))}.",
             "Wrap what uses it in a function of your own with @twice.effect.",
             name=name,
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
+        proxy = self._proxy
         if name not in _SET:
             raise EffectRefused(
-                f"{self._asked.name}: a connection's {name!r} cannot be set while recorded.",
+                f"{proxy.name}: a connection's {name!r} cannot be set while recorded.",
                 f"Expected one of {', '.join(sorted(_SET))}.",
                 "Set it before, in a connect function of your own, and pass that.",
                 name=name,
             )
-        where = f"{self._asked.name}.{name}"
-        self._asked.ask(
+        where = f"{proxy.name}.{name}"
+        proxy.ask(
             f"set {name}",
-            lambda: setattr(self._asked.existing(where), name, value),
+            lambda: setattr(proxy.require_real(where), name, value),
             parameter(value, where),
         )
-
-    def _part(self, kind: str) -> Asked:
-        number = self.__dict__["_made"]
-        self.__dict__["_made"] = number + 1
-        part: Asked = self._asked.part(kind, number)
-        return part
-
-
-class Block:
-    """A transaction block under a run."""
-
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
-
-    def __enter__(self) -> Self:
-        _enter(self._asked)
-        return self
-
-    def __exit__(self, *raised: object) -> bool:
-        return _exit(self._asked, raised)
-
-
-def _enter(asked: Asked) -> None:
-    asked.call("__enter__", then=lambda _: None)
-
-
-def _exit(asked: Asked, raised: tuple[object, ...]) -> bool:
-    """The driver's own end of a block: it commits or rolls back, and may swallow what was raised."""
-    kind = raised[0]
-    shown = f"{kind.__module__}.{kind.__qualname__}" if isinstance(kind, type) else ""
-    swallowed: bool = asked.call("__exit__", raised, shown=(shown,), then=bool)
-    return swallowed
