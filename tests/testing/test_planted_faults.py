@@ -84,10 +84,10 @@ def test_a_fault_that_is_never_planted_is_not_called_caught(
 @pytest.mark.integration
 def test_a_fault_beyond_every_tick_has_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proof, "_EXAMPLES", 2)
-    dropped = faults.dropped_field("counter", "value", tick=1)
+    dropped = faults.dropped_field("counter", "value", tick=9)
     hidden = f"{SYSTEMS}:hidden"
 
-    (row,) = properties.prove(hidden, config={"ticks": 1}, seeds=0, faults=[dropped.at(9)]).rows
+    (row,) = properties.prove(hidden, config={"ticks": 1}, seeds=0, faults=[dropped]).rows
 
     assert row.outcome == "not applicable"
 

@@ -84,7 +84,7 @@ def test_the_first_run_records_and_later_ones_verify(project: Path) -> None:
 def runs_of(project: Path, *, require: bool = False) -> RecordedRuns:
     file = project / "test_runs.py"
     node = f"{file.name}::test_it"
-    return RecordedRuns(RunningTest(file, "test_it", project, node, update=False, require=require))
+    return RecordedRuns(RunningTest(file, node, project, require=require))
 
 
 def test_a_missing_record_fails_where_records_are_required(

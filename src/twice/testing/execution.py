@@ -55,7 +55,7 @@ def execute_example(job: Mapping[str, Any], channel: Channel, measured: Fingerpr
     with open_job_record(job) as record:
         change: Callable[[Resume], Resume] = lambda resume: resume  # noqa: E731
         hooks: list[_BeforeTick] = []
-        fault = Fault.from_json(added["fault"]) if "fault" in added else None
+        fault = Fault(**added["fault"]) if "fault" in added else None
         if fault is not None and fault.kind == "dropped field":
             change = forget_field(fault, load(record.reader, 0), tell_planted)
         if "fork" in added:
@@ -68,10 +68,8 @@ def execute_example(job: Mapping[str, Any], channel: Channel, measured: Fingerpr
         session = watch.session
         assert session is not None, "a watch that executes has its session"
         if fault is not None:
-            planter = FaultPlanter(
-                fault, tell_planted, lambda error: watch.leave(tell_error(error))
-            )
-            hooks.append(planter.before_tick)
+            refuse = lambda error: watch.leave(tell_error(error))  # noqa: E731
+            hooks.append(FaultPlanter(fault, tell_planted, refuse).before_tick)
         if "again" in added:
             hooks.append(_restore_again(watch, record, added["again"], stop=bool(added["stop"])))
         if added.get("bystander"):

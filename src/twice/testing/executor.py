@@ -14,7 +14,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,30 +43,30 @@ _OWN: Final = ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKE
 AT_FAILURE: Final = -2
 """In place of a compare-point's index: the one that differs."""
 
-_servers: list[tuple[tuple[dict[str, str], str, bool], ForkServer]] = []
+_servers: dict[str, ForkServer] = {}
 
 
 def fork_worker(
     surroundings: Surroundings,
-    *,
     folder: str | None = None,
     stand_ins: Mapping[str, str] | None = None,
+    *,
     apart: bool = False,
 ) -> Worker:
-    """Return a process to execute in: the fork of one that is kept, a fresh one where that cannot be."""
+    """Return the fork of a process that is kept, a fresh one where that cannot be.
+
+    Forks ``apart`` are of another process than the others, which has other addresses.
+    """
     refuse_nesting()
     here = {name: value for name, value in os.environ.items() if name not in _OWN}
     environ = environ_for_child(here, surroundings, stand_ins=dict(stand_ins or {}))
     where = folder or os.getcwd()  # noqa: PTH109
-    key = (environ, where, apart)
-    server = next((each for known, each in _servers if known == key), None)
+    key = repr((sorted(environ.items()), where, apart))
+    server = _servers.get(key)
     if server is None:
-        if not _servers:
-            atexit.register(close_servers)
         while len(_servers) >= _SERVERS_MAX:
-            _servers.pop(0)[1].close()
-        server = ForkServer(_CHILD, environ, cwd=where)
-        _servers.append((key, server))
+            _servers.pop(next(iter(_servers))).close()
+        server = _servers[key] = ForkServer(_CHILD, environ, cwd=where)
     if server.fit:
         try:
             return server.fork()
@@ -77,18 +77,15 @@ def fork_worker(
 
 def fork_apart(record: RunRecord) -> Worker:
     """Return a fork in the surroundings of a record, of a process that records nothing."""
-    return fork_worker(
-        surroundings_of(record),
-        folder=folder_of(record),
-        stand_ins=stand_ins_of(record),
-        apart=True,
-    )
+    given = surroundings_of(record), folder_of(record), stand_ins_of(record)
+    return fork_worker(*given, apart=True)
 
 
+@atexit.register
 def close_servers() -> None:
     """End the processes that are kept."""
     while _servers:
-        _servers.pop()[1].close()
+        _servers.popitem()[1].close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +142,7 @@ class Executor(Closing):
     def execute(self, record: RunRecord, *, other: bool = False, **options: Any) -> ExecutionResult:
         """Execute a record's program again, with the active fault; see ``execute_in``."""
         if (fault := active()) is not None:
-            options["fault"] = fault.to_json()
+            options["fault"] = asdict(fault)
         result = execute_in(self.start(other=other), record, **options)
         self.planted = self.planted or result.planted
         return result

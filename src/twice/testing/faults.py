@@ -11,10 +11,8 @@ Invariant: a fault is plain data; the system's own code is never changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from types import TracebackType
-from typing import Any, Final, Literal, Self, get_args
+from dataclasses import dataclass
+from typing import Final, Literal, Self, get_args
 
 from twice.errors import FaultMisplaced, UsageError
 
@@ -62,19 +60,6 @@ class Fault:
         place = f"stream {self.stream}" if self.stream else f"{self.component}.{self.field}"
         return f"{self.kind} in {place.rstrip('.')} from tick {self.tick}"
 
-    def to_json(self) -> dict[str, object]:
-        """Plain values, for the process that plants it."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Fault:
-        """Read back what ``to_json`` wrote."""
-        return cls(**data)
-
-    def at(self, tick: int) -> Fault:
-        """The same from another tick on."""
-        return replace(self, tick=tick)
-
     def __enter__(self) -> Self:
         if _planted:
             raise UsageError(
@@ -85,12 +70,7 @@ class Fault:
         _planted.append(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         _planted.clear()
 
 

@@ -61,9 +61,8 @@ def twice_run(request: pytest.FixtureRequest) -> Iterator[RecordedRuns]:
     node, options = request.node, request.config
     test = RunningTest(
         file=node.path,
-        name=node.nodeid.partition("::")[2] or node.name,
-        root=options.rootpath,
         node=node.nodeid,
+        root=options.rootpath,
         update=bool(options.getoption("--twice-update")),
         require=bool(options.getoption("--twice-require")),
     )

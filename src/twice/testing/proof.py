@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, Literal
 
 from twice.errors import FaultMisplaced, NothingJudged
 from twice.foundation.encoding import encode
 from twice.foundation.seeds import is_shared
 from twice.recording.runrecord import RunRecord
+from twice.testing.counterexamples import Example
 from twice.testing.executor import Executor
 from twice.testing.faults import KINDS, Fault, Kind
 from twice.testing.planting import FAULT_KINDS, get_part
@@ -87,8 +89,9 @@ def plant_all(
     there = f"{', '.join(parts) or 'no component'} (streams: {', '.join(streams) or 'none'})"
     rows = []
     for kind in KINDS:
-        if places := [place.at(tick) for place in _list_places(kind, states, streams)]:
-            rows.append(_plant(places[:_PLACES_MAX], subject, options))
+        places = list(islice(_list_places(kind, tick, states, streams), _PLACES_MAX))
+        if places:
+            rows.append(_plant(places, subject, options))
         else:
             reason = f"there is no {FAULT_KINDS[kind].place} in {there}"
             rows.append(ProofRow(kind, None, "not applicable", reason))
@@ -121,9 +124,9 @@ def _plant(places: Sequence[Fault], subject: Subject, options: Mapping[str, Any]
 
 def _survey(subject: Subject, config: Any, seeds: Any) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the states of the longest of a few runs, before each of its ticks, and its streams."""
-    drawn: list[Mapping[str, Any]] = []
+    drawn: list[Example] = []
 
-    def take(example: Mapping[str, Any]) -> bool:
+    def take(example: Example) -> bool:
         drawn.append(example)
         return len(drawn) >= _SURVEYED
 
@@ -132,7 +135,7 @@ def _survey(subject: Subject, config: Any, seeds: Any) -> tuple[list[dict[str, A
     streams: list[str] = []
     with Executor(()) as executor:
         for example in drawn[:_SURVEYED]:
-            path = executor.record(subject.setup(example["config"], example["seed"]))
+            path = executor.record(subject.setup(example.config, example.seed))
             with RunRecord.open(path) as record:
                 count = len(record.reader.snapshots)
                 if count > len(states):
@@ -141,10 +144,13 @@ def _survey(subject: Subject, config: Any, seeds: Any) -> tuple[list[dict[str, A
     return states, streams
 
 
-def _list_places(kind: Kind, states: list[dict[str, Any]], streams: list[str]) -> Iterator[Fault]:
+def _list_places(
+    kind: Kind, tick: int, states: list[dict[str, Any]], streams: list[str]
+) -> Iterator[Fault]:
     """Yield where a kind of fault could be planted, best first."""
     if kind == "extra draw":
-        yield from (Fault(kind, stream=name) for name in streams if not is_shared(name))
+        own = [name for name in streams if not is_shared(name)]
+        yield from (Fault(kind, stream=name, tick=tick) for name in own)
         return
     change = FAULT_KINDS[kind].change
     latest = states[-1] if states else {}
@@ -157,7 +163,7 @@ def _list_places(kind: Kind, states: list[dict[str, Any]], streams: list[str]) -
                     continue
             except FaultMisplaced:
                 continue
-            yield Fault(kind, component, path)
+            yield Fault(kind, component, path, tick=tick)
 
 
 def _list_fields(state: Any, path: str = "") -> Iterator[str]:

@@ -42,7 +42,7 @@ class PropertyQuestion:
     name: str
     check: Check
     subject: Subject
-    strategy: Any  # of dictionaries with ``config``, ``seed`` and ``choices``
+    strategy: Any  # of examples
     examples: int
     folder: Path | None  # where counterexamples are kept; None for nowhere
     vary: tuple[str, ...]  # factors in which the second execution differs
@@ -120,7 +120,7 @@ def search_property(
 def examples_of(
     config: Any, seeds: Any, inputs: Any = None, schedule: Schedule | None = None
 ) -> Any:
-    """Return a strategy of examples, as dictionaries."""
+    """Return a strategy of examples."""
     st = hypothesis("strategies")
     configs = strategies.as_strategy({} if config is None else config)
     masters = strategies.seeds() if seeds is None else strategies.as_strategy(seeds)
@@ -128,41 +128,35 @@ def examples_of(
         inputs = strategies.inputs(**inputs)
 
     @st.composite  # type: ignore[untyped-decorator, unused-ignore]
-    def drawn(draw: Any) -> dict[str, Any]:
+    def drawn(draw: Any) -> Example:
         chosen = draw(configs)
         choices: dict[str, Any] = {"at": draw(st.integers(0, 255))}
         if inputs is not None:
             choices["inputs"] = draw(inputs)
         if schedule is not None:
             choices["order"] = list(draw(strategies.permutations(schedule[1](chosen))))
-        return {"config": chosen, "seed": draw(masters), "choices": choices}
+        return Example(chosen, draw(masters), choices)
 
     return drawn()
 
 
 def draw_until(
-    is_wanted: Callable[[Mapping[str, Any]], bool],
+    is_wanted: Callable[[Example], bool],
     strategy: Any,
     examples: int,
     *,
     is_fixed: bool,
     shrinks: bool = False,
-) -> Mapping[str, Any] | None:
+) -> Example | None:
     """Draw examples until one is wanted, and return it, or None."""
-    library, phase = hypothesis(), hypothesis().Phase
-    settings = library.settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        phases=[phase.generate, phase.shrink] if shrinks else [phase.generate],
-    )
+    library = hypothesis()
+    phases = [library.Phase.generate, *([library.Phase.shrink] if shrinks else ())]
+    settings = library.settings(max_examples=examples, deadline=None, database=None, phases=phases)
     chosen = random.Random(0) if is_fixed else None  # noqa: S311  (which examples, not a secret)
+    found: Example | None = None
     with suppress(hypothesis("errors").NoSuchExample):
-        found: Mapping[str, Any] = library.find(
-            strategy, is_wanted, settings=settings, random=chosen
-        )
-        return found
-    return None
+        found = library.find(strategy, is_wanted, settings=settings, random=chosen)
+    return found
 
 
 class _Search:
@@ -179,16 +173,15 @@ class _Search:
     def find_none_that_holds(self) -> Counterexample | None:
         """Look for one example in which the property holds; without any, the first stands for all."""
 
-        def is_enough(drawn: Mapping[str, Any]) -> bool:
-            is_fit = not self._fails(drawn) and self.judged > len(self._failing)
+        def is_enough(example: Example) -> bool:
+            is_fit = not self._fails(example) and self.judged > len(self._failing)
             return is_fit or self.error is not None
 
         question = self.question
         draw_until(is_enough, question.strategy, question.examples, is_fixed=True)
         if self.judged > len(self._failing) or not self._failing:
             return None
-        said = f"the same in each of {self.judged} examples"
-        first = self._failing[0]
+        first, said = self._failing[0], f"the same in each of {self.judged} examples"
         return replace(first, confirmed=(*first.confirmed, said))
 
     def try_kept_ones(self) -> Counterexample | None:
@@ -196,16 +189,12 @@ class _Search:
         folder = self.question.folder
         if folder is None:
             return None
-        wanted = self.question.name, self._name_subject(folder)
-        replayed = counterexamples.replayed[folder.resolve()]
         for number, kept in enumerate(counterexamples.read(folder), 1):
-            if (kept.property, kept.subject) != wanted or self.error is not None:
+            if kept != self._to_kept(kept.example, folder) or self.error is not None:
                 continue
-            example, before = kept.example, self.judged
-            drawn = {"config": example.config, "seed": example.seed, "choices": example.choices}
-            fails = self._fails(drawn)
+            before, fails = self.judged, self._fails(kept.example)
             if self.judged > before:
-                replayed.add(number)
+                counterexamples.replayed[folder.resolve()].add(number)
             if fails:
                 return replace(self._failing[-1], is_kept=True)
         return None
@@ -217,28 +206,27 @@ class _Search:
         is_planted = active() is not None
         is_fixed = is_planted or bool(os.environ.get("CI"))
         options = {"is_fixed": is_fixed, "shrinks": not is_planted}
-        drawn = draw_until(self._fails, question.strategy, question.examples, **options)
-        if drawn is None:
+        example = draw_until(self._fails, question.strategy, question.examples, **options)
+        if example is None:
             return None
-        key = _to_example(drawn).key()
         first = self._failing[0]
-        smallest = next(each for each in self._failing if each.example.key() == key)
+        smallest = next(each for each in self._failing if each.example.key() == example.key())
         if is_planted:
             return smallest
         said = first.confirmed
         if smallest is not first:
-            said = (*said, f"the shrunk one {self._confirm(smallest.example)}")
+            said = (*said, f"the shrunk one {self._confirm(example)}")
         if question.folder is not None:
-            subject = self._name_subject(question.folder)
-            counterexamples.keep(question.folder, Kept(question.name, subject, smallest.example))
+            counterexamples.keep(question.folder, self._to_kept(example, question.folder))
         return replace(smallest, confirmed=said)
 
-    def _name_subject(self, folder: Path) -> str:
-        return counterexamples.subject_in(folder, self.question.subject.label)
+    def _to_kept(self, example: Example, folder: Path) -> Kept:
+        question = self.question
+        subject = counterexamples.subject_in(folder, question.subject.label)
+        return Kept(question.name, subject, example)
 
-    def _fails(self, drawn: Mapping[str, Any]) -> bool:
+    def _fails(self, example: Example) -> bool:
         """Whether the property is violated in an example, as Hypothesis asks."""
-        example = _to_example(drawn)
         key = example.key()
         if key in self._tried:
             return self._tried[key] is not None
@@ -277,7 +265,3 @@ class _Search:
         if violation is None:
             return "holds in fresh processes: what breaks it does not happen every time"
         return "was confirmed in fresh processes"
-
-
-def _to_example(drawn: Mapping[str, Any]) -> Example:
-    return Example(drawn["config"], drawn["seed"], drawn["choices"])

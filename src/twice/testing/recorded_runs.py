@@ -54,23 +54,13 @@ _DIGITS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class RunningTest:
-    """The test that asks.
-
-    Attributes:
-        file: path of its file.
-        name: of the test in it, classes and parameters with it.
-        root: pytest's root folder; programs are named from there.
-        node: how it is asked for on pytest's command line.
-        update: whether every run is recorded anew.
-        require: whether a missing record fails.
-    """
+    """The test that asks."""
 
     file: Path
-    name: str
-    root: Path
-    node: str
-    update: bool
-    require: bool
+    node: str  # how it is asked for on pytest's command line
+    root: Path  # of pytest; programs are named from there
+    update: bool = False  # whether every run is recorded anew
+    require: bool = False  # whether a missing record fails
 
 
 class RecordedRuns:
@@ -126,9 +116,9 @@ class RecordedRuns:
             **{**policies, "cadence": parse_cadence(str(policies.get("cadence", "none")))},
         )
         file, count = self._test.file, len(self._records)
+        name = (self._test.node.partition("::")[2] or self._test.node).replace("::", ".")
         again = f"-{count + 1}" if count else ""
-        name = safe_name(f"{file.stem}.{self._test.name.replace('::', '.')}{again}")
-        path = file.parent / FOLDER / f"{name}.twice"
+        path = file.parent / FOLDER / f"{safe_name(f'{file.stem}.{name}{again}')}.twice"
         if self._test.update or not path.is_file():
             self._make(path, setup)
             self._note("recorded")

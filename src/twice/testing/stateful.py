@@ -6,7 +6,6 @@ holds before that tick.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -15,6 +14,7 @@ from twice.recording.runrecord import RunRecord
 from twice.replayer.branch_session import BranchingSession, prefix_proof
 from twice.replayer.replay_job import surroundings_of
 from twice.replayer.replay_session import ReplaySession
+from twice.testing.counterexamples import Example
 from twice.testing.executor import Executor, fork_worker
 from twice.testing.property_search import Program, examples_of
 from twice.testing.strategies import hypothesis
@@ -31,11 +31,11 @@ class SessionMoves:
     subject: Subject
     _stack: ExitStack | None = None
 
-    def begin(self, example: Mapping[str, Any]) -> None:
-        """Record an example, with ``config`` and ``seed``."""
+    def begin(self, example: Example) -> None:
+        """Record an example."""
         self._stack = stack = ExitStack()
         self._executor = stack.enter_context(Executor(()))
-        path = self._executor.record(self.subject.setup(example["config"], example["seed"]))
+        path = self._executor.record(self.subject.setup(example.config, example.seed))
         self._record = stack.enter_context(RunRecord.open(path))
         self._session = ReplaySession(path, start=_start)
         stack.callback(self._session.end)
