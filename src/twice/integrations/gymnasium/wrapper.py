@@ -42,14 +42,13 @@ class EnvRecorder:
         self._space = env.action_space
         self._action, self._outcome = f"{name}/action", f"{name}/outcome"
         self._kind = Compared if opaque else Restorable
-        slots: list[Any] = list(getattr(env.unwrapped, "envs", ()))
-        for index, slot in enumerate(slots):
-            self._track(f"{name}/{index}", parts_of(slot, name, only=only, opaque=opaque))
-        own = None if slots else only
-        parts = parts_of(env, name, only=own, opaque=opaque)
+        slots = {f"{name}/{at}": each for at, each in enumerate(getattr(env.unwrapped, "envs", ()))}
+        for slot, each in slots.items():
+            self._track(slot, parts_of(each, name, only=only, opaque=opaque))
+        parts = parts_of(env, name, only=None if slots else only, opaque=opaque)
         self._track(name, {**parts, "progress": self.progress})
-        for index, slot in enumerate(slots):
-            self._govern(f"{name}/{index}", slot)
+        for slot, each in slots.items():
+            self._govern(slot, each)
         self._govern(name, env, draws=not slots)
 
     def _track(self, name: str, parts: dict[str, Part]) -> None:
@@ -68,7 +67,8 @@ class EnvRecorder:
                 self.generators.govern_space(f"{name}/{kind}{suffix}", space)
         for depth, layer in enumerate(list_layers(env)):
             for attribute, generator in Attributes(layer, name).generators():
-                self.generators.adopt(f"{name}/{depth}/{attribute}", generator)
+                # One that the environment made for itself; its seed is its own.
+                self.run.streams.adopt(f"{name}/{depth}/{attribute}", generator)
 
     def take_action(self, action: Any) -> Any:
         """Return the action, as an input: what the program decided, or what a branch put in its place."""
@@ -220,10 +220,18 @@ def wrap(
             "Expected a gymnasium.Env or a vector environment.",
             f'Make it first: tg.wrap(run, gymnasium.make("{made}"), name="...")',
         )
-    vector = isinstance(env, gymnasium.vector.VectorEnv)
-    slots = getattr(env.unwrapped, "envs", ()) if vector else ()
-    for one in (env, *slots):
-        _require_unwrapped(one, name)
+    is_vector = isinstance(env, gymnasium.vector.VectorEnv)
+    for each in (env, *(getattr(env.unwrapped, "envs", ()) if is_vector else ())):
+        for depth, layer in enumerate(list_layers(each)):
+            if isinstance(layer, (RecordedEnv, RecordedVectorEnv)):
+                outside = " inside " + type(each).__name__ if depth else ""
+                raise UsageError(
+                    f"The environment for {name!r} is wrapped already, as "
+                    f"{layer._recorder.name!r}{outside}.",
+                    "Expected one tg.wrap around everything: what is outside of it is not captured.",
+                    "Put other wrappers on first, then tg.wrap the result once.",
+                    name=name,
+                )
     if isinstance(env.unwrapped, gymnasium.vector.AsyncVectorEnv):
         raise ComponentRefused(
             f"{name!r} is an AsyncVectorEnv: its {env.unwrapped.num_envs} environments live in "
@@ -234,21 +242,8 @@ def wrap(
         )
     recorder = EnvRecorder(run, name, env, only=state, opaque=tuple(opaque))
     inner: Any = env
-    wrapped: Any = RecordedVectorEnv(recorder, inner) if vector else RecordedEnv(recorder, inner)
+    wrapped: Any = RecordedVectorEnv(recorder, inner) if is_vector else RecordedEnv(recorder, inner)
     return wrapped  # type: ignore[no-any-return]
-
-
-def _require_unwrapped(env: Any, name: str) -> None:
-    for depth, layer in enumerate(list_layers(env)):
-        if isinstance(layer, (RecordedEnv, RecordedVectorEnv)):
-            outside = " inside " + type(env).__name__ if depth else ""
-            raise UsageError(
-                f"The environment for {name!r} is wrapped already, as {layer._recorder.name!r}"
-                f"{outside}.",
-                "Expected one tg.wrap around everything: what is outside of it is not captured.",
-                "Put other wrappers on first, then tg.wrap the result once.",
-                name=name,
-            )
 
 
 def fit_action(value: Any, own: Any, space: gymnasium.Space[Any], name: str) -> Any:
