@@ -11,7 +11,7 @@ import pytest
 from programs import recorded
 from twice.errors import EffectRefused
 from twice.integrations.asgi import read_request, respond
-from twice.integrations.services.messages import Request
+from twice.integrations.services.messages import HttpRequest
 from twice.recording.runrecord import RunRecord
 from twice.replayer.verify import verify
 
@@ -215,7 +215,7 @@ def test_a_message_that_is_not_recorded_is_refused_by_name() -> None:
         await send({"type": "http.response.trailers", "headers": []})
 
     with pytest.raises(EffectRefused, match=r"'http\.response\.trailers', which is not recorded"):
-        asyncio.run(respond(application, Request.of({"method": "GET", "path": "/"}), {}))
+        asyncio.run(respond(application, HttpRequest.of({"method": "GET", "path": "/"}), {}))
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_an_application_is_given_the_path_as_it_was_sent(
 
     async def ask() -> dict[str, Any]:
         plain = (await read_request(scope, receive)).plain()
-        await respond(application, Request.of(plain), {})
+        await respond(application, HttpRequest.of(plain), {})
         return plain
 
     plain = asyncio.run(ask())

@@ -17,7 +17,7 @@ from gymnasium.wrappers import TimeLimit
 from twice.errors import ComponentRefused, ComponentTaken, UsageError
 from twice.foundation.encoding import encode
 from twice.integrations import gymnasium as tg
-from twice.integrations.gymnasium.state import Attributes
+from twice.integrations.gymnasium.state import EnvAttributes
 from twice.integrations.gymnasium.wrapper import fit_action
 from twice.recording.inline import recording
 from twice.recording.run import Run
@@ -65,7 +65,7 @@ class Field(gym.Env[Any, Any]):
 
 def test_attributes_are_put_back_in_place() -> None:
     env, other = Field(), Field()
-    there, here = Attributes(env, "env"), Attributes(other, "env")
+    there, here = EnvAttributes(env, "env"), EnvAttributes(other, "env")
     env.reset(seed=1)
     for action in (0, 1, 1, 0):
         env.step(action)
@@ -83,7 +83,7 @@ def test_attributes_are_put_back_in_place() -> None:
 
 def test_what_became_as_it_was_at_first_is_put_back_too() -> None:
     env = Field()
-    attributes = Attributes(env, "env")
+    attributes = EnvAttributes(env, "env")
     at_first = attributes.read()
     env.gravity = 1.62
     env.extra = 3
@@ -97,7 +97,7 @@ def test_what_became_as_it_was_at_first_is_put_back_too() -> None:
 def test_a_negative_zero_is_not_the_zero_it_was() -> None:
     env = Field()
     env.speed = 0.0
-    attributes = Attributes(env, "env")
+    attributes = EnvAttributes(env, "env")
     env.speed = -0.0
 
     assert str(attributes.read()["speed"]) == "-0.0"
@@ -269,7 +269,7 @@ def test_a_substitute_that_is_no_action_is_refused(given: Any, own: Any, space: 
 
 def test_a_deque_that_is_made_after_the_environment_keeps_its_limit() -> None:
     env, other = Field(), Field()
-    there, here = Attributes(env, "env"), Attributes(other, "env")
+    there, here = EnvAttributes(env, "env"), EnvAttributes(other, "env")
     env.latest = deque([1, 2], maxlen=2)
     env.robot.latest = [deque([3], maxlen=4)]
     env.memory = deque([5], maxlen=6)
@@ -285,7 +285,7 @@ def test_a_deque_that_is_made_after_the_environment_keeps_its_limit() -> None:
 
 def test_a_deque_of_a_new_environment_says_no_limit_in_the_state() -> None:
     env = Field()
-    attributes = Attributes(env, "env")
+    attributes = EnvAttributes(env, "env")
     env.memory.append(1)
 
     assert attributes.read()["memory"] == {"~deque": [1]}

@@ -16,7 +16,7 @@ import pytest
 import twice
 from programs import HANGS_AFTER_S, environ, recorded, wait_until, write
 from twice.errors import UsageError
-from twice.integrations.services.messages import Request
+from twice.integrations.services.messages import HttpRequest
 from twice.recording.runrecord import RunRecord
 from twice.replayer.verify import verify
 
@@ -240,15 +240,15 @@ def test_a_server_that_fails_fails_the_run(tmp_path: Path) -> None:
 
 
 def test_a_request_survives_its_plain_form() -> None:
-    request = Request("GET", "/é", "a=%20", (("host", "a"), ("x", "1"), ("x", "2")), b"\0\xff")
+    request = HttpRequest("GET", "/é", "a=%20", (("host", "a"), ("x", "1"), ("x", "2")), b"\0\xff")
 
-    assert Request.of(request.plain()) == request
+    assert HttpRequest.of(request.plain()) == request
 
 
 @pytest.mark.parametrize("value", [None, 3, {"method": "GET"}, {"nonsense": 1}, "GET /"])
 def test_what_is_no_request_is_refused(value: object) -> None:
     with pytest.raises(UsageError, match="no request"):
-        Request.of(value)
+        HttpRequest.of(value)
 
 
 SERVICE = (

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from twice.errors import ExamplesDamaged, PropertyBroken
 from twice.testing import counterexamples, properties, strategies
-from twice.testing.counterexamples import Example, Kept, subject_in
+from twice.testing.counterexamples import Example, KeptExample, subject_in
 from twice.testing.property_search import search_property
 
 BROKEN = "tests/testing/tested_systems.py:hidden"
 
 
-def keep_one(folder: Path, name: str) -> Kept:
-    kept = Kept(name, subject_in(folder, BROKEN), Example({"ticks": 2}, 7, {"at": 1}))
+def keep_one(folder: Path, name: str) -> KeptExample:
+    kept = KeptExample(name, subject_in(folder, BROKEN), Example({"ticks": 2}, 7, {"at": 1}))
     counterexamples.keep(folder, kept)
     return kept
 
@@ -74,12 +74,18 @@ def test_kept_examples_of_the_property_alone_are_replayed(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("kept", "words"),
     [
-        (Kept("sed_isolation", "market:main", Example({}, 0)), "'sed_isolation' is no property"),
-        (Kept("seed_isolation", "gone.py:main", Example({}, 0)), "'gone.py:main' is not there"),
+        (
+            KeptExample("sed_isolation", "market:main", Example({}, 0)),
+            "'sed_isolation' is no property",
+        ),
+        (
+            KeptExample("seed_isolation", "gone.py:main", Example({}, 0)),
+            "'gone.py:main' is not there",
+        ),
     ],
 )
 def test_a_line_that_nobody_can_ever_ask_for_is_refused(
-    tmp_path: Path, kept: Kept, words: str
+    tmp_path: Path, kept: KeptExample, words: str
 ) -> None:
     counterexamples.keep(tmp_path, kept)
 
@@ -122,7 +128,7 @@ def test_a_damaged_file_is_refused_with_its_line(tmp_path: Path, damage: Any, wo
 @given(
     st.lists(
         st.builds(
-            Kept,
+            KeptExample,
             st.sampled_from(properties.NAMES),
             st.text(max_size=5).filter(lambda text: ".py" not in text),
             st.builds(
@@ -135,7 +141,9 @@ def test_a_damaged_file_is_refused_with_its_line(tmp_path: Path, damage: Any, wo
         max_size=4,
     )
 )
-def test_what_is_kept_is_read_back_sorted_and_once(tmp_path_factory: Any, kept: list[Kept]) -> None:
+def test_what_is_kept_is_read_back_sorted_and_once(
+    tmp_path_factory: Any, kept: list[KeptExample]
+) -> None:
     folder = tmp_path_factory.mktemp("kept")
     for each in kept:
         counterexamples.keep(folder, each)

@@ -29,9 +29,8 @@ from typing import Any
 from urllib.parse import quote
 
 from twice.errors import EffectRefused
-from twice.integrations.services import service as services
-from twice.integrations.services.messages import Headers, Request, Response
-from twice.integrations.services.service import Ended
+from twice.integrations.services.messages import Headers, HttpRequest, HttpResponse
+from twice.integrations.services.service import RecordedService, ServiceEnded
 from twice.recording.run import Run
 
 Scope = MutableMapping[str, Any]
@@ -41,7 +40,7 @@ Application = Callable[[Any, Any, Any], Awaitable[None]]
 _UNSUPPORTED_DATA = 1003
 
 
-def record(app: Application, run: Run, *, name: str = "service") -> Service:
+def record(app: Application, run: Run, *, name: str = "service") -> AsgiService:
     """Put an ASGI application under a run.
 
     Each request is the input ``NAME/request`` of a tick of its own, each response the decision
@@ -52,10 +51,10 @@ def record(app: Application, run: Run, *, name: str = "service") -> Service:
         run: the run.
         name: what the service is called in the record.
     """
-    return Service(app, run, name)
+    return AsgiService(app, run, name)
 
 
-class Service(services.Service):
+class AsgiService(RecordedService):
     """An ASGI application under a run; itself an ASGI application, for a server to call."""
 
     @contextmanager
@@ -69,7 +68,7 @@ class Service(services.Service):
             finally:
                 runner.run(lifespan.shutdown())
 
-    def _handle(self, request: Request) -> Response:
+    def _handle(self, request: HttpRequest) -> HttpResponse:
         return self._runner.run(respond(self._app, request, self._state))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,13 +84,13 @@ class Service(services.Service):
         else:
             raise NotImplementedError(f"twice does not record ASGI scopes of type {scope['type']}")
 
-    async def _pass_on(self, request: Request, send: Send) -> None:
-        answer = self.exchange.put(request)
+    async def _pass_on(self, request: HttpRequest, send: Send) -> None:
+        answer = self.queue.put(request)
         try:
             try:
                 response = await asyncio.wrap_future(answer)
-            except Ended:
-                response = Response(
+            except ServiceEnded:
+                response = HttpResponse(
                     503, "", (("content-type", "text/plain"),), b"the service ended\n"
                 )
             headers = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in response.headers]
@@ -99,7 +98,7 @@ class Service(services.Service):
             await send({"type": "http.response.start", "status": status, "headers": headers})
             await send({"type": "http.response.body", "body": response.body})
         finally:
-            self.exchange.note_delivery()
+            self.queue.note_delivery()
 
 
 async def _alive(receive: Receive, send: Send) -> None:
@@ -111,7 +110,7 @@ async def _alive(receive: Receive, send: Send) -> None:
             return
 
 
-async def read_request(scope: Scope, receive: Receive) -> Request:
+async def read_request(scope: Scope, receive: Receive) -> HttpRequest:
     """A server's scope and messages as a request, its body read to the end."""
     body, more = bytearray(), True
     while more:
@@ -123,7 +122,7 @@ async def read_request(scope: Scope, receive: Receive) -> Request:
     # A slash of the path and an encoded one are the same in ``path``: only the sent form tells.
     sent = (scope.get("raw_path") or b"").decode("latin-1")
     server, client = scope.get("server") or ("localhost", 80), scope.get("client") or ("", 0)
-    return Request(
+    return HttpRequest(
         method=scope["method"],
         path=scope["path"],
         query=scope.get("query_string", b"").decode("latin-1"),
@@ -141,7 +140,7 @@ async def read_request(scope: Scope, receive: Receive) -> Request:
 _ASGI = {"version": "3.0", "spec_version": "2.3"}
 
 
-async def respond(app: Application, request: Request, state: dict[str, Any]) -> Response:
+async def respond(app: Application, request: HttpRequest, state: dict[str, Any]) -> HttpResponse:
     """Return an application's response, whole.
 
     Args:
@@ -200,7 +199,7 @@ async def respond(app: Application, request: Request, state: dict[str, Any]) -> 
     await app(scope, receive, send)
     if not status or not complete.is_set():
         raise RuntimeError("the application returned without a complete response")
-    return Response(status, "", headers, bytes(body))
+    return HttpResponse(status, "", headers, bytes(body))
 
 
 class Lifespan:

@@ -28,9 +28,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from twice.errors import EffectRefused
-from twice.integrations.services import service as services
-from twice.integrations.services.messages import Request, Response
-from twice.integrations.services.service import Ended
+from twice.integrations.services.messages import HttpRequest, HttpResponse
+from twice.integrations.services.service import RecordedService, ServiceEnded
 from twice.recording.run import Run
 
 Environ = dict[str, Any]
@@ -38,7 +37,7 @@ Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 _UNPREFIXED = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
 
 
-def record(app: Application, run: Run, *, name: str = "service") -> Service:
+def record(app: Application, run: Run, *, name: str = "service") -> WsgiService:
     """Put a WSGI application under a run.
 
     Each request is the input ``NAME/request`` of a tick of its own, each response the decision
@@ -49,27 +48,27 @@ def record(app: Application, run: Run, *, name: str = "service") -> Service:
         run: the run.
         name: what the service is called in the record.
     """
-    return Service(app, run, name)
+    return WsgiService(app, run, name)
 
 
-class Service(services.Service):
+class WsgiService(RecordedService):
     """A WSGI application under a run; itself a WSGI application, for a server to call."""
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Hand a server's request to the main program and wait for its response."""
-        answer = self.exchange.put(_request(environ))
+        answer = self.queue.put(_request(environ))
         try:
             response = answer.result()
-        except Ended:
+        except ServiceEnded:
             start_response("503 Service Unavailable", [("Content-Type", "text/plain")])
-            return _SentBody(b"the service ended\n", self.exchange.note_delivery)
+            return _SentBody(b"the service ended\n", self.queue.note_delivery)
         except BaseException:
-            self.exchange.note_delivery()
+            self.queue.note_delivery()
             raise
         start_response(f"{response.status} {response.reason}", list(response.headers))
-        return _SentBody(response.body, self.exchange.note_delivery)
+        return _SentBody(response.body, self.queue.note_delivery)
 
-    def _handle(self, request: Request) -> Response:
+    def _handle(self, request: HttpRequest) -> HttpResponse:
         return _respond(self._app, _environ(request))
 
 
@@ -90,7 +89,7 @@ class _SentBody:
         self._sent()
 
 
-def _request(environ: Environ) -> Request:
+def _request(environ: Environ) -> HttpRequest:
     """A server's environ as a request, its body read to the end."""
     body: Any = environ["wsgi.input"]
     length = environ.get("CONTENT_LENGTH") or ""
@@ -106,7 +105,7 @@ def _request(environ: Environ) -> Request:
         data = body.read(int(length))
     else:
         data = body.read() if environ.get("wsgi.input_terminated") else b""
-    return Request(
+    return HttpRequest(
         method=environ["REQUEST_METHOD"],
         path=environ.get("PATH_INFO", ""),
         query=environ.get("QUERY_STRING", ""),
@@ -120,7 +119,7 @@ def _request(environ: Environ) -> Request:
     )
 
 
-def _environ(request: Request) -> Environ:
+def _environ(request: HttpRequest) -> Environ:
     """The environ that the application is given."""
     environ: Environ = {
         "REQUEST_METHOD": request.method,
@@ -150,7 +149,7 @@ def _environ(request: Request) -> Environ:
     return environ
 
 
-def _respond(app: Application, environ: Environ) -> Response:
+def _respond(app: Application, environ: Environ) -> HttpResponse:
     """Call the application and take its response whole."""
     started: list[tuple[str, list[tuple[str, str]]]] = []
     pieces: list[bytes] = []
@@ -173,7 +172,7 @@ def _respond(app: Application, environ: Environ) -> Response:
     status, headers = started[0]
     code, _, reason = status.partition(" ")
     with contextlib.suppress(ValueError):
-        return Response(int(code), reason, tuple(headers), b"".join(pieces))
+        return HttpResponse(int(code), reason, tuple(headers), b"".join(pieces))
     raise EffectRefused(
         f"The application answered with the status {status!r:.60}.",
         "Expected a code of three digits, a space and a reason.",

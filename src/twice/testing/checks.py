@@ -54,7 +54,7 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ExampleTrial:
     """One example, and what executes it."""
 
     executor: Executor
@@ -79,17 +79,17 @@ class Trial:
         return self.executor.execute(record, capture=AT_FAILURE, **options)
 
 
-Check = Callable[[Trial], Violation | None]
+Check = Callable[[ExampleTrial], Violation | None]
 
 
-def replay_equivalence(trial: Trial) -> Violation | None:
+def replay_equivalence(trial: ExampleTrial) -> Violation | None:
     """The record, replayed in another process under another hash seed, agrees at every point."""
     with trial.record() as record:
         result = trial.execute(record, other=True)
         return _judge(trial, record, result, Channel.REPLAY, "the replay")
 
 
-def seed_matters(trial: Trial) -> Violation | None:
+def seed_matters(trial: ExampleTrial) -> Violation | None:
     """Another seed gives another run: a component, the output or a decision parts."""
     with trial.record() as record:
         other = next(each for each in OTHER_SEEDS if each != record.seed)
@@ -99,7 +99,7 @@ def seed_matters(trial: Trial) -> Violation | None:
         return Violation(said, Channel.SEEDS)
 
 
-def seed_isolation(trial: Trial) -> Violation | None:
+def seed_isolation(trial: ExampleTrial) -> Violation | None:
     """Others' draws stay what they are beside a bystander that draws, and after one draw more."""
     with trial.record() as record:
         beside = trial.execute(record, bystander=True)
@@ -126,17 +126,17 @@ def seed_isolation(trial: Trial) -> Violation | None:
     return None
 
 
-def snapshot_round_trip(trial: Trial) -> Violation | None:
+def snapshot_round_trip(trial: ExampleTrial) -> Violation | None:
     """A state, written in canonical bytes and restored into a new system, is that state."""
     return _restore(trial, stop=True)
 
 
-def restore_idempotence(trial: Trial) -> Violation | None:
+def restore_idempotence(trial: ExampleTrial) -> Violation | None:
     """Restoring twice is restoring once, and the run that goes on from there is the original."""
     return _restore(trial, stop=False)
 
 
-def fork_and_converge(trial: Trial) -> Violation | None:
+def fork_and_converge(trial: ExampleTrial) -> Violation | None:
     """A branch with the same inputs converges; with another, it leaves its parent untouched."""
     with trial.record() as record:
         number = _choose_snapshot(trial, record)
@@ -150,7 +150,7 @@ def fork_and_converge(trial: Trial) -> Violation | None:
         return _branch_elsewhere(trial, record)
 
 
-def schedule_independence(trial: Trial) -> Violation | None:
+def schedule_independence(trial: ExampleTrial) -> Violation | None:
     """The outcome is the same when tasks, listings and sets come in another order."""
     key, config = trial.schedule, {}
     options: dict[str, Any] = {"other": True}
@@ -168,7 +168,7 @@ def schedule_independence(trial: Trial) -> Violation | None:
 # -- what they share ----------------------------------------------------------------------------
 
 
-def _restore(trial: Trial, *, stop: bool) -> Violation | None:
+def _restore(trial: ExampleTrial, *, stop: bool) -> Violation | None:
     with trial.record() as record:
         number = _choose_snapshot(trial, record)
         what = f"the run restored before tick {record.reader.snapshots[number].tick}"
@@ -176,7 +176,7 @@ def _restore(trial: Trial, *, stop: bool) -> Violation | None:
 
 
 def _start_at(
-    trial: Trial, record: RunRecord, number: int, channel: Channel, what: str, **added: Any
+    trial: ExampleTrial, record: RunRecord, number: int, channel: Channel, what: str, **added: Any
 ) -> Violation | None:
     """Judge an execution from a snapshot on; a restore that is refused is a finding, not an error of the test."""
     forms = (record.ending or {}).get("components", {})
@@ -193,7 +193,7 @@ def _start_at(
     return _judge(trial, record, result, channel, what, begun=begun)
 
 
-def _choose_snapshot(trial: Trial, record: RunRecord) -> int:
+def _choose_snapshot(trial: ExampleTrial, record: RunRecord) -> int:
     """Return the number of the snapshot that the example picks."""
     entries, backs = record.reader.snapshots, record.rollbacks()
     last = backs[0].point if backs else len(record.reader.points)
@@ -206,7 +206,7 @@ def _choose_snapshot(trial: Trial, record: RunRecord) -> int:
     return fit[trial.example.at % len(fit)]
 
 
-def _branch_elsewhere(trial: Trial, record: RunRecord) -> Violation | None:
+def _branch_elsewhere(trial: ExampleTrial, record: RunRecord) -> Violation | None:
     """Branch with another input than the recorded one, and look at the parent afterwards."""
     events = [event for event in record.inputs() if event.tick >= 0]
     if not events:
@@ -257,7 +257,7 @@ def _alter(value: Any) -> Any:
 
 
 def _judge(
-    trial: Trial,
+    trial: ExampleTrial,
     record: RunRecord,
     result: ExecutionResult,
     channel: Channel,
@@ -290,7 +290,7 @@ def _judge(
 
 
 def _find_fields(
-    trial: Trial, record: RunRecord, result: ExecutionResult
+    trial: ExampleTrial, record: RunRecord, result: ExecutionResult
 ) -> tuple[FieldDifference, ...]:
     """Return what differs in the components at the first difference, with both values."""
     failure = result.failure

@@ -50,7 +50,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptExample:
     """A counterexample as the file has it."""
 
     property: str
@@ -82,7 +82,7 @@ def subject_in(folder: Path, label: str) -> str:
     return f"{Path(way).as_posix()}{colon}{function}"
 
 
-def read(folder: Path) -> list[Kept]:
+def read(folder: Path) -> list[KeptExample]:
     """Return all counterexamples of a folder, in the order of the file; none when there is no file."""
     path = folder / FILE
     try:
@@ -102,7 +102,7 @@ def read(folder: Path) -> list[Kept]:
     return [_parse_line(path, number, line) for number, line in enumerate(lines, 1)]
 
 
-def keep(folder: Path, found: Kept) -> bool:
+def keep(folder: Path, found: KeptExample) -> bool:
     """Add a counterexample; return whether it was not there yet."""
     path = folder / FILE
     try:
@@ -126,7 +126,7 @@ def keep(folder: Path, found: Kept) -> bool:
     return True
 
 
-def _parse_line(path: Path, number: int, line: str) -> Kept:
+def _parse_line(path: Path, number: int, line: str) -> KeptExample:
     try:
         found = json.loads(line)
         seed = int(found["seed"])
@@ -147,7 +147,7 @@ def _parse_line(path: Path, number: int, line: str) -> Kept:
         what = f"its subject {found['subject']!r} is not there, as seen from {path.parent}"
         raise _damaged(path, number, what, line)
     example = Example(found["config"], seed, found["choices"])
-    return Kept(found["property"], found["subject"], example)
+    return KeptExample(found["property"], found["subject"], example)
 
 
 def _damaged(path: Path, number: int, what: str, line: object) -> ExamplesDamaged:

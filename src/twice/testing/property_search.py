@@ -20,8 +20,8 @@ from typing import Any, Final
 from twice.errors import NothingJudged, TwiceError
 from twice.foundation.determinism_class import Predicate
 from twice.testing import checks, counterexamples, strategies
-from twice.testing.checks import Check, NothingToCompare, Trial, Violation
-from twice.testing.counterexamples import Example, Kept
+from twice.testing.checks import Check, ExampleTrial, NothingToCompare, Violation
+from twice.testing.counterexamples import Example, KeptExample
 from twice.testing.executor import Executor
 from twice.testing.faults import active
 from twice.testing.strategies import hypothesis
@@ -220,10 +220,10 @@ class _Search:
             counterexamples.keep(question.folder, self._to_kept(example, question.folder))
         return replace(smallest, confirmed=said)
 
-    def _to_kept(self, example: Example, folder: Path) -> Kept:
+    def _to_kept(self, example: Example, folder: Path) -> KeptExample:
         question = self.question
         subject = counterexamples.subject_in(folder, question.subject.label)
-        return Kept(question.name, subject, example)
+        return KeptExample(question.name, subject, example)
 
     def _fails(self, example: Example) -> bool:
         """Whether the property is violated in an example, as Hypothesis asks."""
@@ -253,7 +253,9 @@ class _Search:
 
     def _check(self, example: Example) -> Violation | None:
         question = self.question
-        return question.check(Trial(self._executor, question.subject, example, question.schedule))
+        return question.check(
+            ExampleTrial(self._executor, question.subject, example, question.schedule)
+        )
 
     def _confirm(self, example: Example) -> str:
         """Return what fresh processes say to an example."""

@@ -18,7 +18,7 @@ from gatesystems import COST, HERD, VECTOR, Heads, costs, locked, recorded
 from twice.foundation.determinism_class import Predicate
 from twice.specification.lock import Owed, read_lock
 from twice.specification.workspace import FOLDER
-from twice.testing.counterexamples import Example, Kept, keep
+from twice.testing.counterexamples import Example, KeptExample, keep
 
 Edit = tuple[str, str]
 
@@ -151,7 +151,7 @@ def leave_tests_out(project: Path) -> None:
 
 
 def keep_counterexample(project: Path) -> None:
-    found = Kept("seed_isolation", "herd:main", Example({}, 0, {"at": 1}))
+    found = KeptExample("seed_isolation", "herd:main", Example({}, 0, {"at": 1}))
     keep(project / "tests" / "examples", found)
 
 

@@ -13,7 +13,7 @@ from twice.specification.gate.evidence.suite import SuiteRun, gather_suite, list
 from twice.specification.gate.plan import plan_gate
 from twice.specification.workspace import open_workspace
 from twice.testing import counterexamples
-from twice.testing.counterexamples import Example, Kept
+from twice.testing.counterexamples import Example, KeptExample
 
 LAWS = "def test_one():\n    pass\n\n\nclass TestLaws:\n    def test_two(self):\n        pass\n"
 
@@ -116,7 +116,9 @@ def test_a_suite_that_cannot_be_collected_has_failed(project: Path) -> None:
 @pytest.mark.integration
 def test_a_kept_counterexample_that_no_test_asks_for_is_named(project: Path) -> None:
     folder = project / "tests" / "examples"
-    counterexamples.keep(folder, Kept("seed_isolation", "herd:main", Example({}, 0, {"at": 1})))
+    counterexamples.keep(
+        folder, KeptExample("seed_isolation", "herd:main", Example({}, 0, {"at": 1}))
+    )
 
     assert suite(project).passed_over == ("tests/examples/counterexamples.jsonl:1",)
 

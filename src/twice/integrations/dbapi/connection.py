@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from twice.errors import EffectRefused
-from twice.integrations.dbapi.cursor import Cursor
-from twice.integrations.dbapi.proxy import Block, DriverProxy
+from twice.integrations.dbapi.cursor import RecordedCursor
+from twice.integrations.dbapi.proxy import DriverProxy, TransactionBlock
 from twice.integrations.dbapi.values import parameter, result
 from twice.recording import active
 from twice.recording.effects import ops
@@ -61,31 +61,31 @@ def connect(connector: Callable[..., Any], /, *args: Any, name: str = "db", **kw
         proxy.real = real
 
     proxy.ask("connect", live, parameter((connector, args, kwargs), f"{name}.connect"))
-    return Connection(proxy)
+    return RecordedConnection(proxy)
 
 
-class Connection(Block):
+class RecordedConnection(TransactionBlock):
     """A connection under a run; made by ``connect``."""
 
-    def cursor(self, *args: Any, **kwargs: Any) -> Cursor:
+    def cursor(self, *args: Any, **kwargs: Any) -> RecordedCursor:
         """Make a cursor."""
-        return Cursor(self._proxy.make("cursor", args, kwargs), self)
+        return RecordedCursor(self._proxy.make("cursor", args, kwargs), self)
 
-    def execute(self, query: Any, params: Any = None, /, **options: Any) -> Cursor:
+    def execute(self, query: Any, params: Any = None, /, **options: Any) -> RecordedCursor:
         """Execute a statement on a new cursor."""
         return self.cursor().execute(query, params, **options)
 
-    def executemany(self, query: Any, params: Any, /) -> Cursor:
+    def executemany(self, query: Any, params: Any, /) -> RecordedCursor:
         """Execute a statement many times on a new cursor (sqlite3)."""
         return self.cursor().executemany(query, params)
 
-    def executescript(self, script: str, /) -> Cursor:
+    def executescript(self, script: str, /) -> RecordedCursor:
         """Execute several statements on a new cursor (sqlite3)."""
         return self.cursor().executescript(script)
 
-    def transaction(self, *args: Any, **kwargs: Any) -> Block:
+    def transaction(self, *args: Any, **kwargs: Any) -> TransactionBlock:
         """Open a transaction block (psycopg)."""
-        return Block(self._proxy.make("transaction", args, kwargs))
+        return TransactionBlock(self._proxy.make("transaction", args, kwargs))
 
     def commit(self) -> None:
         """Commit."""

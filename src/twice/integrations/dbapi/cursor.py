@@ -13,12 +13,12 @@ from typing import Any, Self
 from twice.errors import EffectRefused
 from twice.foundation.with_blocks import Closing
 from twice.integrations.dbapi.proxy import DriverProxy
-from twice.integrations.dbapi.values import Column, columns, parameter
+from twice.integrations.dbapi.values import ResultColumn, columns, parameter
 
 _STATE = ("rowcount", "lastrowid", "statusmessage")
 
 
-class Cursor(Closing):
+class RecordedCursor(Closing):
     """A cursor under a run.
 
     Attributes:
@@ -34,7 +34,7 @@ class Cursor(Closing):
         self._proxy = proxy
         self.arraysize = 1
         self.connection = connection
-        self.description: tuple[Column, ...] | None = None
+        self.description: tuple[ResultColumn, ...] | None = None
         self.rowcount = -1
         self.lastrowid: Any = None
         self.statusmessage: str | None = None
@@ -118,4 +118,4 @@ class Cursor(Closing):
 
     def _keep(self, state: tuple[Any, ...]) -> None:
         described, self.rowcount, self.lastrowid, self.statusmessage = state
-        self.description = None if described is None else tuple(map(Column._make, described))
+        self.description = None if described is None else tuple(map(ResultColumn._make, described))

@@ -71,7 +71,7 @@ class DriverProxy:
         return self.real
 
 
-class Block:
+class TransactionBlock:
     """A transaction block under a run."""
 
     _proxy: DriverProxy

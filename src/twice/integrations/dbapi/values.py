@@ -24,7 +24,7 @@ _UUID = ("uuid", "UUID")  # By name: the module draws entropy, and has an owner 
 _CALLABLES = (FunctionType, BuiltinFunctionType, MethodType, StandIn, type)
 
 
-class Column(NamedTuple):
+class ResultColumn(NamedTuple):
     """One column of a result, as PEP 249 describes it; ``name`` is what programs use."""
 
     name: str

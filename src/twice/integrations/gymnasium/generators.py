@@ -20,7 +20,7 @@ from twice.errors import StreamReseeded
 from twice.recording.run import Run
 
 
-class Generators:
+class EnvGenerators:
     """The generators of one environment: of itself and of its spaces, which hold them as ``_np_random``."""
 
     def __init__(self, run: Run, may_take_over: Callable[[], bool]) -> None:

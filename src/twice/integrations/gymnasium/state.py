@@ -1,7 +1,7 @@
 """One environment as a component: the attributes of every layer, its simulators, its progress.
 
 Immutable values and small arrays that still are what they were when the environment was wrapped
-are left out: they are the configuration, which constructing the program again brings back. Generators are
+are left out: they are the configuration, which constructing the program again brings back. EnvGenerators are
 streams and simulators are parts of their own; spaces, specifications, functions and what draws on a
 screen is no state. Anything else that has no plain form is refused with its path.
 
@@ -24,7 +24,7 @@ import numpy as np
 
 from twice.diagnosis.object_digest.mujocostate import is_mjdata, mjdata_fields, mjdata_outputs
 from twice.errors import ComponentRefused
-from twice.integrations.gymnasium.generators import Generators
+from twice.integrations.gymnasium.generators import EnvGenerators
 from twice.integrations.gymnasium.plain_values import (
     GENERATORS,
     NO_STATE,
@@ -64,7 +64,7 @@ _COMPARED = frozenset({int, str, bytes, bool, type(None)})
 _SMALL_BYTES = 4096
 
 
-class Part(Protocol):
+class StatePart(Protocol):
     """Something with a state that can be read and put back."""
 
     def read(self) -> State:
@@ -76,7 +76,7 @@ class Part(Protocol):
         ...
 
 
-class Attributes:
+class EnvAttributes:
     """What one environment or wrapper holds.
 
     Args:
@@ -251,7 +251,7 @@ class Simulator:
 
 
 @dataclass
-class Progress:
+class EnvProgress:
     """How far an environment is, and what it last showed."""
 
     resets: int = 0
@@ -269,10 +269,10 @@ class Progress:
         vars(self).update(state)
 
 
-class Compared:
+class ComparedEnv:
     """A component that can be read and compared only: part of the environment is opaque."""
 
-    def __init__(self, parts: Mapping[str, Part], generators: Generators) -> None:
+    def __init__(self, parts: Mapping[str, StatePart], generators: EnvGenerators) -> None:
         self._parts, self._generators = dict(parts), generators
 
     def state(self) -> State:
@@ -282,7 +282,7 @@ class Compared:
         return {name: state for name, state in states.items() if state}
 
 
-class Restorable(Compared):
+class RestorableEnv(ComparedEnv):
     """A component that can be put back."""
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -302,17 +302,17 @@ def list_layers(env: Any) -> Iterator[Any]:
 
 def parts_of(
     env: Any, name: str, *, only: Sequence[str] | None, opaque: Sequence[str]
-) -> dict[str, Part]:
+) -> dict[str, StatePart]:
     """Return each layer's attributes by its class name, and the simulators of the innermost."""
-    parts: dict[str, Part] = {}
+    parts: dict[str, StatePart] = {}
     *wrappers, innermost = list_layers(env)
     for layer in wrappers:
         label = kind = type(layer).__name__
         while label in parts:
             label += "'"
-        parts[label] = Attributes(layer, f"{name} ({kind})", opaque=opaque)
+        parts[label] = EnvAttributes(layer, f"{name} ({kind})", opaque=opaque)
     where = f"{name} ({type(innermost).__name__})"
-    parts["environment"] = Attributes(innermost, where, only=only, opaque=opaque)
+    parts["environment"] = EnvAttributes(innermost, where, only=only, opaque=opaque)
     held = vars(innermost) if only is None else {}
     for attribute in sorted(held):
         if is_mjdata(held[attribute]):

@@ -14,13 +14,13 @@ import gymnasium
 import numpy as np
 
 from twice.errors import ComponentRefused, StreamReseeded, UsageError
-from twice.integrations.gymnasium.generators import Generators
+from twice.integrations.gymnasium.generators import EnvGenerators
 from twice.integrations.gymnasium.state import (
-    Attributes,
-    Compared,
-    Part,
-    Progress,
-    Restorable,
+    ComparedEnv,
+    EnvAttributes,
+    EnvProgress,
+    RestorableEnv,
+    StatePart,
     list_layers,
     parts_of,
 )
@@ -37,11 +37,11 @@ class EnvRecorder:
     ) -> None:
         self.run = run
         self.name = name
-        self.progress = Progress()
-        self.generators = Generators(run, lambda: self.progress.steps == 0)
+        self.progress = EnvProgress()
+        self.generators = EnvGenerators(run, lambda: self.progress.steps == 0)
         self._space = env.action_space
         self._action, self._outcome = f"{name}/action", f"{name}/outcome"
-        self._kind = Compared if opaque else Restorable
+        self._kind = ComparedEnv if opaque else RestorableEnv
         slots = {f"{name}/{at}": each for at, each in enumerate(getattr(env.unwrapped, "envs", ()))}
         for slot, each in slots.items():
             self._track(slot, parts_of(each, name, only=only, opaque=opaque))
@@ -51,7 +51,7 @@ class EnvRecorder:
             self._govern(slot, each)
         self._govern(name, env, draws=not slots)
 
-    def _track(self, name: str, parts: dict[str, Part]) -> None:
+    def _track(self, name: str, parts: dict[str, StatePart]) -> None:
         component = self._kind(parts, self.generators)
         component.state()  # What cannot be captured is refused here, where the user wraps.
         self.run.track(name, component)
@@ -66,7 +66,7 @@ class EnvRecorder:
                 space = getattr(layer, kind, None)
                 self.generators.govern_space(f"{name}/{kind}{suffix}", space)
         for depth, layer in enumerate(list_layers(env)):
-            for attribute, generator in Attributes(layer, name).generators():
+            for attribute, generator in EnvAttributes(layer, name).generators():
                 # One that the environment made for itself; its seed is its own.
                 self.run.streams.adopt(f"{name}/{depth}/{attribute}", generator)
 
@@ -190,7 +190,7 @@ def wrap(
 
     Actions are the input ``NAME/action``; observation, reward, terminated and truncated are the
     decision ``NAME/outcome`` (after a reset, ``NAME/reset``). The state is the component ``NAME``,
-    with one component ``NAME/i`` for each slot of a synchronous vector. Generators are the streams
+    with one component ``NAME/i`` for each slot of a synchronous vector. EnvGenerators are the streams
     ``NAME/reset``, ``NAME/action_space`` and ``NAME/observation_space``, seeded here from their
     names, and for slots ``NAME/i/reset`` and so on, whatever the number of slots.
 

@@ -3,7 +3,7 @@
 Headers and queries are Latin-1 as they came over the wire, so that every byte has its place; a path is
 as the server's protocol gives it (WSGI Latin-1, ASGI UTF-8); bodies are bytes.
 
-Invariant: ``Request.of(request.plain()) == request``.
+Invariant: ``HttpRequest.of(request.plain()) == request``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequest:
     """One request, complete.
 
     Attributes:
@@ -86,7 +86,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class HttpResponse:
     """One response, complete."""
 
     status: int

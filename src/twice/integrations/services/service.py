@@ -10,7 +10,7 @@ were complete, while recording already. Not covered: whatever needs two requests
 application that sends requests to itself waits for ever), streams, WebSockets.
 
 Invariant: the application is given the same requests, in the same order, in every mode. Every request that was put in
-is answered once: by a response, by the exception that the application raised, or by ``Ended``.
+is answered once: by a response, by the exception that the application raised, or by ``ServiceEnded``.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ from threading import Condition
 from typing import Any, TypeAlias
 
 from twice.errors import TwiceError
-from twice.integrations.services.messages import Request, Response
+from twice.integrations.services.messages import HttpRequest, HttpResponse
 from twice.recording.effects.actors import outside
 from twice.recording.interrupts import Orderly
 from twice.recording.kernel.confinement import current
 from twice.recording.run import Run
 
-Answer: TypeAlias = "Future[Response]"
+Answer: TypeAlias = "Future[HttpResponse]"
 _LOOK_EVERY_S = 0.5
 _ENDING_S = 10.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Ended(Exception):
+class ServiceEnded(Exception):
     """The service takes no more requests."""
 
 
-class Exchange:
+class RequestQueue:
     """Requests on their way to the main program, answers on their way back."""
 
     def __init__(self) -> None:
-        self._waiting: SimpleQueue[tuple[Request, Answer] | None] = SimpleQueue()
+        self._waiting: SimpleQueue[tuple[HttpRequest, Answer] | None] = SimpleQueue()
         self._delivered = Condition()
         self._open = 0
         self._ended = False
 
-    def put(self, request: Request) -> Answer:
+    def put(self, request: HttpRequest) -> Answer:
         """Hand a request over, on a server's thread; ``note_delivery`` must be called once its answer was sent."""
         answer: Answer = Future()
         with self._delivered:
             self._open += 1
             if self._ended:
-                answer.set_exception(Ended())
+                answer.set_exception(ServiceEnded())
             else:
                 self._waiting.put((request, answer))
         return answer
@@ -69,7 +69,7 @@ class Exchange:
             self._open -= 1
             self._delivered.notify_all()
 
-    def take(self, orphaned: Callable[[], bool]) -> tuple[Request, Answer] | None:
+    def take(self, orphaned: Callable[[], bool]) -> tuple[HttpRequest, Answer] | None:
         """Wait for the next request; None when the service is to end, or nobody keeps it any more."""
         while True:
             try:
@@ -92,17 +92,17 @@ class Exchange:
             except Empty:
                 break
             if waiting is not None:
-                waiting[1].set_exception(Ended())
+                waiting[1].set_exception(ServiceEnded())
         with self._delivered:
             self._delivered.wait_for(lambda: self._open == 0, timeout_s)
 
 
-class Service(ABC):
+class RecordedService(ABC):
     """An application under a run, for a server to call."""
 
     def __init__(self, app: Any, run: Run, name: str) -> None:
         self._app, self._run, self._name = app, run, name
-        self.exchange = Exchange()
+        self.queue = RequestQueue()
         self._redaction = run._session.wiring.layer.redaction
         self._answer: Answer | None = None
         self._server: threading.Thread | None = None
@@ -143,17 +143,17 @@ class Service(ABC):
 
     def stop(self) -> None:
         """End the service after the requests that are waiting."""
-        self.exchange.stop()
+        self.queue.stop()
 
     @abstractmethod
-    def _handle(self, request: Request) -> Response:
+    def _handle(self, request: HttpRequest) -> HttpResponse:
         """Have the application answer a request, on the main program."""
 
     def _started(self) -> AbstractContextManager[object]:
         """Start the application up, and shut it down behind the last request."""
         return nullcontext()
 
-    def _next(self, start: Callable[[Any], object]) -> Request | None:
+    def _next(self, start: Callable[[Any], object]) -> HttpRequest | None:
         """Return the next request: an input, so that a branch may ask something else."""
         given: Any = self._run.effects.call(f"{self._name}/request", lambda: self._live(start))
         if given is None:
@@ -165,9 +165,9 @@ class Service(ABC):
                 " given stars, and answers differently where it checks them."
             )
         asked = self._run.input(f"{self._name}/request", lambda: shown)
-        return Request.of(given if asked is shown or asked == shown else asked)
+        return HttpRequest.of(given if asked is shown or asked == shown else asked)
 
-    def _respond(self, request: Request) -> None:
+    def _respond(self, request: HttpRequest) -> None:
         """Have one request answered: the response, or what was raised, is compared."""
         answer, self._answer = self._answer, None
         name = f"{self._name}/response"
@@ -192,14 +192,12 @@ class Service(ABC):
             # An interrupt ends the service after the request at hand, instead of within it.
             if threading.current_thread() is threading.main_thread():
                 for number in _SIGNALS:
-                    self._signals[number] = signal.signal(number, Orderly(self.exchange.stop))
+                    self._signals[number] = signal.signal(number, Orderly(self.queue.stop))
             self._server = threading.Thread(
                 target=self._run_server, args=(start,), name=f"server of {self._name}", daemon=True
             )
             self._server.start()
-        taken = self.exchange.take(
-            lambda: os.getppid() != self._parent or current().is_parent_gone()
-        )
+        taken = self.queue.take(lambda: os.getppid() != self._parent or current().is_parent_gone())
         if taken is None:
             if self._failure is not None:
                 raise self._failure
@@ -216,13 +214,13 @@ class Service(ABC):
         except BaseException as error:  # noqa: BLE001  (told to the main program, which raises it)
             self._failure = error
         finally:
-            self.exchange.stop()
+            self.queue.stop()
 
     def _end(self, stop: Callable[[], object] | None) -> None:
         answer = self._answer
         if answer is not None and not answer.done():
             answer.set_exception(ConnectionAbortedError("the service ended"))
-        self.exchange.end(_ENDING_S)
+        self.queue.end(_ENDING_S)
         if stop is not None:
             stop()
             assert self._server is not None, "a service that ends live has a server"
