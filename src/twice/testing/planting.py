@@ -205,22 +205,22 @@ def add_time(value: Any, now_ns: int) -> Any:
 
 def swap_rows(value: Any) -> Any:
     """Exchange two rows that differ."""
-    forms = _encode_rows(value)
-    for at, form in enumerate(forms):
-        if form != forms[0]:
-            return _reorder(value, [at, *range(1, at), 0, *range(at + 1, len(forms))])
+    count = _count_rows(value)
+    for at in range(1, count):
+        if _to_bytes(value[at]) != _to_bytes(value[0]):
+            return _reorder(value, [at, *range(1, at), 0, *range(at + 1, count)])
     raise _misfit("two rows that differ", value)
 
 
 def reorder_by_set(value: Any) -> Any:
     """Put the rows into the order in which a set of their names gives them."""
-    forms = _encode_rows(value)
+    count = _count_rows(value)
     for salt in range(_SALTS):
         # The fault that is planted: pyproject.toml tells the checker.
-        names = [*{f"{salt}-{at}" for at in range(len(forms))}]
-        order = [int(name.partition("-")[2]) for name in names]
-        if [forms[at] for at in order] != forms:
-            return _reorder(value, order)
+        names = [*{f"{salt}-{at}" for at in range(count)}]
+        moved = _reorder(value, [int(name.partition("-")[2]) for name in names])
+        if _to_bytes(moved) != _to_bytes(value):
+            return moved
     raise _misfit("two rows that differ", value)
 
 
@@ -228,8 +228,8 @@ def reorder_by_set(value: Any) -> Any:
 class FaultKind:
     """What twice knows of one kind of fault."""
 
-    caught_by: str
-    place: str
+    caught_by: str  # the property that must turn red
+    place: str  # what it needs in a system
     change: Callable[[Any, int], Any] | None = None
 
 
@@ -247,13 +247,17 @@ FAULT_KINDS: Final[Mapping[Kind, FaultKind]] = {
 }
 
 
-def _encode_rows(value: Any) -> list[bytes]:
-    if not isinstance(value, list | tuple) and not (isinstance(value, np.ndarray) and value.ndim):
-        raise _misfit("rows: an array, a list or a tuple", value)
+def _count_rows(value: Any) -> int:
+    if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
+        return len(value)
+    raise _misfit("rows: an array, a list or a tuple", value)
+
+
+def _to_bytes(value: Any) -> bytes:
     try:
-        return [encode(row) for row in value]
+        return encode(value)
     except EncodingRefused:
-        return [repr(row).encode() for row in value]
+        return repr(value).encode()
 
 
 def _reorder(value: Any, order: list[int]) -> Any:
@@ -270,9 +274,12 @@ def _change_number(
 
     def change_first(part: Any) -> Any:
         if isinstance(part, np.ndarray):
-            is_fit = issubclass(part.dtype.type, kinds)
-            changed = change_first(list(part.flatten())) if is_fit else None
-            return None if changed is None else np.array(changed, part.dtype).reshape(part.shape)
+            flat = part.flatten()
+            for at, number in enumerate(flat if issubclass(part.dtype.type, kinds) else ()):
+                if (changed := change_first(number)) is not None:
+                    flat[at] = changed
+                    return flat.reshape(part.shape)
+            return None
         if isinstance(part, dict):
             changed = change_first(list(part.values()))
             return None if changed is None else dict(zip(part, changed, strict=True))
