@@ -87,17 +87,3 @@ def vector(run: twice.Run) -> None:
     for tick in run.ticks(run.config["steps"]):
         observations, rewards, *_ = env.step(np.full(env.num_envs, tick // 2 % 2))
         run.compare("first slot", (observations[0], rewards[0]))
-
-
-def reseeding(run: twice.Run) -> None:
-    env = tg.wrap(run, gym.make("CartPole-v1"), name="cart")
-    env.reset()
-    for tick in run.ticks(20):
-        env.step(0)
-        if tick == 10:
-            if run.config["how"] == "reset":
-                env.reset(seed=3)
-            elif run.config["how"] == "space":
-                env.action_space.seed(3)
-            else:
-                env.unwrapped.reset(seed=3)
