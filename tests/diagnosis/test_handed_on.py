@@ -263,6 +263,54 @@ def main(run):
             ink[0] += painter.proofs.pop(0)[0]
 """,
     ),
+    "a comprehension of several lines over a set, in what a constructor calls": (
+        HASH,
+        """
+class Farm:
+    def __init__(self, rng, crops):
+        self.rng, self.crops, self.money = rng, crops, 0.0
+        self.vigour = self.trial()
+    def trial(self):
+        return {
+            crop: float(self.rng.gamma(8.0, 0.125))
+            for crop in self.crops  # here
+        }
+    def state(self):
+        return {"money": self.money}
+
+def main(run):
+    farm = run.track("farm", Farm(run.rng("farm"), {"rye", "oats", "wheat", "beans", "peas"}))
+    for tick in run.ticks(5):
+        if tick == 3:
+            farm.money += farm.vigour["rye"]
+""",
+    ),
+    "a dataclass that is filled behind its generated constructor": (
+        HASH,
+        """
+from dataclasses import dataclass
+
+@dataclass
+class Field:
+    name: str
+    def __post_init__(self):
+        self.luck = random.Random(hash(self.name))  # here
+    def drill(self):
+        for row in range(9):
+            yield self.luck.random()
+
+def main(run):
+    fields = [
+        Field("north"),
+        Field("brook"),
+    ]
+    work, sown = {each.name: each.drill() for each in fields}, run.track("sown", [0.0])
+    for tick in run.ticks(6):
+        if tick > 3:
+            for each in fields:
+                sown[0] += next(work[each.name])
+""",
+    ),
     "what a weak set gives": (
         HASH,
         """

@@ -20,7 +20,7 @@ from twice.diagnosis.localization.moments import Flow, Moments, Operation
 from twice.diagnosis.localization.names import ITERATED, resolve
 from twice.diagnosis.localization.observer import Observer
 from twice.diagnosis.localization.result import Candidate, Located, Place, place_at
-from twice.diagnosis.localization.slicer import CONSTRUCTOR
+from twice.diagnosis.localization.slicer import INITIALIZERS
 from twice.diagnosis.localization.source_facts import LineFacts, facts_at
 from twice.diagnosis.tracing.paths import (
     FLOW,
@@ -258,7 +258,7 @@ def _tags_on_way(chain: list[Beginning], flow: Flow) -> tuple[str, ...]:
         places += [
             place
             for place, depth in flow.list_visited(operation.lane, start + 1, operation.index)
-            if depth == operation.depth + 1 and place.function.endswith(CONSTRUCTOR)
+            if depth == operation.depth + 1 and place.function.endswith(INITIALIZERS)
         ]
     return tuple(sorted({tag for place in set(places) for tag in facts_at(place).tags}))
 

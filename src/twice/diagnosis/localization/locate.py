@@ -187,12 +187,13 @@ class _Locator:
         first = min(started, key=_earliest)
         chain = self._end_where_told(self._way_back(first))
         leaf = chain[-1]
-        # Noise was looked for elsewhere: at the operation it is looked for before it is named.
-        around = [leaf.moment, self._moments.previous(leaf.moment)]
-        noisy = self._observer.check_noise(number for number in around if number is not None)
+        around = [n for n in (leaf.moment, self._moments.previous(leaf.moment)) if n is not None]
+        # Of a statement of several lines the beginning was looked at, and noise was looked for elsewhere.
+        self._observer.look(around)
+        noisy = self._observer.check_noise(around)
         if noisy and self._observer.differs(leaf.moment, leaf.path) is not True:
             return None
-        if around[1] is not None and self._observer.differing(around[1]) is None:
+        if self._observer.differing(around[-1]) is None:
             return self._gap(leaf)
         self._second_opinion(whole, leaf)
         return self._described(chain, found)

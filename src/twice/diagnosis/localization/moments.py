@@ -176,7 +176,7 @@ class Flow:
         return None
 
     def returns(
-        self, lane: str, depth: int, first: int, last: int, function: str = ""
+        self, lane: str, depth: int, first: int, last: int, function: str | tuple[str, ...] = ""
     ) -> npt.NDArray[np.int_]:
         """Events of a stretch, ends included, at which a frame at a depth is left.
 
@@ -185,7 +185,7 @@ class Flow:
             depth: depth of the frame.
             first: index of the first event of the stretch.
             last: index of the last one.
-            function: how the qualified name of the frame's function ends.
+            function: how the qualified name of the frame's function ends, or the ways in which it may.
         """
         within = slice(first, last + 1)
         at_depth = np.asarray(self.lanes[lane].depths)[within] == depth + 1

@@ -61,7 +61,8 @@ from twice.diagnosis.tracing.paths import (
 )
 from twice.diagnosis.tracing.trace import SAMPLES_MAX
 
-CONSTRUCTOR = ".__init__"
+INITIALIZERS = (".__init__", ".__post_init__", ".__attrs_post_init__", ".model_post_init")
+"""How names of functions end that fill a new object; a generated one that calls the last three is no code of the user's."""
 _READING = ("open", "read", "load", "next", "list", "parse", "fetch", "get", "import", "from")
 """What stands in the names of functions that read a file."""
 _WAITING = frozenset(("result", "get", "wait", "as_completed", "join", "recv"))
@@ -128,7 +129,8 @@ class Slicer:
             return False
         function, name = function_of(came[0].path), _last(facts.only_call)
         member = member_of(came[0].path)
-        is_made = function.endswith(f"{name}{CONSTRUCTOR}") and begun.path.endswith(member or "?")
+        is_made = function.endswith(tuple(f"{name}{each}" for each in INITIALIZERS))
+        is_made = is_made and begun.path.endswith(member or "?")
         return _last(function) == name or is_made
 
     def is_switched(self, begun: Beginning, *, by: Beginning) -> bool:
@@ -148,7 +150,7 @@ class Slicer:
         if (
             read.place.line == guard.place.line
             or where == "<module>"
-            or where.endswith(CONSTRUCTOR)
+            or where.endswith(INITIALIZERS)
         ):
             return True
         if read.lane != guard.lane:
@@ -256,7 +258,7 @@ class Slicer:
         """
         flow, lane, depth = self._moments.a, operation.lane, operation.depth + 1
         is_class = facts.kind == "ClassDef"
-        ending = "" if is_class else CONSTRUCTOR
+        ending = "" if is_class else INITIALIZERS
         left = flow.returns(lane, depth, start + 1, operation.index, ending)
         numbers = self._moments.at(lane, left)[-SAMPLES_MAX:].tolist()
         self._observer.look(numbers)
