@@ -311,6 +311,26 @@ def main(run):
                 sown[0] += next(work[each.name])
 """,
     ),
+    "a set that a generator passes on": (
+        HASH,
+        """
+import heapq
+
+def every(rounds):
+    seen = set()
+    for names in rounds:
+        seen |= set(names)
+    yield from seen  # here
+
+def main(run):
+    heap, walked = [], run.track("walked", [""])
+    for number, street in enumerate(every([["quay", "church", "mill"], ["mill", "abbey", "long"]])):
+        heapq.heappush(heap, (5, number, street))
+    for tick in run.ticks(8):
+        if tick > 4 and heap:
+            walked[0] = heapq.heappop(heap)[2]
+""",
+    ),
     "what a weak set gives": (
         HASH,
         """

@@ -173,9 +173,10 @@ def explains_itself(located: Located) -> bool:
 
 
 def _is_walked(located: Located) -> bool:
-    """Whether what differs is what a loop gives to its name, and nobody saw an earlier difference."""
-    name = located.name.partition(".")[0].partition("[")[0]
-    is_loop = located.facts.kind in {"For", "AsyncFor"} and name in located.facts.assigns
+    """Whether what differs is what a loop gives to its name, or ``yield from`` on; nobody saw an earlier difference."""
+    name, facts = located.name.partition(".")[0].partition("[")[0], located.facts
+    is_loop = facts.kind in {"For", "AsyncFor"} and name in facts.assigns
+    is_loop = is_loop or (facts.yields and bool(facts.iterates))
     return is_loop and not located.unseen and located.beside is None
 
 

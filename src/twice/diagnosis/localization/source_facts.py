@@ -353,7 +353,7 @@ def _iterated(nodes: list[ast.AST], statement: ast.AST) -> Iterator[ast.expr]:
                 yield from node.args
             elif node.func.attr in {"pop", "popitem"} and not node.args:
                 yield node.func.value
-        elif isinstance(node, ast.Starred):
+        elif isinstance(node, ast.Starred | ast.YieldFrom):
             yield node.value
 
 
