@@ -292,8 +292,7 @@ class _Locator:
         """
         leaf = chain[-1]
         read = leaf.guard or leaf.operation
-        facts = facts_at(read.place)
-        if VARIABLE not in facts.tags:
+        if VARIABLE not in facts_at(read.place).tags:
             return chain
         switched = [
             at
@@ -303,7 +302,8 @@ class _Locator:
         if not switched:
             return chain
         self._told_by = chain[-1]
-        self.evidence.append(f"The variable that switches it is read at {place_at(read.place)}.")
+        where = f"{read.place.file.rpartition('/')[2]}:{read.place.line}"
+        self.evidence.append(f"The variable that switches it is read at {where}.")
         found = self._slicer.find_switched(chain[switched[-1]])
         return [*chain[: switched[-1]], self._slicer.find_stream(found)]
 
