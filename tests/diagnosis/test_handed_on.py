@@ -215,14 +215,14 @@ def main(run):
         first[0] = "".join(name for name, _ in asyncio.run(gather(names)))
 """,
     ),
-    "chunks of a sum, as many as a variable says": (
+    "chunks that are added up, as many as a variable says": (
         ({"PARTS": "1"}, {"PARTS": "4"}),
         """
 class Reducer:
     def __init__(self, parts):
         self.parts = parts
     def total(self, values):
-        partial = [sum(values[at :: self.parts]) for at in range(self.parts)]
+        partial = [max(values[at :: self.parts]) for at in range(self.parts)]
         result = 0.0
         for part in partial:
             result += part
@@ -244,7 +244,7 @@ def main(run):
         """
 from PIL import Image
 
-COLOURS = {name: (at, at, at) for at, name in enumerate(["ochre", "olive", "ivory", "lemon", "khaki"])}
+COLOURS = {f"shade {at:02}": (at, at, at) for at in range(40)}
 
 class Painter:
     def __init__(self, allowed):
@@ -372,6 +372,8 @@ def main(run):
 def test_the_line_that_made_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
+    if "from PIL" in CASES[what][1]:
+        pytest.importorskip("PIL")
     monkeypatch.chdir(tmp_path)
     sides, source = CASES[what]
     program = tmp_path / "program.py"
