@@ -10,7 +10,7 @@ from twice.recording import serving
 
 
 def test_what_a_session_imports_when_it_begins_its_server_has_loaded() -> None:
-    """A third of a fork's CPU was the import of its world's keeper, in every fork anew."""
+    """Every fork imported what keeps its world anew."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(serving.serve)))
     late = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
 
