@@ -130,11 +130,11 @@ def test_saying_a_key_anew_touches_no_other_byte(
         ("%YAML 1.1\nnames: 1", "is no key with a value"),
     ],
 )
-@pytest.mark.parametrize("loader", dict.fromkeys([front_matter._LOADER, yaml.SafeLoader]))
+@pytest.mark.parametrize("loader", dict.fromkeys([front_matter.LOADER, yaml.SafeLoader]))
 def test_what_would_need_a_guess_is_refused_with_its_line(
     line: str, what: str, loader: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(front_matter, "_LOADER", loader)
+    monkeypatch.setattr(front_matter, "LOADER", loader)
     with pytest.raises(SheetRefused, match=r"x\.md:\d+: ") as caught:
         read_head(f"---\n{line}\n---\n", "x.md")
 

@@ -16,7 +16,7 @@ from twice.specification.front_matter import Value
 from twice.specification.record_traits import find_floats, is_fractional
 from twice.specification.tiers import Tier, Trait
 from twice.specification.workspace import Workspace
-from twice.surfaces.cli.spec.proposing import proposed
+from twice.surfaces.cli.spec.proposing import propose_fill
 from twice.surfaces.codefacts import read_presence
 
 ROUNDS = "import math\n\n\ndef grown(x):\n    return math.exp(x)\n"
@@ -89,7 +89,7 @@ def traits_of(workspace: Workspace) -> dict[str, tuple[object, object]]:
 def test_what_the_code_shows_is_filled_with_its_line_and_the_rest_stays_unknown(
     tmp_path: Path,
 ) -> None:
-    traits = traits_of(proposed(begin(tmp_path, {})).workspace)
+    traits = traits_of(propose_fill(begin(tmp_path, {})).workspace)
 
     assert traits["concurrency"] == (True, "a.py:9: threading.Thread")
     assert traits["external-effects"] == (True, "a.py:12: time.time()")
@@ -103,14 +103,14 @@ def test_a_run_shows_what_no_line_does(tmp_path: Path) -> None:
     workspace = begin(tmp_path, {})
     record(parse_program("a.py:main", cwd=tmp_path), seed=1, out=tmp_path / "a.twice").close()
 
-    traits = traits_of(proposed(workspace, tmp_path / "a.twice").workspace)
+    traits = traits_of(propose_fill(workspace, tmp_path / "a.twice").workspace)
 
     assert traits["floating-point"] == (True, "in a run the state of total holds floats")
     assert traits["gpu"] == ("?", "?")
 
 
 def test_what_somebody_denied_stays_denied_and_is_told(tmp_path: Path) -> None:
-    done = proposed(begin(tmp_path, {Trait.CONCURRENCY: False}))
+    done = propose_fill(begin(tmp_path, {Trait.CONCURRENCY: False}))
 
     assert traits_of(done.workspace)["concurrency"][0] is False
     assert done.against == ("00 says that there is no concurrency: a.py:9: threading.Thread",)

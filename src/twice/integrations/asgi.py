@@ -58,7 +58,7 @@ class AsgiService(RecordedService):
     """An ASGI application under a run; itself an ASGI application, for a server to call."""
 
     @contextmanager
-    def _started(self) -> Iterator[None]:
+    def _run_application(self) -> Iterator[None]:
         with asyncio.Runner() as runner:
             lifespan = Lifespan(self._app)
             runner.run(lifespan.startup())

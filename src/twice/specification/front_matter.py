@@ -40,8 +40,8 @@ _TOO_LONG: Final = 64 * 1024
 _TOO_DEEP: Final = 16
 _DEEP_LINE: Final = re.compile(r"^[ ?:-]{64}", re.MULTILINE)
 _TEXT_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|#.*')
-# The C parser is thirty times as fast; not every build of PyYAML has it.
-_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The parser in C, where PyYAML was built with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ class _EntryReader:
         if max(depths, default=0) > _TOO_DEEP or _DEEP_LINE.search(bare):
             raise self.refuse(0, "nests too deep")
         try:
-            return yaml.compose(self.source, Loader=_LOADER)
+            return yaml.compose(self.source, Loader=LOADER)
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             at = min(mark.line, len(self.lines) - 1) if mark else 0

@@ -20,7 +20,15 @@ import yaml
 
 from twice.foundation.determinism_class import Axis, DeterminismClass, Scope
 from twice.foundation.properties import PROPERTIES
-from twice.specification.front_matter import Cell, HeadEntry, Row, Scalar, Value, format_value
+from twice.specification.front_matter import (
+    LOADER,
+    Cell,
+    HeadEntry,
+    Row,
+    Scalar,
+    Value,
+    format_value,
+)
 from twice.specification.tiers import Requirement, StateKind, Tier, Trait
 
 UNKNOWN: Final = "?"
@@ -301,8 +309,7 @@ def _read_item(key: str, said: Any) -> Item:
 
 def _read_schema(name: str) -> SheetSchema:
     path = Path(__file__).parent / "sheets" / f"{name}.yaml"
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    said = yaml.load(path.read_text("utf-8"), Loader=loader)  # noqa: S506 - both are safe loaders
+    said = yaml.load(path.read_text("utf-8"), Loader=LOADER)  # noqa: S506 - a safe one
     items = tuple(_read_item(key, each) for key, each in said["items"].items())
     number, _, rest = name.partition("-")
     return SheetSchema(number, rest, said.get("title", ""), said.get("about", ""), items)

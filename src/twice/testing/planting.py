@@ -51,7 +51,7 @@ class FaultPlanter:
             components = session.points.components
             component = components.get(fault.component)
             if component is None:
-                raise _misplaced(fault.component, components)
+                raise _refuse_component(fault.component, components)
             self._before = get_part(_copy(component.read()), fault.field)
             read = lambda: self._read(session, component)  # noqa: E731
             components[fault.component] = replace(component, read=read, changed=None)
@@ -111,7 +111,7 @@ def forget_field(
         if captured.tick < fault.tick:
             return resume
         if parts is None:
-            raise _misplaced(fault.component, captured.subsystems)
+            raise _refuse_component(fault.component, captured.subsystems)
         state = decoded(parts)
         begun = get_part(decoded(first.subsystems[fault.component]), fault.field)
         if encode(get_part(state, fault.field)) != encode(begun):
@@ -123,7 +123,7 @@ def forget_field(
     return change
 
 
-def _misplaced(component: str, known: Iterable[str]) -> FaultMisplaced:
+def _refuse_component(component: str, known: Iterable[str]) -> FaultMisplaced:
     names = sorted(known)
     return FaultMisplaced(
         f"There is no component {component!r}.",

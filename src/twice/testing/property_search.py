@@ -128,7 +128,7 @@ def examples_of(
         inputs = strategies.inputs(**inputs)
 
     @st.composite  # type: ignore[untyped-decorator, unused-ignore]
-    def drawn(draw: Any) -> Example:
+    def draw_example(draw: Any) -> Example:
         chosen = draw(configs)
         choices: dict[str, Any] = {"at": draw(st.integers(0, 255))}
         if inputs is not None:
@@ -137,7 +137,7 @@ def examples_of(
             choices["order"] = list(draw(strategies.permutations(schedule[1](chosen))))
         return Example(chosen, draw(masters), choices)
 
-    return drawn()
+    return draw_example()
 
 
 def draw_until(

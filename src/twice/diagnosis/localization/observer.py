@@ -223,6 +223,8 @@ class Observer:
 
     def _find_passing(self, number: int) -> set[str]:
         """Paths that another thread had changed already, or not yet, when a side was executed again."""
+        if not self._passing:
+            return set()
         points = ((side, self.point(side, number)) for side in ("a", "b"))
         return set[str]().union(*(self._passing.get(each, ()) for each in points))
 

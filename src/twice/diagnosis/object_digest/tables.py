@@ -127,16 +127,17 @@ def _pillow_image(value: Any, _: ClassFacts) -> State:
     """The pixels of an image of Pillow, and its palette; what it is drawn on with holds nothing besides."""
     width, height = value.size
     palette = value.getpalette("RGB", "RGB") if value.mode in {"P", "PA"} else b""
+    chunks = [*in_bytes(value.mode, str(value.size)), palette]
     if not width or not height:
-        return State(chunks=(*in_bytes(value.mode, str(value.size)), palette))
+        return State(chunks=tuple(chunks))
     encoder = sys.modules["PIL._imaging"].raw_encoder(value.mode, value.mode, 0, 1)
     encoder.setimage(value, (0, 0, width, height))
-    pixels = []
     is_over = 0
     while not is_over:
-        _, is_over, some = encoder.encode(max(1 << 16, width * 8))
-        pixels.append(some)
-    return State(chunks=(*in_bytes(value.mode, str(value.size)), palette, b"".join(pixels)))
+        _, is_over, pixels = encoder.encode(max(1 << 16, width * 8))
+        chunks.append(pixels)
+    caveat = "the pixels of an image could not be read" if is_over < 0 else ""
+    return State(chunks=tuple(chunks), caveat=caveat)
 
 
 def _torch_generator(value: Any, _: ClassFacts) -> State:

@@ -125,7 +125,7 @@ class RecordedService(ABC):
             requests: how many to answer at most; None for no end.
             stop: ends the server, from another thread; without it the server ends with the program.
         """
-        with self._started():
+        with self._run_application():
             self._run._session.wiring.leave_errors_out()
             self._run.caveat(
                 f"standard error is not compared while {self._name!r} serves: its server writes there, and "
@@ -149,7 +149,7 @@ class RecordedService(ABC):
     def _handle(self, request: HttpRequest) -> HttpResponse:
         """Have the application answer a request, on the main program."""
 
-    def _started(self) -> AbstractContextManager[object]:
+    def _run_application(self) -> AbstractContextManager[object]:
         """Start the application up, and shut it down behind the last request."""
         return nullcontext()
 

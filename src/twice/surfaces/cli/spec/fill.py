@@ -19,7 +19,7 @@ from twice.specification.fill import FillResult
 from twice.specification.workspace import save
 from twice.surfaces.cli.showing import add_json, print_json
 from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened, print_next
-from twice.surfaces.cli.spec.proposing import proposed
+from twice.surfaces.cli.spec.proposing import propose_fill
 from twice.surfaces.cli.spec.stepping import completing
 
 
@@ -36,7 +36,7 @@ def arrange(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, put in, say what is still open."""
     before, _ = opened(options)
-    done = proposed(before, options.record)
+    done = propose_fill(before, options.record)
     if not options.dry_run:
         save(before, done.workspace)
     _report(options, done)

@@ -24,7 +24,7 @@ from twice.specification.workspace import Workspace
 from twice.surfaces.cli.spec.reading_code import from_code, traits_in_code
 
 
-def proposed(workspace: Workspace, record: Path | None = None) -> FillResult:
+def propose_fill(workspace: Workspace, record: Path | None = None) -> FillResult:
     """Give a workspace with everything put in that can be read.
 
     Args:

@@ -16,7 +16,7 @@ from twice.specification.fill import list_unknown
 from twice.specification.gate.runner import EVIDENCE
 from twice.specification.scaffold.lock import NAME as SCAFFOLDED
 from twice.specification.workspace import FOLDER, Workspace
-from twice.surfaces.cli.spec.proposing import proposed
+from twice.surfaces.cli.spec.proposing import propose_fill
 
 _VECTOR = f"{FOLDER}/{EVIDENCE}/vector.twice"
 _MEASURED = frozenset({("13", "rules"), ("13", "measured")})
@@ -49,7 +49,7 @@ def completing(workspace: Workspace) -> Iterator[str]:
 def may_fill(workspace: Workspace) -> bool:
     """Whether twice spec fill would put something in."""
     try:
-        return bool(proposed(workspace).put_in)
+        return bool(propose_fill(workspace).put_in)
     except TwiceError:  # A record that cannot be read fills nothing; fill says why.
         return False
 
