@@ -18,6 +18,7 @@ pytest.importorskip("soundfile")
 from leakfiles import CLEAN, INFOTEXT, LEAKING, dirty_png, png, zipped
 
 from twice.assets.containers.source import Source
+from twice.assets.errors import LeaksRefused
 from twice.assets.leaks.findings import Finding, Unread
 from twice.assets.leaks.known import SHARED, gathered
 from twice.assets.leaks.looking import look
@@ -25,7 +26,6 @@ from twice.assets.leaks.scanning import Limits, Scan
 from twice.assets.model.declaring import Inside
 from twice.assets.model.log import DeterminismLog
 from twice.assets.model.reading import declared_fields
-from twice.errors import LeaksRefused
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

@@ -13,6 +13,7 @@ from hotstore import laid, picture, sealed_art, sealed_audio
 
 from completelogs import art, audio
 from twice.assets.comparing import Effect, compare
+from twice.assets.errors import ExportRefused
 from twice.assets.exporting.gatecheck import BARS, gatecheck, role_of
 from twice.assets.exporting.manifests import (
     art_manifest,
@@ -27,7 +28,6 @@ from twice.assets.model.kinds import Fault
 from twice.assets.model.log import AssetKind
 from twice.assets.model.promise import Mode
 from twice.assets.model.reading import examine
-from twice.errors import ExportRefused
 
 NOW = "2026-01-31T09:30:00Z"
 

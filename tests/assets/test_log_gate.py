@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from completelogs import NA, art, audio, holder, leaves, marked
+from twice.assets.errors import AssetMissing, PayloadRefused
 from twice.assets.gate.facts import Facts, Seen
 from twice.assets.gate.gate import judged, run_gate, verified
 from twice.assets.gate.report import Report, Result
@@ -20,7 +21,7 @@ from twice.assets.gate.rules import CHECKS
 from twice.assets.model.reading import examine
 from twice.assets.model.text import canonical_document
 from twice.assets.store.sealing import seal
-from twice.errors import AssetMissing, PayloadRefused, UsageError
+from twice.errors import UsageError
 
 COMPLETE = {"art": art(), "audio": audio(), "marked": marked()}
 

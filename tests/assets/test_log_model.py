@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from referencing import Registry, Resource
 
 from completelogs import NA, art, audio, holder, leaves, marked
+from twice.assets.errors import LogRefused, LogUnreadable, LogVersion
 from twice.assets.model.declaring import NotApplicable
 from twice.assets.model.kinds import UNKNOWN_WORDS, Fault
 from twice.assets.model.reading import examine, to_document
@@ -26,7 +27,6 @@ from twice.assets.model.text import (
     parse,
     read_log,
 )
-from twice.errors import LogRefused, LogUnreadable, LogVersion
 
 SCHEMAS: dict[str, Any] = schemas()
 REGISTRY: Any = Registry().with_resources(

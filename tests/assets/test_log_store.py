@@ -11,6 +11,7 @@ import pytest
 from hotstore import HOW, art_draft, laid, picture, sealed_art, sealed_audio, sha256, sound
 
 from completelogs import HEX
+from twice.assets.errors import LogRefused, StoreRefused
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
 from twice.assets.model.text import canonical, log_digest, read_log
@@ -21,7 +22,7 @@ from twice.assets.store.embedding import embed, embedded
 from twice.assets.store.packaging import package
 from twice.assets.store.project import find_store, lay_store, open_store
 from twice.assets.store.sealing import seal
-from twice.errors import LogRefused, OutputExists, OutputUnwritable, StoreRefused
+from twice.errors import OutputExists, OutputUnwritable
 
 UNIT = "TU-2026-01-31-IL01"
 

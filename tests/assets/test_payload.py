@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from twice.assets.containers.source import Source
+from twice.assets.errors import PayloadRefused
 from twice.assets.payload import payload, payload_of
-from twice.errors import PayloadRefused
 
 Image = pytest.importorskip("PIL.Image")
 soundfile = pytest.importorskip("soundfile")

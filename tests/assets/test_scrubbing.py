@@ -16,9 +16,9 @@ from leakfiles import CLEAN, LEAKING, PIXELS, TITLED, dirty_png, exif
 from PIL import Image
 
 from twice.assets.containers.source import Source
+from twice.assets.errors import ScrubRefused
 from twice.assets.payload import payload_of
 from twice.assets.scrubbing.scrubbing import Scrubbed, scrubbed
-from twice.errors import ScrubRefused
 
 REFUSED = ("epub", "zip", "html", "svg")
 MADE = {**LEAKING, **CLEAN, **TITLED}

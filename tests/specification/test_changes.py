@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sheets_written import artifact
 
-from twice.errors import BumpRefused, SheetRefused, SheetVersion
 from twice.specification.changes import (
     Step,
     acknowledge,
@@ -18,6 +17,7 @@ from twice.specification.changes import (
     compare_sheet,
     to_lock_entry,
 )
+from twice.specification.errors import BumpRefused, SheetRefused, SheetVersion
 from twice.specification.lock import Lock, Locked, Owed, read_lock
 from twice.specification.schema import SHEETS
 from twice.specification.sheet import Sheet

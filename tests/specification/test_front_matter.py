@@ -7,8 +7,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.errors import SheetRefused
 from twice.specification import front_matter
+from twice.specification.errors import SheetRefused
 from twice.specification.front_matter import (
     FrontMatter,
     combine,

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sheets_written import NOTHING, artifact
 
-from twice.errors import SheetRefused, SheetVersion
 from twice.specification.create import render_template
+from twice.specification.errors import SheetRefused, SheetVersion
 from twice.specification.front_matter import HeadEntry, Value, format_entry, parse_front_matter
 from twice.specification.schema import (
     COMMON,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sheets_written import artifact, workspace, write
 
-from twice.errors import SheetRefused, SpecForeign, WorkspaceRefused
 from twice.specification.create import find_blocker
+from twice.specification.errors import SheetRefused, SpecForeign, WorkspaceRefused
 from twice.specification.questionnaire import Question, Way, decide, next_question
 from twice.specification.tiers import Tier
 from twice.specification.workspace import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from small_system import build, tree
-from twice.errors import SpecIncomplete, WorkspaceRefused
+from twice.specification.errors import SpecIncomplete, WorkspaceRefused
 from twice.surfaces.cli import dispatch
 
 SEEDS = "swarm/determinism/seeds.py"

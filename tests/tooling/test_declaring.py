@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 from pydantic import BaseModel, Field
 
-from twice.errors import RegistryRefused, ToolRefused
 from twice.tooling import Context, Needs, Registry, Session, tool
+from twice.tooling.errors import RegistryRefused, ToolRefused
 
 
 class Colour(enum.Enum):

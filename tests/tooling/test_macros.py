@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from twice.errors import ToolRefused
 from twice.foundation.comparison import Abs, Rel
 from twice.tooling import (
     Condition,
@@ -24,6 +23,7 @@ from twice.tooling import (
     tool,
 )
 from twice.tooling.adapters.tables import Tables, create, drop, insert, select, shuffle
+from twice.tooling.errors import ToolRefused
 from twice.tooling.needs import union
 
 

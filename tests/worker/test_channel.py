@@ -58,5 +58,5 @@ def test_an_error_arrives_as_it_was() -> None:
 
 
 def test_an_error_that_is_not_known_is_the_root_of_all() -> None:
-    told = revive_error({**tell_error(UsageError("a", "b", "c")), "type": "os"})
+    told = revive_error({**tell_error(UsageError("a", "b", "c")), "id": "os"})
     assert type(told) is TwiceError

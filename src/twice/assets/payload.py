@@ -19,7 +19,7 @@ from twice.assets.containers.id3 import end_of_tags
 from twice.assets.containers.parts import Damaged
 from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.containers.source import Source, whole_file
-from twice.errors import PayloadRefused
+from twice.assets.errors import PayloadRefused
 from twice.foundation.digests import Algorithm, digest_parts
 
 Fact = str | int | float | bool

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
-from twice.errors import BumpRefused, UsageError
+from twice.errors import UsageError
 from twice.specification.change_table import (
     CHECKS_OF_SHEET,
     ROWS,
@@ -21,6 +21,7 @@ from twice.specification.change_table import (
     list_dependents,
     list_downstream,
 )
+from twice.specification.errors import BumpRefused
 from twice.specification.lock import Lock, Locked, Owed
 from twice.specification.sheet import Sheet
 from twice.specification.tiers import Tier

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from twice.errors import BumpRefused
 from twice.specification.changes import Step, find_step, move_version
 from twice.specification.create import FIRST_VERSION
+from twice.specification.errors import BumpRefused
 from twice.specification.front_matter import Row, Value, format_entry
 from twice.specification.lock import Lock
 from twice.specification.schema import COMMON, SHEETS, UNKNOWN, VERSION

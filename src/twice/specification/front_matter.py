@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import yaml
 
-from twice.errors import SheetRefused
+from twice.specification.errors import SheetRefused
 
 Scalar = str | int | bool
 Cell = Scalar | list[Scalar]

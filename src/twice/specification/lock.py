@@ -15,7 +15,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from twice.errors import DigestRefused, SheetRefused, SheetVersion
+from twice.errors import DigestRefused
+from twice.specification.errors import SheetRefused, SheetVersion
 
 NAME: Final = "spec.lock"
 FORMAT: Final = "twice.spec-lock/1"

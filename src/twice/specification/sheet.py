@@ -21,8 +21,8 @@ from typing import Any, Final, cast
 
 import rfc8785
 
-from twice.errors import SheetRefused, SheetVersion
 from twice.foundation.digests import Digest, digest_bytes
+from twice.specification.errors import SheetRefused, SheetVersion
 from twice.specification.front_matter import (
     FrontMatter,
     Value,

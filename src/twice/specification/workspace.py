@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from twice.errors import SheetRefused, SheetVersion, SpecForeign, WorkspaceRefused
 from twice.specification.change_table import EDGES
+from twice.specification.errors import SheetRefused, SheetVersion, SpecForeign, WorkspaceRefused
 from twice.specification.front_matter import Value, combine, refuse_line
 from twice.specification.schema import SHEETS
 from twice.specification.sheet import Sheet, decode, parse_sheet

@@ -17,7 +17,6 @@ except ImportError as error:
         "Install the extra: pip install 'twice[tools]'",
     ) from error
 
-from twice.errors import CallRefused
 from twice.tooling.backend import Backend
 from twice.tooling.cases import Call, Case
 from twice.tooling.conditions import Condition
@@ -25,6 +24,7 @@ from twice.tooling.context import Context
 from twice.tooling.contract import Contract
 from twice.tooling.declaring import tool
 from twice.tooling.determinism import Determinism
+from twice.tooling.errors import CallRefused
 from twice.tooling.macros import Step, macro
 from twice.tooling.needs import Needs
 from twice.tooling.negotiating import negotiate

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from twice.errors import ToolRefused
+from twice.tooling.errors import ToolRefused
 from twice.tooling.plain import NotPlain, fingerprint, plain
 
 _KEYS = ("tool", "arguments", "start", "seed_matters")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pydantic
 
-from twice.errors import CallRefused
 from twice.foundation.seeds import derive_in, path_segments
 from twice.tooling.determinism import Determinism, Requirement
+from twice.tooling.errors import CallRefused
 from twice.tooling.registry import Registry
 from twice.tooling.seeding import Seeded
 from twice.tooling.tool import Tool

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-from twice.errors import CallRefused, ToolRefused
+from twice.tooling.errors import CallRefused, ToolRefused
 from twice.tooling.templates import document, fill, paths_in
 
 Relation = Literal["==", "!=", "<", "<=", ">", ">=", "held", "free"]

@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from twice.errors import ToolRefused
 from twice.foundation.comparison import Tolerance
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.tooling.cases import Case
 from twice.tooling.context import Context
 from twice.tooling.determinism import Determinism
+from twice.tooling.errors import ToolRefused
 from twice.tooling.needs import Needs
 from twice.tooling.plain import NotPlain, plain
 from twice.tooling.schema import Arguments, Parameters, Result, signature_of

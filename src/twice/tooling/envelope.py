@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
-from twice.errors import CallRefused
 from twice.foundation.comparison import Tolerance
 from twice.tooling.determinism import Determinism
+from twice.tooling.errors import CallRefused
 from twice.tooling.plain import fingerprint
 from twice.tooling.seeding import Seeded, shown
 

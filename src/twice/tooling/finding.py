@@ -14,7 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from twice.errors import RegistryRefused, TwiceError
+from twice.errors import TwiceError
+from twice.tooling.errors import RegistryRefused
 from twice.tooling.registry import Registry
 
 BUILT_IN: Final = {

@@ -14,13 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from twice.errors import CallRefused, ToolRefused
 from twice.foundation.comparison import Tolerance
 from twice.tooling.backend import Revertible
 from twice.tooling.cases import Case
 from twice.tooling.conditions import Condition
 from twice.tooling.declaring import check_declaration, checked
 from twice.tooling.determinism import Determinism, weakest
+from twice.tooling.errors import CallRefused, ToolRefused
 from twice.tooling.needs import union
 from twice.tooling.plain import fingerprint
 from twice.tooling.schema import Arguments, Parameters, Result

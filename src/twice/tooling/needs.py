@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Final
 
-from twice.errors import ToolRefused
+from twice.tooling.errors import ToolRefused
 
 WORLD: Final = (
     "ui", "network", "clock", "listing", "entropy", "environment", "processes"

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from twice.errors import CallRefused
 from twice.tooling.backend import Backend
 from twice.tooling.contract import (
     FLOAT_POLICY,
@@ -26,6 +25,7 @@ from twice.tooling.contract import (
     read_time,
 )
 from twice.tooling.determinism import Level, Requirement
+from twice.tooling.errors import CallRefused
 from twice.tooling.plain import NotPlain, plain
 from twice.tooling.registry import Registry
 from twice.tooling.seeding import read_seed

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import pydantic
 import pydantic_core
 
-from twice.errors import CallRefused
 from twice.recording.interrupts import Terminated
 from twice.tooling import checking, envelope
 from twice.tooling.backend import Revertible
 from twice.tooling.context import Context
 from twice.tooling.determinism import Determinism, Requirement
 from twice.tooling.enforcing import unwatched, watching
+from twice.tooling.errors import CallRefused
 from twice.tooling.limiting import Deadline, OutOfTime
 from twice.tooling.observing import Note
 from twice.tooling.plain import NotPlain, canonical, plain

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from twice.errors import RegistryRefused
 from twice.tooling.backend import Backend
+from twice.tooling.errors import RegistryRefused
 from twice.tooling.plain import fingerprint
 from twice.tooling.tool import Tool
 

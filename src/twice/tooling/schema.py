@@ -21,8 +21,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import pydantic
 from pydantic.json_schema import GenerateJsonSchema, WithJsonSchema
 
-from twice.errors import ToolRefused
 from twice.foundation.seeds import Seed
+from twice.tooling.errors import ToolRefused
 from twice.tooling.plain import plain
 from twice.tooling.seeding import (
     CALL_KEY_SCHEMA,

@@ -12,11 +12,11 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from twice.errors import CallRefused
 from twice.tooling import envelope
 from twice.tooling.backend import Backend
 from twice.tooling.contract import Contract, read_require, read_time, written
 from twice.tooling.determinism import Level, Requirement
+from twice.tooling.errors import CallRefused
 from twice.tooling.negotiating import negotiate
 from twice.tooling.observing import Note, Observer, Unobserved
 from twice.tooling.operation import Host, Operation

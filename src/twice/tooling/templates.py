@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from twice.errors import CallRefused, ToolRefused
 from twice.tooling.context import entity_key
+from twice.tooling.errors import CallRefused, ToolRefused
 from twice.tooling.plain import NotPlain, canonical, plain
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from twice.errors import TwiceError
+from twice.errors import TwiceError, find_leaf
 from twice.foundation.encoding import decode, encode
 
 KEPT: Final = "kept"
@@ -132,7 +132,7 @@ def tell_error(error: TwiceError) -> dict[str, object]:
     plain = str | int | float | bool | None
     return {
         "kind": "error",
-        "type": type(error).__name__,
+        "id": error.id,
         "happened": error.happened,
         "expected": error.expected,
         "remedy": error.remedy,
@@ -145,9 +145,5 @@ def tell_error(error: TwiceError) -> dict[str, object]:
 
 def revive_error(message: Mapping[str, Any]) -> TwiceError:
     """Return the error of a message: a leaf of the tree, or its root when the leaf is not known here."""
-    from twice import errors
-
-    leaf = getattr(errors, str(message["type"]), TwiceError)
-    if not (isinstance(leaf, type) and issubclass(leaf, TwiceError)):
-        leaf = TwiceError
+    leaf = find_leaf(message["id"])
     return leaf(message["happened"], message["expected"], message["remedy"], **message["fields"])

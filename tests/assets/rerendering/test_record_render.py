@@ -12,12 +12,13 @@ import pytest
 from renders import DRAW, WHO, laid, put, rendered, sealed, synth
 
 from programs import cli
+from twice.assets.errors import RenderFailed, RenderIncomplete
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
 from twice.assets.making.command import rewritten
 from twice.assets.making.project import Project, read_project
 from twice.assets.rendering.owning import is_own
-from twice.errors import OutputExists, RenderFailed, RenderIncomplete, UsageError
+from twice.errors import OutputExists, UsageError
 
 pytest.importorskip("soundfile")
 pytest.importorskip("PIL")

@@ -10,6 +10,7 @@ import pytest
 from renders import DRAW, SCATTER, STAMPED, SYNTH, laid, put, rendered, sealed, synth
 
 from programs import cli
+from twice.assets.errors import InputChanged, RecipeUntrusted
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
 from twice.assets.model.reading import to_document
@@ -21,7 +22,7 @@ from twice.assets.rerendering.rerendering import UNPROMISED, Rerendered, Trying,
 from twice.assets.rerendering.verdicts import write_verdict
 from twice.assets.store.project import Store
 from twice.assets.store.sealing import Sealed
-from twice.errors import InputChanged, RecipeUntrusted, UsageError
+from twice.errors import UsageError
 
 pytest.importorskip("soundfile")
 pytest.importorskip("PIL")

@@ -11,6 +11,7 @@ import pytest
 from renders import SYNTH, laid, put, rendered, sealed, synth
 
 from programs import cli
+from twice.assets.errors import RecipeUntrusted
 from twice.assets.likening.figures import beyond
 from twice.assets.likening.pictures import compare_pictures
 from twice.assets.likening.sounds import compare_sounds
@@ -21,7 +22,7 @@ from twice.assets.rerendering.calibrating import calibrate, write_limits
 from twice.assets.rerendering.rerendering import Rerendered, Trying, rerender
 from twice.assets.store.project import Store
 from twice.assets.store.sealing import Sealed
-from twice.errors import RecipeUntrusted, UsageError
+from twice.errors import UsageError
 
 soundfile = pytest.importorskip("soundfile")
 Image = pytest.importorskip("PIL.Image")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from renders import laid, put, rendered, sealed
 
+from twice.assets.errors import InputChanged
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
 from twice.assets.likening.figures import beyond
@@ -17,7 +18,6 @@ from twice.assets.rerendering.calibrating import calibrate, write_limits
 from twice.assets.rerendering.rerendering import Rerendered, Trying, rerender
 from twice.assets.store.project import Store
 from twice.assets.store.sealing import Sealed
-from twice.errors import InputChanged
 
 pytestmark = pytest.mark.heavy
 

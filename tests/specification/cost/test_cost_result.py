@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sheets_written import write
 
-from twice.errors import OutputUnwritable, UsageError, WorkspaceRefused
+from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.seeds import Seed
 from twice.recording.naming import parse_program
 from twice.recording.setup import Setup
@@ -36,6 +36,7 @@ from twice.specification.cost.result import (
     write_evidence,
 )
 from twice.specification.cost.rules import NOT_SWITCHED, RULES, CostRule, RunVariant, choose_rules
+from twice.specification.errors import WorkspaceRefused
 from twice.specification.fill import fill_sheets
 from twice.specification.schema import SHEETS
 from twice.specification.workspace import open_workspace

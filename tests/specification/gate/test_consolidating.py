@@ -8,8 +8,8 @@ import pytest
 from gatefacts import good_heads
 from gatesystems import Heads, laid, locked
 
-from twice.errors import BumpRefused
 from twice.specification.consolidate import refuse_unmoved
+from twice.specification.errors import BumpRefused
 from twice.specification.lock import Lock, read_lock
 from twice.specification.workspace import FOLDER, Workspace, open_workspace
 

@@ -9,7 +9,7 @@ import pytest
 from gatefacts import TODAY, good_heads
 from gatesystems import VECTOR, laid, locked
 
-from twice.errors import SheetRefused
+from twice.specification.errors import SheetRefused
 from twice.specification.gate.evidence.context import SourceFacts
 from twice.specification.gate.runner import run_gate
 from twice.specification.workspace import FOLDER

@@ -13,7 +13,8 @@ import pytest
 from gatefacts import facts
 from gatesystems import Kept
 
-from twice.errors import GateUnfinished, SheetRefused, UsageError
+from twice.errors import UsageError
+from twice.specification.errors import GateUnfinished, SheetRefused
 from twice.specification.gate.checks import CHECKS
 from twice.specification.gate.evidence.context import EvidenceContext, Unavailable
 from twice.specification.gate.model import CheckOutcome, CheckResult

@@ -10,7 +10,7 @@ import pytest
 from gatefacts import facts, good_heads
 from gatesystems import Heads, laid
 
-from twice.errors import SheetRefused
+from twice.specification.errors import SheetRefused
 from twice.specification.gate.checks import CHECKS
 from twice.specification.gate.model import CheckOutcome, CheckResult
 from twice.specification.gate.runner import judge

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from small_system import build, lay_sheets, sheets
-from twice.errors import SheetRefused, SheetVersion, SpecForeign
+from twice.specification.errors import SheetRefused, SheetVersion, SpecForeign
 from twice.specification.scaffold.lock import measure_drift
 from twice.specification.scaffold.plan import apply_plan, make_plan
 from twice.specification.workspace import open_workspace

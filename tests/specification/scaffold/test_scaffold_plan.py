@@ -7,13 +7,9 @@ from pathlib import Path
 import pytest
 
 from small_system import build, lay_sheets, sheets, tree
-from twice.errors import (
-    OutputUnwritable,
-    ScaffoldUnfinished,
-    SpecIncomplete,
-    UsageError,
-)
+from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.channels import Channel
+from twice.specification.errors import ScaffoldUnfinished, SpecIncomplete
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.plan import Action, Plan, apply_plan, eject, make_plan
 from twice.specification.scaffold.readiness import find_layer

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 import twice
-from twice.errors import OfferRefused, OutputExists, RegistryRefused, SessionMisuse, UsageError
+from twice.errors import OutputExists, SessionMisuse, UsageError
 from twice.recording.runrecord import RunRecord
 from twice.replayer.branch_session import branch
 from twice.replayer.verify import verify
+from twice.tooling.errors import OfferRefused, RegistryRefused
 from twice.tooling.hosting.host import HostedSession
 
 COUNTING = f"{Path(__file__).with_name('counting_tools.py')}:registry"

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twice.errors import (
+from twice.foundation.encoding import decode, encode
+from twice.tooling.adapters.memory import MemoryScene
+from twice.tooling.adapters.scene import Lamp, Lens, Scene, Shot, Surface, Transform, to_plain
+from twice.tooling.adapters.scene.shapes import shape
+from twice.tooling.backend import Backend, Restorable, Revertible
+from twice.tooling.errors import (
     CallRefused,
     SceneArgumentRefused,
     SceneNameTaken,
     SceneNotFound,
     SceneStateForeign,
     SceneUnable,
-)  # fmt: skip
-from twice.foundation.encoding import decode, encode
-from twice.tooling.adapters.memory import MemoryScene
-from twice.tooling.adapters.scene import Lamp, Lens, Scene, Shot, Surface, Transform, to_plain
-from twice.tooling.adapters.scene.shapes import shape
-from twice.tooling.backend import Backend, Restorable, Revertible
+)
 
 SHOT = Shot("cam", 24, 16, 1, 0)
 

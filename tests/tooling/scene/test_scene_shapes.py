@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.errors import SceneArgumentRefused
 from twice.tooling.adapters.scene.drawing_lots import units, words
 from twice.tooling.adapters.scene.meshes import (
     corner_edges,
@@ -20,6 +19,7 @@ from twice.tooling.adapters.scene.meshes import (
 from twice.tooling.adapters.scene.noise import noise
 from twice.tooling.adapters.scene.scattering import points_on
 from twice.tooling.adapters.scene.shapes import SHAPES, shape
+from twice.tooling.errors import SceneArgumentRefused
 
 SOLIDS = ["cone", "cube", "cylinder", "sphere"]
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.errors import SceneArgumentRefused, SceneStateForeign, SceneValueRefused, TwiceError
+from twice.errors import TwiceError
 from twice.foundation.comparison import Abs
 from twice.foundation.encoding import decode, encode
 from twice.tooling.adapters.scene import (
@@ -28,6 +28,7 @@ from twice.tooling.adapters.scene import (
 )  # fmt: skip
 from twice.tooling.adapters.scene.keeping import read_state, state_bytes
 from twice.tooling.adapters.scene.values import array, float32
+from twice.tooling.errors import SceneArgumentRefused, SceneStateForeign, SceneValueRefused
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False, width=32)
 VALUES = st.recursive(

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from twice.assets.errors import ExportRefused
 from twice.assets.gate.facts import Facts, value_of
 from twice.assets.measuring.file import file_sha256
 from twice.assets.model.log import AssetKind
-from twice.errors import ExportRefused
 
 _FORMATS: Final = {
     "image/png": "PNG", "image/svg+xml": "SVG", "image/jpeg": "JPEG", "image/webp": "WEBP",

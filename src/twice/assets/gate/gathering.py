@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from twice.assets.errors import AssetMissing
 from twice.assets.gate import lineage
 from twice.assets.gate.facts import Facts, Seen, value_of
 from twice.assets.measuring.file import file_sha256, measure_file
@@ -27,7 +28,7 @@ from twice.assets.store.checkpoint import FOLDER as CHECKPOINTS
 from twice.assets.store.checkpoint import listed
 from twice.assets.store.project import Store, find_store
 from twice.assets.store.sealing import SUPERSEDED
-from twice.errors import AssetMissing, TwiceError, UsageError
+from twice.errors import TwiceError, UsageError
 
 ASSET_SUFFIXES: Final = frozenset(
     [

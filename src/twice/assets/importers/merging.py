@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from twice.assets.errors import ImportRefused
 from twice.assets.importers.imported import Imported, Source, Value, same
 from twice.assets.model.drafting import without_wanted
 from twice.assets.model.kinds import Fault, says_nothing
 from twice.assets.model.reading import examine
 from twice.assets.model.text import log_digest
 from twice.assets.model.witness import Level
-from twice.errors import ImportRefused
 
 _MISSING: Final = object()
 

@@ -18,6 +18,7 @@ from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.containers.source import Source, whole_file
 from twice.assets.containers.unpacking import Budget
 from twice.assets.containers.walking import is_container, walk
+from twice.assets.errors import AssetMissing
 from twice.assets.importers.ableton import read_ableton
 from twice.assets.importers.broadcast import read_bext, read_ixml
 from twice.assets.importers.dawproject import read_dawproject
@@ -26,7 +27,7 @@ from twice.assets.importers.midi import read_midi
 from twice.assets.importers.reaper import read_reaper
 from twice.assets.importers.texts import Text, by_content, read_texts
 from twice.assets.leaks.stealth import hidden
-from twice.errors import AssetMissing, ExtraMissing
+from twice.errors import ExtraMissing
 from twice.foundation.digests import Algorithm, digest_parts
 
 TEXT_MAX: Final = 64 << 20

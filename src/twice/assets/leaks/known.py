@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from twice.assets.errors import LeaksRefused
 from twice.assets.model.declaring import Inside, Many, One, Shape, Table
 from twice.assets.model.kinds import DIGEST, SEED, SHA256, Setting, Text, Verbatim
 from twice.assets.model.log import DeterminismLog
 from twice.assets.model.reading import declared_fields
-from twice.errors import LeaksRefused
 
 SHORTEST: Final = 6
 _WORD: Final = re.compile(rb"[\w-]{6,256}")

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from twice.assets.containers.source import Source
+from twice.assets.errors import LeaksRefused
 from twice.assets.leaks.findings import Finding, Leaks, Unread
 from twice.assets.leaks.known import NOTHING, Known
 from twice.assets.leaks.scanning import Limits, Scan
-from twice.errors import LeaksRefused
 
 _OUTSIDE: Final = "it is a link that leads outside of what was named"
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from twice.assets.containers.parts import Damaged
 from twice.assets.containers.source import whole_file
+from twice.assets.errors import PayloadRefused
 from twice.assets.likening.figures import BEST_DB
 from twice.assets.payloads.pixels import guarded, opened
-from twice.errors import PayloadRefused
 
 TILE_PX: Final = 32
 _WINDOW_PX: Final = 11

@@ -14,8 +14,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from twice.assets.errors import PayloadRefused
 from twice.assets.likening.figures import BEST_DB
-from twice.errors import ExtraMissing, PayloadRefused
+from twice.errors import ExtraMissing
 
 _SEARCHED: Final = 1 << 21
 """Frames from the beginning in which the lag is looked for."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from twice.assets.errors import RenderFailed, RenderIncomplete
 from twice.assets.making.command import SEED, Command
 from twice.assets.making.drafting import Saying, drafted, lacking
 from twice.assets.measuring.file import file_sha256, measure_file
@@ -25,7 +26,7 @@ from twice.assets.rendering.job import Job, Rendered
 from twice.assets.rendering.owning import own
 from twice.assets.rendering.programs import Known, ask
 from twice.assets.store.project import Store
-from twice.errors import OutputExists, OutputUnwritable, RenderFailed, RenderIncomplete, UsageError
+from twice.errors import OutputExists, OutputUnwritable, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.writing import make_folder, write
 

@@ -12,11 +12,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from twice.assets.errors import PayloadRefused
 from twice.assets.measuring.loudness import SHORTEST_S, LoudnessMeter
 from twice.assets.measuring.truepeak import TruePeakMeter
 from twice.assets.model.declaring import NotApplicable
 from twice.assets.model.identity import Measured
-from twice.errors import ExtraMissing, PayloadRefused
+from twice.errors import ExtraMissing
 
 _DEPTHS: Final = {
     "PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32, "FLOAT": 32, "DOUBLE": 64,

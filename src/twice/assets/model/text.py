@@ -12,10 +12,10 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from twice.assets.errors import LogRefused, LogUnreadable, LogVersion
 from twice.assets.model.kinds import Fault
 from twice.assets.model.log import FORMAT, SUFFIX, DeterminismLog
 from twice.assets.model.reading import Examined, Problem, examine, to_document
-from twice.errors import LogRefused, LogUnreadable, LogVersion
 from twice.foundation.digests import Algorithm, digest_bytes
 
 BYTES_MAX: Final = 32 * 2**20

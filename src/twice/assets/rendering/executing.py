@@ -17,11 +17,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from twice.assets.errors import RenderFailed
 from twice.assets.rendering.child import limit, now_s, run_child
 from twice.assets.rendering.job import Job, Rendered
 from twice.assets.rendering.reading import files_read
 from twice.assets.rendering.workplace import Workplace, workplace
-from twice.errors import RenderFailed, TwiceError
+from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
 from twice.recording.naming import AS_MAIN, parse_program
 from twice.recording.recorder import record_job

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from twice.assets.errors import InputChanged
 from twice.assets.measuring.file import file_sha256
-from twice.errors import InputChanged
 
 
 @dataclass(frozen=True, slots=True)

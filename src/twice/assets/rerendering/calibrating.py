@@ -16,6 +16,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
+from twice.assets.errors import RenderFailed
 from twice.assets.likening.figures import too_loose, worst
 from twice.assets.measuring.file import file_sha256
 from twice.assets.model.log import AssetKind, DeterminismLog
@@ -30,7 +31,7 @@ from twice.assets.rerendering.preparing import job_of, unrenderable
 from twice.assets.rerendering.rerendering import Doing, Trying, base_of, sealed_asset
 from twice.assets.rerendering.trusting import require_trusted
 from twice.assets.store.revising import keep_revision
-from twice.errors import RenderFailed, UsageError
+from twice.errors import UsageError
 from twice.recording.surroundings import THREAD_CAPS
 
 NAME: Final = "calibrated"

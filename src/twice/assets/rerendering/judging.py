@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from twice.assets.errors import PayloadRefused
 from twice.assets.likening.figures import PROFILES, beyond
 from twice.assets.likening.pictures import compare_pictures
 from twice.assets.likening.sounds import compare_sounds
@@ -19,7 +20,7 @@ from twice.assets.measuring.file import file_sha256
 from twice.assets.model.log import AssetKind, DeterminismLog
 from twice.assets.model.promise import Profile
 from twice.assets.payload import payload
-from twice.errors import PayloadRefused, UsageError
+from twice.errors import UsageError
 
 GRADES: Final = ("bytes", "payload", "tolerance", "different")
 """Strictest first."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from twice.assets.errors import InputChanged
 from twice.assets.gate.facts import value_of
 from twice.assets.measuring.file import file_sha256
 from twice.assets.model.declaring import NotApplicable
@@ -21,7 +22,7 @@ from twice.assets.rendering.executing import found_program, is_python
 from twice.assets.rendering.job import TIMEOUT_S, Job, Rendered
 from twice.assets.rendering.machine import python_packages
 from twice.assets.rendering.programs import ask
-from twice.errors import InputChanged, TwiceError
+from twice.errors import TwiceError
 from twice.recording.environment import measure
 
 _SCRIPT_MAX: Final = 4 << 20

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from twice.assets.errors import InputChanged, RenderFailed
 from twice.assets.likening.figures import too_loose, worst
 from twice.assets.model.log import AssetKind, DeterminismLog
 from twice.assets.model.promise import Grade, Profile
@@ -25,7 +26,7 @@ from twice.assets.rerendering.judging import GRADES, Likeness, liken, limits_of
 from twice.assets.rerendering.preparing import differing, given, job_of, took, unrenderable
 from twice.assets.rerendering.trusting import require_trusted
 from twice.assets.store.project import find_store
-from twice.errors import InputChanged, RenderFailed, UsageError
+from twice.errors import UsageError
 
 UNPROMISED: Final = "unpromised"
 """What is told of an asset that is marked as non-deterministic: there is nothing to hold it to."""

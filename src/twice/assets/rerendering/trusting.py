@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from twice.assets.errors import RecipeUntrusted
 from twice.assets.model.log import DeterminismLog
 from twice.assets.model.making import Seed
 from twice.assets.model.reading import to_document
 from twice.assets.rendering.owning import is_own
-from twice.errors import RecipeUntrusted
 from twice.recording.variables import loads_code
 
 

@@ -17,11 +17,11 @@ from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.containers.source import Source
 from twice.assets.containers.unpacking import Budget
 from twice.assets.containers.walking import is_container, walk
+from twice.assets.errors import PayloadRefused, ScrubRefused
 from twice.assets.leaks.findings import Finding
 from twice.assets.leaks.scanning import Scan
 from twice.assets.payload import Payload, payload_of
 from twice.assets.scrubbing import films, pictures, sounds
-from twice.errors import PayloadRefused, ScrubRefused
 from twice.foundation.severity import Severity
 
 SCRUBBERS: Final[dict[Format, Callable[[Source], Iterator[bytes]]]] = {

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from twice.errors import StoreRefused
+from twice.assets.errors import StoreRefused
 
 KEYWORD: Final = b"twice-detlog"
 WAV_CHUNK: Final = b"dlog"

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from twice.assets.errors import StoreRefused
 from twice.assets.gate.gate import judged
 from twice.assets.gate.gathering import gather
 from twice.assets.gate.report import Report
@@ -21,7 +22,7 @@ from twice.assets.store import index
 from twice.assets.store.checkpoint import FOLDER, checkpoint, checkpoint_path, text_of
 from twice.assets.store.project import Store
 from twice.assets.store.secrets import redacted
-from twice.errors import OutputExists, StoreRefused
+from twice.errors import OutputExists
 from twice.writing import make_folder, write
 
 

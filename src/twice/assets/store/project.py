@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from twice.errors import OutputExists, StoreRefused
+from twice.assets.errors import StoreRefused
+from twice.errors import OutputExists
 from twice.writing import make_folder, write
 
 FILE: Final = "assets.toml"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeGuard
 
+from twice.assets.errors import StoreRefused
 from twice.assets.measuring.file import measure_file
 from twice.assets.model.kinds import Fault
 from twice.assets.model.log import FORMAT, DeterminismLog
@@ -34,7 +35,7 @@ from twice.assets.store import index
 from twice.assets.store.embedding import embed
 from twice.assets.store.project import Store
 from twice.assets.store.secrets import redacted
-from twice.errors import OutputExists, StoreRefused
+from twice.errors import OutputExists
 from twice.writing import make_folder, write
 
 SUPERSEDED: Final = "superseded"

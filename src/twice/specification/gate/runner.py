@@ -18,7 +18,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
-from twice.errors import GateUnfinished, TwiceError, UsageError
+from twice.errors import TwiceError, UsageError
+from twice.specification.errors import GateUnfinished
 from twice.specification.gate.checks import CHECKS
 from twice.specification.gate.evidence import costs, files, runs, suite, trials
 from twice.specification.gate.evidence.context import (

@@ -21,8 +21,8 @@ from typing import Any, Final, cast
 
 import rfc8785
 
-from twice.errors import SheetRefused
 from twice.foundation.digests import digest_bytes
+from twice.specification.errors import SheetRefused
 from twice.specification.gate.evidence.suite import list_pytest_files
 from twice.specification.gate.plan import GatePlan
 from twice.specification.lock import NAME as LOCK

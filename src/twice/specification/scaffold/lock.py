@@ -14,8 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from twice.errors import SheetRefused
 from twice.foundation.digests import Digest, digest_bytes
+from twice.specification.errors import SheetRefused
 from twice.specification.lock import read_document
 from twice.specification.scaffold.reader import digest_fact
 from twice.specification.workspace import FOLDER, Workspace

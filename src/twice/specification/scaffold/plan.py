@@ -15,7 +15,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from twice.errors import OutputUnwritable, ScaffoldUnfinished, SpecForeign, UsageError
+from twice.errors import OutputUnwritable, UsageError
+from twice.specification.errors import ScaffoldUnfinished, SpecForeign
 from twice.specification.scaffold.lock import (
     NAME,
     Layer,

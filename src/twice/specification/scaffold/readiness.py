@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from twice.errors import ClassRefused, SpecIncomplete
+from twice.errors import ClassRefused
 from twice.recording.cadence import parse_cadence
+from twice.specification.errors import SpecIncomplete
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.source import join_words
 from twice.specification.schema import SHEETS

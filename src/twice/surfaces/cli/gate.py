@@ -21,8 +21,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from twice.errors import UsageError, WorkspaceRefused
+from twice.errors import UsageError
 from twice.foundation.printable import printable
+from twice.specification.errors import WorkspaceRefused
 from twice.specification.gate.model import CheckOutcome
 from twice.specification.gate.report import GateReport, GateResult, count_outcomes, list_lines
 from twice.specification.gate.runner import NUMBERS, read_report, run_gate, write_report

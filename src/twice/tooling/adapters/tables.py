@@ -15,13 +15,13 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from twice.errors import CallRefused
 from twice.foundation.comparison import Rel
 from twice.tooling.adapters.starting import TWO_TABLES
 from twice.tooling.cases import Case
 from twice.tooling.conditions import Condition
 from twice.tooling.context import Context
 from twice.tooling.declaring import tool
+from twice.tooling.errors import CallRefused
 from twice.tooling.macros import Step, macro
 from twice.tooling.plain import fingerprint, plain
 from twice.tooling.registry import Registry

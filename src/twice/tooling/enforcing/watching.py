@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from twice.errors import CallRefused
 from twice.tooling.determinism import Determinism
 from twice.tooling.enforcing.generators import Generators
 from twice.tooling.enforcing.places import place_of, shown_file
@@ -28,6 +27,7 @@ from twice.tooling.enforcing.reads import (
     c_read,
     python_reads,
 )
+from twice.tooling.errors import CallRefused
 from twice.tooling.needs import WORLD
 from twice.tooling.tool import Tool
 

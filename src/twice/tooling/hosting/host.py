@@ -21,16 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from twice.errors import (
-    CallRefused,
-    EncodingRefused,
-    ProgramFailed,
-    RegistryRefused,
-    SessionMisuse,
-    ToolSessionLost,
-    TwiceError,
-    UsageError,
-)
+from twice.errors import EncodingRefused, ProgramFailed, SessionMisuse, TwiceError, UsageError
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
 from twice.recording.naming import parse_program
@@ -38,6 +29,7 @@ from twice.recording.recorder import record_program, refuse_existing
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
 from twice.tooling import envelope
+from twice.tooling.errors import CallRefused, RegistryRefused, ToolSessionLost
 from twice.tooling.hosting.program import PROGRAM
 from twice.tooling.seeding import read_seed
 from twice.worker.channel import pair

@@ -16,11 +16,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
-from twice.errors import CallRefused, OfferRefused
 from twice.recording.run import Run
 from twice.tooling import envelope
 from twice.tooling.backend import Backend, Restorable
 from twice.tooling.determinism import Level
+from twice.tooling.errors import CallRefused, OfferRefused
 from twice.tooling.finding import find_registry
 from twice.tooling.hosting.line import Line
 from twice.tooling.negotiating import negotiate

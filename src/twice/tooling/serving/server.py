@@ -28,7 +28,8 @@ from mcp_types import (
     PaginatedRequestParams,
 )
 
-from twice.errors import ToolSessionLost, TwiceError
+from twice.errors import TwiceError
+from twice.tooling.errors import ToolSessionLost
 from twice.tooling.hosting.host import HostedSession
 from twice.tooling.serving.describing import PREFIX, answered, described
 

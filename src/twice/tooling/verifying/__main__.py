@@ -12,11 +12,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from twice.errors import CallRefused
 from twice.recording.environment import measure
 from twice.recording.interrupts import ignore
 from twice.recording.serving import serve, serve_forks
 from twice.recording.settings import settings_at_start
+from twice.tooling.errors import CallRefused
 from twice.tooling.finding import find_registry
 from twice.tooling.registry import Registry
 from twice.tooling.verifying.attempts import Attempt

@@ -14,10 +14,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from twice.errors import CallRefused
 from twice.foundation.encoding import encode
 from twice.tooling import envelope as envelopes
 from twice.tooling.backend import Backend, Restorable
+from twice.tooling.errors import CallRefused
 from twice.tooling.negotiating import negotiate
 from twice.tooling.observing import Note
 from twice.tooling.registry import Registry

@@ -6,12 +6,12 @@ import bpy
 import numpy as np
 from answering import answer
 
-from twice.errors import CallRefused
 from twice.tooling.adapters.blender import BlenderScene
 from twice.tooling.adapters.memory import MemoryScene
 from twice.tooling.adapters.scene import Lamp, Lens, Shot, Surface, Transform
 from twice.tooling.adapters.scene.modifiers import MODIFIERS
 from twice.tooling.adapters.scene.shapes import SHAPES, shape
+from twice.tooling.errors import CallRefused
 
 scene, found = BlenderScene(), {}
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from twice.errors import SpecIncomplete, TwiceError
+from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
 from twice.recording.config import parse_settings
 from twice.recording.naming import parse_program
 from twice.recording.program import Program
 from twice.recording.recorder import record
 from twice.recording.runrecord import RunRecord
+from twice.specification.errors import SpecIncomplete
 from twice.specification.gate.plan import GatePlan
 from twice.specification.workspace import Workspace
 

@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from twice.assets.errors import ExportRefused
 from twice.assets.exporting.gatecheck import gatecheck
 from twice.assets.exporting.manifests import (
     art_manifest,
@@ -33,7 +34,7 @@ from twice.assets.exporting.manifests import (
 )  # fmt: skip
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.gathering import gather
-from twice.errors import ExportRefused, OutputExists, UsageError
+from twice.errors import OutputExists, UsageError
 from twice.writing import write
 
 KINDS: Final = ("gatecheck", "art-manifest", "cold-art-manifest", "cold-manifest", "build-lock")

@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from twice.assets.errors import ImportRefused, PayloadRefused
 from twice.assets.importers.imported import Imported, Value
 from twice.assets.importers.merging import Merged, hold_choices, merged, with_choices
 from twice.assets.importers.opening import import_file
@@ -33,7 +34,7 @@ from twice.assets.model.reading import examine, to_document
 from twice.assets.model.text import examine_bytes, read_bytes, refusal
 from twice.assets.payload import NO_PAYLOAD, payload
 from twice.assets.store.revising import keep_revision
-from twice.errors import ExtraMissing, ImportRefused, PayloadRefused, UsageError
+from twice.errors import ExtraMissing, UsageError
 from twice.foundation.printable import printable
 from twice.surfaces.cli.showing import Doing, add_json, aligned, print_json
 

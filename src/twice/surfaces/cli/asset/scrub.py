@@ -18,9 +18,10 @@ from pathlib import Path
 
 from twice import writing
 from twice.assets.containers.source import Source
+from twice.assets.errors import ScrubRefused
 from twice.assets.leaks.reporting import place_of
 from twice.assets.scrubbing.scrubbing import Scrubbed, scrubbed
-from twice.errors import OutputExists, ScrubRefused
+from twice.errors import OutputExists
 from twice.foundation.printable import printable
 from twice.surfaces.cli.showing import add_json, aligned, print_json
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from twice.assets.errors import LogUnreadable
 from twice.assets.gate.facts import Facts
 from twice.assets.gate.gathering import gather
 from twice.assets.measuring.file import measure_file
@@ -26,7 +27,7 @@ from twice.assets.model.log import AssetKind
 from twice.assets.model.promise import Mode
 from twice.assets.model.reading import to_document
 from twice.assets.model.text import log_digest
-from twice.errors import LogUnreadable, UsageError
+from twice.errors import UsageError
 from twice.foundation.printable import printable
 from twice.surfaces.cli.showing import add_json, aligned, print_json
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from twice.assets.errors import StoreRefused
 from twice.assets.store.project import FILE, Store, find_store, open_store
-from twice.errors import StoreRefused
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:

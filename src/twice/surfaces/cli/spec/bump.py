@@ -22,7 +22,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from twice.errors import UsageError, WorkspaceRefused
+from twice.errors import UsageError
 from twice.specification.changes import (
     Step,
     acknowledge,
@@ -31,6 +31,7 @@ from twice.specification.changes import (
     to_lock_entry,
 )
 from twice.specification.consolidate import CONSOLIDATION
+from twice.specification.errors import WorkspaceRefused
 from twice.specification.lock import Lock
 from twice.specification.workspace import (
     Workspace,

@@ -51,9 +51,9 @@ def arrange(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Negotiate, call, print."""
-    from twice.errors import CallRefused
     from twice.tooling import Session, negotiate
     from twice.tooling.envelope import failure
+    from twice.tooling.errors import CallRefused
     from twice.tooling.finding import find_registry
 
     arguments, offer = _arguments(options), offer_of(options)

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from twice.errors import SceneFailed, SceneNameTaken
 from twice.tooling.adapters.scene.meshes import MeshData, corner_edges
 from twice.tooling.adapters.scene.protocol import Lamp, Lens, Surface
+from twice.tooling.errors import SceneFailed, SceneNameTaken
 
 
 def named(data: Any, name: str) -> Any:

@@ -15,11 +15,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from twice.errors import SceneFailed, SceneUnable
 from twice.tooling.adapters.blender.library import printing_aside
 from twice.tooling.adapters.scene.pixels import Pixels
 from twice.tooling.adapters.scene.protocol import Shot
 from twice.tooling.adapters.scene.values import array
+from twice.tooling.errors import SceneFailed, SceneUnable
 
 THREADS: Final = 1
 _KERNEL: Final = "CPU device capabilities:"

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from twice.errors import SceneArgumentRefused, SceneFailed
 from twice.tooling.adapters.blender import building
 from twice.tooling.adapters.blender.library import blender, printing_aside
 from twice.tooling.adapters.blender.reading import snapshot
@@ -30,6 +29,7 @@ from twice.tooling.adapters.scene.plain import to_plain
 from twice.tooling.adapters.scene.protocol import Lamp, Lens, Operation, Shot, Surface
 from twice.tooling.adapters.scene.state import SceneState
 from twice.tooling.adapters.scene.transforms import Transform
+from twice.tooling.errors import SceneArgumentRefused, SceneFailed
 
 _SCRATCH = "twice-boolean"
 

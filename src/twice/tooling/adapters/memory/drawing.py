@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from twice.errors import SceneArgumentRefused
 from twice.tooling.adapters.scene.meshes import MeshData, cross, triangles, unit
 from twice.tooling.adapters.scene.pixels import Pixels
 from twice.tooling.adapters.scene.protocol import Shot
 from twice.tooling.adapters.scene.transforms import moved
 from twice.tooling.adapters.scene.values import Array, array
+from twice.tooling.errors import SceneArgumentRefused
 
 _SENSOR_MM: Final = 36.0
 _AMBIENT: Final = 0.2

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from twice.errors import SceneUnable
 from twice.tooling.adapters.scene.meshes import MeshData, mesh_data
 from twice.tooling.adapters.scene.transforms import matrix, product
 from twice.tooling.adapters.scene.values import Array
+from twice.tooling.errors import SceneUnable
 
 
 def world_matrices(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Array]:

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from twice.errors import SceneStateForeign
 from twice.tooling.adapters.scene.state import SceneState
+from twice.tooling.errors import SceneStateForeign
 
 ROOT: Final = "Scene"
 """The name of the scene, and of the collection that holds everything in it."""

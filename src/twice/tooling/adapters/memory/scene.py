@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from twice.errors import SceneArgumentRefused, SceneStateForeign, SceneUnable
 from twice.tooling.adapters.memory.drawing import drawn
 from twice.tooling.adapters.memory.evaluating import evaluated_mesh, world_matrices
 from twice.tooling.adapters.memory.reading import ROOT, read_sections
@@ -26,6 +25,7 @@ from twice.tooling.adapters.scene.protocol import Lamp, Lens, Operation, Shot, S
 from twice.tooling.adapters.scene.state import Block, SceneState, scene_state
 from twice.tooling.adapters.scene.transforms import Transform
 from twice.tooling.adapters.scene.values import array, float32, floats32
+from twice.tooling.errors import SceneArgumentRefused, SceneStateForeign, SceneUnable
 from twice.writing import write
 
 _TYPES: Final = {

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from twice.errors import SceneArgumentRefused
 from twice.recording.effects.actors import outside
 from twice.tooling.enforcing import unwatched
+from twice.tooling.errors import SceneArgumentRefused
 from twice.worker.process import NESTED
 from twice.writing import write
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from twice.errors import DecodingRefused, SceneArgumentRefused, SceneStateForeign
+from twice.errors import DecodingRefused
 from twice.foundation.encoding import decode, encode
 from twice.tooling.adapters.scene.folders import private
 from twice.tooling.adapters.scene.plain import from_plain, to_plain
 from twice.tooling.adapters.scene.state import SceneState
+from twice.tooling.errors import SceneArgumentRefused, SceneStateForeign
 
 _FILE_BYTES_MAX: Final = 1 << 30
 

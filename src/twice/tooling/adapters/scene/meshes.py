@@ -16,8 +16,8 @@ from typing import Final
 
 import numpy as np
 
-from twice.errors import SceneArgumentRefused
 from twice.tooling.adapters.scene.values import Array, array
+from twice.tooling.errors import SceneArgumentRefused
 
 ELEMENTS_MAX: Final = 5_000_000
 

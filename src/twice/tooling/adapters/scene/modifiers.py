@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from twice.errors import SceneArgumentRefused
+from twice.tooling.errors import SceneArgumentRefused
 
 
 @dataclass(frozen=True, slots=True)

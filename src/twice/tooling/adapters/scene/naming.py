@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.errors import SceneArgumentRefused, SceneNameTaken, SceneNotFound
+from twice.tooling.errors import SceneArgumentRefused, SceneNameTaken, SceneNotFound
 
 NAME_BYTES_MAX: Final = 63
 """What the narrowest of the programs keeps of a name, in bytes of UTF-8."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from twice.errors import SceneArgumentRefused
 from twice.tooling.adapters.scene.drawing_lots import units, words
 from twice.tooling.adapters.scene.values import Array
+from twice.tooling.errors import SceneArgumentRefused
 
 _FAR = 2.0**31
 

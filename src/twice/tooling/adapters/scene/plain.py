@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from twice.errors import SceneStateForeign
 from twice.foundation.digests import digest_bytes
 from twice.tooling.adapters.scene.state import ALGORITHM, FORMAT, Block, SceneState, scene_state
 from twice.tooling.adapters.scene.values import DTYPES, Value, array
+from twice.tooling.errors import SceneStateForeign
 
 _DEPTH_MAX: Final = 64
 

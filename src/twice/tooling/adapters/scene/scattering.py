@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from twice.errors import SceneArgumentRefused
 from twice.tooling.adapters.scene.drawing_lots import units
 from twice.tooling.adapters.scene.meshes import MeshData, cross, triangles
 from twice.tooling.adapters.scene.values import Array
+from twice.tooling.errors import SceneArgumentRefused
 
 _DRAWS = 3
 

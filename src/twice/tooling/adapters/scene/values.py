@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from twice.errors import SceneValueRefused
+from twice.tooling.errors import SceneValueRefused
 
 Array: TypeAlias = "NDArray[Any]"
 Value: TypeAlias = Any

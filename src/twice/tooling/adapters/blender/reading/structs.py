@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final
 
-from twice.errors import SceneValueRefused
 from twice.tooling.adapters.blender.reading.exclusions import Exclusions
 from twice.tooling.adapters.scene.values import Value, float32, float64
+from twice.tooling.errors import SceneValueRefused
 
 _DEPTH_MAX: Final = 12
 

@@ -1,6 +1,10 @@
-"""The root of the errors, and what the core raises: programs, values, records, replays, tests.
+"""Every error of the core: one tree, each leaf with a stable id. Specifications, tools and assets have their own leaves.
 
-Invariant: every leaf has an id of its own.
+A leaf carries three sentences: what happened (with the value), what was expected, and what to do
+next, as a command where there is one. Bad input is an error; our own broken invariant is an
+assertion in words; a divergence is a result, never an exception.
+
+Invariant: an id is never reused for another meaning, and every leaf has one.
 """
 
 from __future__ import annotations
@@ -8,6 +12,8 @@ from __future__ import annotations
 TYPE_CHECKING = False  # As in ``twice/__init__.py``.
 if TYPE_CHECKING:
     from typing import ClassVar
+
+_LEAVES: dict[str, type[TwiceError]] = {}
 
 
 class TwiceError(Exception):
@@ -25,6 +31,7 @@ class TwiceError(Exception):
     def __init_subclass__(cls, *, id: str, **options: str) -> None:  # noqa: A002
         super().__init_subclass__(**options)
         cls.id = id
+        _LEAVES[id] = cls
 
     def __init__(self, happened: str, expected: str, remedy: str, **fields: object) -> None:
         super().__init__(happened)
@@ -39,6 +46,11 @@ class TwiceError(Exception):
         return f"{self.id}  " + f"\n{indent}".join(
             line.replace("\n", f"\n{indent}") for line in lines if line
         )
+
+
+def find_leaf(id: str) -> type[TwiceError]:  # noqa: A002
+    """Return the class with an id; the root where nothing that is loaded has it."""
+    return _LEAVES.get(id, TwiceError)
 
 
 _WORD_MAX = 400
