@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sheets_written import NOTHING, artifact
 
+from twice.errors import TwiceError
 from twice.specification.create import render_template
 from twice.specification.errors import SheetRefused, SheetVersion
 from twice.specification.front_matter import HeadEntry, Value, format_entry, parse_front_matter
@@ -167,9 +168,27 @@ def test_a_name_may_be_one_letter() -> None:
 
 
 def test_a_later_form_says_which_version_to_install() -> None:
-    text = artifact("01").source.replace("twice.spec/1", "twice.spec/9")
+    text = artifact("01").source.replace("twice.sheet/1", "twice.sheet/9")
 
-    with pytest.raises(SheetVersion, match=r"01\.md:2: .*twice\.spec/9.*twice\.spec/1"):
+    with pytest.raises(SheetVersion, match=r"01\.md:2: .*twice\.sheet/9.*twice\.sheet/1"):
+        read_sheet(text, SHEETS["01"], "01.md")
+
+
+def test_a_sheet_under_the_name_that_its_form_had_before_makes_the_same_promise() -> None:
+    sheet = artifact("01")
+    text = sheet.source.replace("twice.sheet/1", "twice.spec/1")
+
+    before = read_sheet(text, SHEETS["01"], "01.md")
+
+    assert text != sheet.source
+    assert before.digest() == sheet.digest()
+
+
+@pytest.mark.parametrize("form", ["twice.spec/2", "sheet", "?x"])
+def test_another_form_is_refused(form: str) -> None:
+    text = artifact("01").source.replace("twice.sheet/1", form)
+
+    with pytest.raises(TwiceError, match=r"01\.md:2: "):
         read_sheet(text, SHEETS["01"], "01.md")
 
 

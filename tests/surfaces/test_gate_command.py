@@ -110,7 +110,7 @@ def test_a_copy_of_a_project_is_judged_by_its_own_code(project: Path, tmp_path: 
 BAD: list[tuple[str, str, str, str]] = [
     ("05-divergence-protocol.md", "---\nschema", "schema", "E-SPEC-001"),
     ("05-divergence-protocol.md", 'hash: "', 'hush: "', "E-SPEC-001"),
-    ("05-divergence-protocol.md", "twice.spec/1", "twice.spec/2", "E-SPEC-003"),
+    ("05-divergence-protocol.md", "twice.sheet/1", "twice.sheet/2", "E-SPEC-003"),
     ("05-divergence-protocol.md", 'component: "herd"', 'component: "flock"', "E-SPEC-006"),
     ("02-seed-governance-spec.md", "surface:", 'depends_on: ["03"]\nsurface:', "E-SPEC-002"),
 ]

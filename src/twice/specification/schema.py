@@ -32,8 +32,10 @@ from twice.specification.front_matter import (
 from twice.specification.tiers import Requirement, StateKind, Tier, Trait
 
 UNKNOWN: Final = "?"
-VERSION: Final = "twice.spec/1"
+VERSION: Final = "twice.sheet/1"
 """The form of front matter, under the key ``schema``."""
+FORMS: Final = (VERSION, "twice.spec/1")
+"""What is read: the second is how the form was called when the commands' JSON had the same name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,7 @@ _TYPES: Final = {
         "in words",
         lambda value: isinstance(value, str) and bool(value.strip()),
     ),
+    "form": ValueType(f'"{VERSION}"', VERSION, lambda value: value in FORMS, is_closed=True),
     "flag": ValueType("true or false", True, lambda value: isinstance(value, bool)),
     # A text, because readers of YAML read fractions differently.
     "number": ValueType('a number of 0 or more in quotes, such as "1e-6"', "1e-6", _is_number),

@@ -33,6 +33,7 @@ from twice.specification.front_matter import (
 )
 from twice.specification.schema import (
     COMMON,
+    FORMS,
     UNKNOWN,
     VERSION,
     SheetSchema,
@@ -238,7 +239,8 @@ def parse_sheet(text: str, schema: SheetSchema, path: str) -> tuple[Sheet, list[
     """
     head, refused = parse_front_matter(text, path)
     form = head.entries.get("schema")
-    if form and str(form.value).startswith("twice.spec/") and form.value != VERSION:
+    families = tuple(each.rpartition("/")[0] + "/" for each in FORMS)
+    if form and str(form.value).startswith(families) and form.value not in FORMS:
         raise SheetVersion(
             f"{path}:{form.line}: the sheet has the form {form.value!r}; this version reads {VERSION!r}.",
             "It was written by another version of twice.",

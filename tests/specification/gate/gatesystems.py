@@ -409,7 +409,7 @@ def laid(project: Path, heads: Heads) -> None:
     for number, values in sorted(heads.items()):
         sheet = SHEETS[number]
         common = {
-            "schema": "twice.spec/1",
+            "schema": "twice.sheet/1",
             "id": number,
             "title": sheet.title,
             "component": "herd",

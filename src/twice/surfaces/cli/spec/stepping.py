@@ -47,9 +47,12 @@ def completing(workspace: Workspace) -> Iterator[str]:
 
 
 def may_fill(workspace: Workspace) -> bool:
-    """Whether twice spec fill would put something in."""
+    """Whether twice spec fill would put something in.
+
+    Traits are left out: a line that says what is next is not worth a checker's pass over every source.
+    """
     try:
-        return bool(propose_fill(workspace).put_in)
+        return bool(propose_fill(workspace, traits=False).put_in)
     except TwiceError:  # A record that cannot be read fills nothing; fill says why.
         return False
 
