@@ -14,7 +14,6 @@ from typing import Final
 
 from twice.specification.changes import Step, find_step, move_version
 from twice.specification.create import FIRST_VERSION
-from twice.specification.errors import BumpRefused
 from twice.specification.front_matter import Row, Value, format_entry
 from twice.specification.lock import Lock
 from twice.specification.schema import COMMON, SHEETS, UNKNOWN, VERSION
@@ -89,13 +88,10 @@ def is_settled(workspace: Workspace, passed: PassedGate) -> bool:
     return said == ["accepted", passed.path, passed.digest]
 
 
-def refuse_unmoved(workspace: Workspace, lock: Lock) -> None:
-    """Refuse a sheet that says something else under the version that sheet 99 cites.
+def find_unmoved(workspace: Workspace, lock: Lock) -> Sheet | None:
+    """Return a sheet that says something else under the version that sheet 99 cites; None where there is none.
 
     A draft that cites a sheet which was never locked may be made anew.
-
-    Raises:
-        BumpRefused: E-SPEC-004.
     """
     accepted = workspace.text(CONSOLIDATION, "status") == "accepted"
     for row in workspace.rows(CONSOLIDATION, "sheets"):
@@ -104,13 +100,8 @@ def refuse_unmoved(workspace: Workspace, lock: Lock) -> None:
         if sheet is None or sheet.version != row.get("version") or cited is None:
             continue
         if (accepted or number in lock.sheets) and cited != str(sheet.digest()):
-            raise BumpRefused(
-                f"Sheet {number} is at {sheet.version} as when it was consolidated, and says something else.",
-                "Expected a version that moved: others cite that one.",
-                f"Move it: twice spec bump {number}; where its lock knows of no change: "
-                f"twice spec bump {number} --patch",
-                sheet=number,
-            )
+            return sheet
+    return None
 
 
 def _move(before: Sheet | None, now: list[Row]) -> str:

@@ -56,7 +56,7 @@ def digest_inputs(
         plan: what is run.
         seen: paths from the project on that only running tells of; those of a report that is held against today.
     """
-    found = {each.path: _digest_sheet(each) for each in workspace.sheets.values()}
+    found = {each.path: digest_sheet(each) for each in workspace.sheets.values()}
     sheets = {number: each for number, each in lock.sheets.items() if number != _WHOLE}
     found[f"{FOLDER}/{LOCK}"] = str(digest_bytes(replace(lock, sheets=sheets).text().encode()))
     found |= _describe_laid(workspace)
@@ -76,7 +76,8 @@ def _describe_laid(workspace: Workspace) -> dict[str, str]:
     }
 
 
-def _digest_sheet(sheet: Sheet) -> str:
+def digest_sheet(sheet: Sheet) -> str:
+    """Digest of a sheet what the gate judges."""
     waivers = [dict(row) for row in sheet.rows("waivers")]
     if sheet.number == _WHOLE:
         said: dict[str, object] = {key: sheet.get(key) for key in _OF_WHOLE}

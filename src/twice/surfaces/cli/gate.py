@@ -7,7 +7,8 @@
 
 It reads the sheets in determinism-and-replay, here or in a folder above, and EXECUTES the program that sheet 00
 names, the test vector's, and the tests of sheet 12, each in processes of their own. The report goes to
-determinism-and-replay/evidence, as gate.json and gate.md; with --only or --no-write nothing is written.
+determinism-and-replay/evidence, as gate.json and gate.md, and sheet 99 names it when it passed; with --only or
+--no-write nothing is written.
 --report executes nothing: it shows the last report, and says whether it still stands.
 
 Exit code 0 every check passes, is not needed or is waived; 1 one fails; 2 one could not be evaluated, the
@@ -26,10 +27,10 @@ from twice.foundation.printable import printable
 from twice.specification.errors import WorkspaceRefused
 from twice.specification.gate.model import CheckOutcome
 from twice.specification.gate.report import GateReport, GateResult, count_outcomes, list_lines
-from twice.specification.gate.runner import NUMBERS, read_report, run_gate, write_report
+from twice.specification.gate.runner import NUMBERS, read_report, run_gate
 from twice.specification.workspace import FOLDER, find_workspace, open_workspace
 from twice.surfaces.cli.showing import Doing, add_json, print_json
-from twice.surfaces.cli.spec.consolidate import SETTLED, after_passing
+from twice.surfaces.cli.spec.consolidation import SETTLED, after_passing, finish_gate
 from twice.surfaces.codefacts import read_code
 
 
@@ -82,9 +83,8 @@ def _run(options: argparse.Namespace, project: Path) -> GateReport:
             only=_only(options.only),
             doing=doing,
         )
-    if options.only is None and not options.no_write:
-        write_report(report, open_workspace(project))
-    return report
+    is_kept = options.only is None and not options.no_write
+    return finish_gate(report, project) if is_kept else report
 
 
 def _only(text: str | None) -> tuple[int, ...]:

@@ -26,8 +26,7 @@ ACTIONS: Final[dict[str, str]] = {
     "show": "print a sheet: as it is, as it would begin, or to be cited",
     "fill": "read from records, environment and code what sheets leave open",
     "changed": "what changed since versions were last moved, and what follows",
-    "bump": "lock sheets that are new; move a sheet's version, as far as its changes need",
-    "consolidate": "write sheet 99: the versions it stands for, and the gate that passed",
+    "bump": "lock sheets that are new; move a sheet's version, as far as its changes need; then make sheet 99",
 }
 
 

@@ -6,6 +6,8 @@
   twice spec bump --promote
   twice spec bump 05 --unchanged "compare-points do not depend on the cadence"
 
+Once every sheet that the tier needs is locked as it is and nothing is owed, sheet 99 is made from all of them: a draft until a gate has passed.
+
 Without a sheet, all that are new are locked: from now on, changes of them are noticed. A sheet that leaves something open
 is not locked, and one that changed since it was locked is told. A lock belongs in version control, which tells when one
 was lost. Exit code 0 when every sheet is locked as it is, 1 otherwise.
@@ -41,6 +43,12 @@ from twice.specification.workspace import (
     save,
 )
 from twice.surfaces.cli.showing import add_json, print_json
+from twice.surfaces.cli.spec.consolidation import (
+    SETTLED,
+    Consolidated,
+    after_passing,
+    consolidate_locked,
+)
 from twice.surfaces.cli.spec.opening import (
     FORMAT,
     add_project,
@@ -90,23 +98,35 @@ def run(options: argparse.Namespace) -> int:
     if options.unchanged is not None:
         return _leave_unchanged(options, workspace, lock, number)
     sheet, after, told = bump_version(workspace, lock, number, options.step)
-    # The sheet first: a lock that is behind shows as a moved version, one that is ahead would lie.
-    save(workspace, replace(workspace, sheets={**workspace.sheets, number: sheet}))
-    save_lock(workspace, lock, after)
+    moved = replace(workspace, sheets={**workspace.sheets, number: sheet})
+    whole = _save(workspace, moved, lock, after)
     due = sorted({each.sheet for each in after.owed})
     if options.json:
         print_json({
             "format": FORMAT, "sheet": number, "before": told.locked, "version": sheet.version,
             "class_breaking": told.breaks, "owed": due, "checks": list(told.checks),
+            "consolidated": whole.to_json(),
         })  # fmt: skip
         return 0
     breaks = ", breaks the class" if told.breaks else ""
     print(f"{number}: {told.locked or 'new'} -> {sheet.version}{breaks}")
+    if whole.line:
+        print(whole.line)
     if due:
         print(f"owed: {', '.join(due)}\nnext: twice spec changed")
     elif told.checks:
         print(f"next: twice gate --only {','.join(map(str, told.checks))}")
     return 0
+
+
+def _save(before: Workspace, after: Workspace, old: Lock, new: Lock) -> Consolidated:
+    """Write sheets and lock, and 99 with them where the other sheets are settled."""
+    whole = consolidate_locked(after, new)
+    sheets, lock = whole.put_in(after, new)
+    # The sheets first: a lock that is behind shows as a moved version, one that is ahead would lie.
+    save(before, sheets)
+    save_lock(before, old, lock)
+    return whole
 
 
 def _promote_tier(options: argparse.Namespace, before: Workspace) -> int:
@@ -144,12 +164,15 @@ def _leave_unchanged(
     options: argparse.Namespace, workspace: Workspace, lock: Lock, number: str
 ) -> int:
     after = acknowledge(workspace, lock, number, options.unchanged)
-    save_lock(workspace, lock, after)
+    whole = _save(workspace, workspace, lock, after)
     if options.json:
         owed = sorted({each.sheet for each in after.owed})
-        print_json({"format": FORMAT, "sheet": number, "reason": options.unchanged, "owed": owed})
+        told = {"sheet": number, "reason": options.unchanged, "owed": owed}
+        print_json({"format": FORMAT, **told, "consolidated": whole.to_json()})
     else:
         print(f"{number} stays as it is: {options.unchanged}")
+        if whole.line:
+            print(whole.line)
     return 0
 
 
@@ -157,6 +180,8 @@ def _lock_new(options: argparse.Namespace, workspace: Workspace, before: Lock) -
     situation = workspace.situation()
     lock, done, held, moved = before, [], {}, {}
     for number, sheet in workspace.sheets.items():
+        if number == CONSOLIDATION:
+            continue  # twice makes it, and locks it when it does
         if number in lock.sheets:
             told = compare_sheet(workspace, before, number)
             if told.state != "same":
@@ -166,16 +191,20 @@ def _lock_new(options: argparse.Namespace, workspace: Workspace, before: Lock) -
         else:
             lock = lock.with_sheet(number, to_lock_entry(sheet))
             done.append(number)
-    save_lock(workspace, before, lock)
+    whole = _save(workspace, workspace, before, lock)
+    is_left = whole.sheet is None and bool(whole.why)
     if options.json:
-        print_json({"format": FORMAT, "locked": done, "open": held, "changed": moved})
+        told_all = {"locked": done, "open": held, "changed": moved}
+        print_json({"format": FORMAT, **told_all, "consolidated": whole.to_json()})
     else:
         print(f"locked {', '.join(done)}" if done else "nothing was locked")
         for number, keys in held.items():
             print(f"{number} leaves open: {', '.join(keys)}")
         for number, keys in moved.items():
             print(f"{number} changed since it was locked: {', '.join(keys)}")
+        if whole.line:
+            print(whole.line)
         steps = [f"twice spec bump {number}" for number in moved]
-        after = "twice gate" if workspace.get(CONSOLIDATION) else "twice spec consolidate"
-        print_next([*completing(workspace), *steps] or [after])
-    return 1 if held or moved else 0
+        after = [*completing(workspace), *steps] or after_passing(whole.put_in(workspace, lock)[0])
+        print_next(after) if after else print(SETTLED)
+    return 1 if held or moved or is_left else 0

@@ -24,7 +24,7 @@ from twice.specification.workspace import (
     find_tier_requirements,
 )
 from twice.surfaces.cli.showing import add_json, aligned, print_json
-from twice.surfaces.cli.spec.consolidate import SETTLED, after_passing
+from twice.surfaces.cli.spec.consolidation import SETTLED, after_passing
 from twice.surfaces.cli.spec.opening import FORMAT, add_project, opened, print_next
 from twice.surfaces.cli.spec.stepping import completing
 
@@ -94,10 +94,8 @@ def _next(workspace: Workspace, sheets: list[dict[str, Any]], lock: Lock) -> lis
     steps += completing(workspace)
     if any(each["state"] == "changed" for each in sheets):
         steps.append("twice spec changed")
-    if not steps and any(each["state"] == "new" for each in sheets):
+    if not steps and (absent or any(each["state"] == "new" for each in sheets)):
         steps.append("twice spec bump")
-    if not steps and absent:
-        steps.append("twice spec consolidate")
     if lock.owed:
         steps.append(
             f"write sheet {lock.owed[0].sheet} anew, then: twice spec bump {lock.owed[0].sheet}"
