@@ -41,7 +41,7 @@ CASES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 ZOO = Path(__file__).parents[1] / "tests" / "zoo" / "programs"
 OTHER_HASHES = {"PYTHONHASHSEED": "2"}
 COMMANDS: Mapping[str, tuple[Path, Mapping[str, str], Mapping[str, str]]] = {
-    "demo": (Path(twice.__file__).parent / "surfaces" / "demo" / "harbour.py", {}, OTHER_HASHES),
+    "demo": (Path(twice.__file__).parent / "cli" / "demo" / "harbour.py", {}, OTHER_HASHES),
     "a set of names": (ZOO / "01_market_of_names.py", {}, OTHER_HASHES),
     "an extra draw": (ZOO / "05_extra_draw.py", {}, {"ZOO_AUDIT": "1"}),
     "an unseeded generator": (ZOO / "06_unseeded_generator.py", {}, {}),

@@ -257,7 +257,7 @@ def serve(folder: Path, controller: int, kind: str, digest: str, ready: int) -> 
     listener.listen(64)
     if kind == "cli":
         for name in COMMANDS:
-            importlib.import_module(f"twice.surfaces.cli.{name}")
+            importlib.import_module(f"twice.cli.commands.{name}")
         process.starter = Forks(folder, controller).start
     else:
         for module in FORKED:

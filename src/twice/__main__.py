@@ -11,7 +11,7 @@ import sys
 if not sys.flags.safe_path:
     del sys.path[0]
 
-from twice.surfaces.cli import main
+from twice.cli import main
 
 if __name__ == "__main__":
     main()

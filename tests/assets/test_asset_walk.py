@@ -9,7 +9,7 @@ import pytest
 from hotstore import laid, picture
 
 from programs import cli
-from twice.surfaces.cli.asset.record import answered
+from twice.cli.commands.asset.log_values import parse_answer
 
 pytest.importorskip("PIL")
 INFOTEXT = "a lighthouse in fog\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 42, Size: 64x32"
@@ -96,7 +96,7 @@ def test_a_value_that_cannot_be_is_refused_before_anything_is_rendered(tmp_path:
 def test_what_is_typed_on_a_terminal_becomes_a_part_of_a_log(
     path: str, typed: str, part: dict[str, object]
 ) -> None:
-    assert answered(path, typed) == part
+    assert parse_answer(path, typed) == part
 
 
 @pytest.mark.integration

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import re
 import shlex
@@ -14,7 +13,8 @@ from twice.assets.gate.rules import CHECKS
 from twice.assets.model.kinds import UNKNOWN_WORDS
 from twice.assets.model.log import DeterminismLog
 from twice.assets.model.reading import declared_fields
-from twice.surfaces.cli import asset
+from twice.cli.commands import asset
+from twice.cli.group import main_group
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guides" / "assets.md").read_text("utf-8")
@@ -29,7 +29,7 @@ OWN = (
 def _lines() -> list[str]:
     said = [GUIDE, RENDERS, asset.__doc__ or ""]
     said += [
-        importlib.import_module(f"twice.surfaces.cli.asset.{each}").__doc__ or "" for each in OWN
+        importlib.import_module(f"twice.cli.commands.asset.{each}").__doc__ or "" for each in OWN
     ]
     found = [line.strip() for text in said for line in text.splitlines()]
     return [each for each in found if re.match(r"twice asset \w", each)]
@@ -37,11 +37,12 @@ def _lines() -> list[str]:
 
 @pytest.mark.parametrize("line", _lines())
 def test_every_command_that_is_shown_can_be_typed(line: str) -> None:
-    parser = argparse.ArgumentParser(exit_on_error=False, allow_abbrev=False)
-    asset.arrange(parser)
-    words = shlex.split(line.partition(" > ")[0])[2:]
+    _, _, action, *words = shlex.split(line.partition(" > ")[0])
+    context = main_group().make_context("twice", ["asset"])
+    command = asset.command.get_command(context, action)
+    assert command is not None
 
-    assert parser.parse_args(words).action == words[0]
+    assert command.make_context(action, words).params
 
 
 def test_every_command_is_shown() -> None:

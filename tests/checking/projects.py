@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from twice.cli import dispatch
 from twice.errors import TwiceError
-from twice.surfaces.cli import dispatch
 
 LISTING = """
 import os

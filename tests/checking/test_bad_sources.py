@@ -266,7 +266,7 @@ SOURCES = [
     "os.listdir(p)", "set(a)", "{str(x) for x in a}", "random.random()", "time.time()",
     "hash(x)", "glob.glob(p)", "np.random.default_rng()", "np.random.rand(3)", "os.environ",
 ]  # fmt: skip
-CALL = "from twice.surfaces.cli import main; main()"
+CALL = "from twice.cli import main; main()"
 
 
 def bytes_of(folder: Path, seed: int, jobs: int) -> bytes:

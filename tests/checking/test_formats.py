@@ -17,8 +17,8 @@ from twice.checking.formats import explaining, github, junit, machine, markdown,
 from twice.checking.looking import rule_table
 from twice.checking.policy import Policy
 from twice.checking.report import Report, Stale, Tried
+from twice.cli.commands.check import FORMATS
 from twice.foundation.severity import Severity
-from twice.surfaces.cli.check import FORMATS
 
 _TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
 _REGION = {

@@ -18,7 +18,7 @@ from twice.checking.report import Report, Tried
         (("--json", "--format", "sarif"), "--json and --format sarif"),
         (("--json", "--format", "concise"), "--json and --format concise"),
         (("--unsafe-fixes",), "--unsafe-fixes was given without"),
-        (("-j", "0"), "-j 0"),
+        (("-j", "0"), "invalid value for '-j'"),
         (("-o", "."), ". cannot be written"),
         (("-o", "inner"), "inner cannot be written"),
         (("-o", "nowhere/out.json"), "nowhere/out.json cannot be written"),

@@ -19,10 +19,10 @@ from forging import Content, content_of, forge, write
 
 import twice
 from programs import write as write_program
+from twice.cli import main
 from twice.errors import RecordForeign
 from twice.recording.cadence import Cadence
 from twice.recording.runrecord import RunRecord
-from twice.surfaces.cli import main
 
 FORGERIES = int(os.environ.get("TWICE_FORGERIES", "160"))
 CHUNKS = 4

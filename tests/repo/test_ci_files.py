@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from programs import cli, environ
-from twice.surfaces.cli import COMMANDS
+from twice.cli.group import COMMANDS
 
 REPOSITORY = Path(__file__).parents[2]
 ACTION: Any = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))

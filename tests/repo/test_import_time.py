@@ -36,8 +36,8 @@ def test_the_front_door_imports_nothing_heavy() -> None:
     assert [name for name in HEAVY if name in loaded] == []
 
 
-def test_the_front_door_imports_neither_surfaces_nor_integrations() -> None:
-    above = ("twice.surfaces", "twice.integrations", "twice.testing", "twice.checking")
+def test_the_front_door_imports_neither_commands_nor_integrations() -> None:
+    above = ("twice.cli", "twice.report", "twice.integrations", "twice.testing", "twice.checking")
 
     assert [name for name in modules_after_importing("twice") if name.startswith(above)] == []
 

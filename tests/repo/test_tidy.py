@@ -42,7 +42,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
             "recording/effects/", "recording/interception.py", "recording/session.py",
             "recording/interrupts.py", "recording/sealing/descriptors.py",
             "recording/record/", "worker/process.py", "recording/kernel/", "testing/planting.py",
-            "surfaces/",
+            "cli/",
             "assets/rendering/child.py", "diagnosis/tracing/sample_collector.py",
         ),
         "run.effects.clock",
@@ -250,7 +250,7 @@ def test_no_file_names_a_place_on_one_machine() -> None:
         ("foundation/encoding/x.py", "import pickle"),
         ("replayer/timeline.py", "from time import sleep"),
         ("diagnosis/x.py", "import os, random"),
-        ("surfaces/cli/run.py", "import subprocess as sp"),
+        ("cli/commands/run.py", "import subprocess as sp"),
         ("tooling/x.py", "import socket"),
     ],
 )

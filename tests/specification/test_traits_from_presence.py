@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
+from twice.cli.code_facts import read_presence
+from twice.cli.commands.spec.proposing import propose_fill
 from twice.recording.cadence import parse_cadence
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record
@@ -16,8 +18,6 @@ from twice.specification.front_matter import Value
 from twice.specification.record_traits import find_floats, is_fractional
 from twice.specification.tiers import Tier, Trait
 from twice.specification.workspace import Workspace
-from twice.surfaces.cli.spec.proposing import propose_fill
-from twice.surfaces.codefacts import read_presence
 
 ROUNDS = "import math\n\n\ndef grown(x):\n    return math.exp(x)\n"
 BESIDE = "import threading\n\n\ndef begin(work):\n    threading.Thread(target=work).start()\n"

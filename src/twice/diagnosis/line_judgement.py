@@ -1,7 +1,7 @@
 """From what was located to what is said of lines: which one, how sure it is, and what to do about it.
 
 Not for: the channel, which has a weight of its own (``attribution``); a finding of the checker at that line, whose
-remedy is closer (``surfaces`` puts it first).
+remedy is closer (``cli`` puts it first).
 
 Invariant: the operation that is named is one that ran inside a traced window.
 """

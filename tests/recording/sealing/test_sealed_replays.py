@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from programs import recorded, write
+from twice.cli import main
 from twice.errors import FilesUnprotected
 from twice.recording.runrecord import RunRecord
 from twice.replayer.verify import verify
-from twice.surfaces.cli import main
 
 # What a program does, by the name of the source that it reaches the world through.
 ESCAPES = {

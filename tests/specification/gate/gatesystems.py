@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from twice.cli.code_facts import read_code
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed, derive
@@ -26,7 +27,6 @@ from twice.specification.record_traits import digest_vector, first_draws
 from twice.specification.schema import SHEETS
 from twice.specification.tiers import StateKind, Trait
 from twice.specification.workspace import FOLDER, open_workspace
-from twice.surfaces.codefacts import read_code
 
 SEED = 7
 VECTOR = f"{FOLDER}/evidence/vector.twice"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,8 @@ import pytest
 from gatefacts import facts, good_heads
 from gatesystems import Heads, laid, locked
 
+from twice.cli import dispatch
+from twice.cli.commands.spec.consolidation import after_passing, finish_gate, passed_gate
 from twice.specification.changes import Step
 from twice.specification.consolidate import find_unmoved
 from twice.specification.gate.checks import CHECKS
@@ -21,8 +22,6 @@ from twice.specification.gate.runner import judge, read_report, report_path
 from twice.specification.gate.staleness import digest_inputs
 from twice.specification.lock import Lock, Owed, read_lock
 from twice.specification.workspace import FOLDER, Workspace, open_workspace
-from twice.surfaces.cli.spec import bump
-from twice.surfaces.cli.spec.consolidation import after_passing, finish_gate, passed_gate
 
 WHOLE = "99-determinism-and-replay-specification.md"
 
@@ -79,8 +78,9 @@ def test_a_gate_that_did_not_pass_leaves_sheet_99(tmp_path: Path, outcome: Check
 
 
 def bumped(project: Path, sheet: str | None = None, step: Step = Step.NONE) -> int:
-    asked = {"sheet": sheet, "step": step, "promote": False, "unchanged": None}
-    return bump.run(argparse.Namespace(project=project, json=False, **asked))
+    words = [] if sheet is None else [sheet]
+    words += [] if step is Step.NONE else [f"--{step.word}"]
+    return dispatch(["spec", "bump", *words, "--project", str(project)])
 
 
 def test_bump_makes_a_draft_once_every_sheet_is_locked(

@@ -13,10 +13,10 @@ from gatesystems import Kept, build
 from more_breaks import CONTROLS, MORE
 
 from tiers import sampled
+from twice.cli.code_facts import read_code
 from twice.specification.gate.model import CheckOutcome
 from twice.specification.gate.report import GateReport, GateResult
 from twice.specification.gate.runner import run_gate
-from twice.surfaces.codefacts import read_code
 
 ONE_PROCESSOR = len(os.sched_getaffinity(0)) == 1
 TODAY = date(2026, 1, 1)

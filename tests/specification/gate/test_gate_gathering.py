@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from argparse import ArgumentParser
+from dataclasses import fields
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from gatesystems import COST, Heads, Kept, costs, laid
 from hypothesis import given
 from hypothesis import strategies as st
 
+from twice.cli.commands.record import PredicateOptions, command, parse_predicate
 from twice.errors import ClassRefused
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import Algorithm
@@ -34,8 +35,6 @@ from twice.specification.gate.runner import gather, run_gate
 from twice.specification.scaffold.reader import SheetReader, record_arguments
 from twice.specification.schema import SHEETS
 from twice.specification.workspace import open_workspace
-from twice.surfaces.cli.record import arrange
-from twice.surfaces.cli.record import predicate_of as predicate_that_is_recorded
 
 
 @pytest.fixture(scope="module")
@@ -146,12 +145,10 @@ def test_the_tolerance_of_sheet_01_is_the_one_that_its_runs_are_recorded_with(
     laid(tmp_path, heads)
     workspace = open_workspace(tmp_path)
     stated = record_arguments(SheetReader(workspace))
-    parser = ArgumentParser()
-    arrange(parser)
+    given = command.make_context("record", [*stated[1:]]).params
+    promise = PredicateOptions(**{each.name: given[each.name] for each in fields(PredicateOptions)})
 
-    assert predicate_that_is_recorded(parser.parse_args(stated[1:])) == predicate_of(
-        workspace.sheets["01"]
-    )
+    assert parse_predicate(given["classes"], promise) == predicate_of(workspace.sheets["01"])
 
 
 @pytest.mark.parametrize(

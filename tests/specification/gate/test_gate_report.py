@@ -13,6 +13,7 @@ import pytest
 from gatefacts import facts
 from gatesystems import Kept
 
+from twice.cli.code_facts import read_code
 from twice.errors import UsageError
 from twice.specification.errors import GateUnfinished, SheetRefused
 from twice.specification.gate.checks import CHECKS
@@ -24,7 +25,6 @@ from twice.specification.gate.runner import judge, read_report, run_gate, write_
 from twice.specification.gate.staleness import digest_inputs
 from twice.specification.lock import Owed, read_lock
 from twice.specification.workspace import FOLDER, open_workspace
-from twice.surfaces.codefacts import read_code
 
 TODAY = date(2026, 1, 1)
 CHEAP = (1, 2, 9)

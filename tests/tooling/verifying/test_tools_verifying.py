@@ -9,8 +9,8 @@ import pytest
 from lying_tools import HONEST, LIES
 
 from programs import cli
+from twice.cli.commands.tools.verify import source_checker
 from twice.errors import UsageError
-from twice.surfaces.cli.tools.reading_source import source_checker
 from twice.tooling.determinism import Level
 from twice.tooling.verifying.verification import ToolVerification, Verdict, Verification
 from twice.tooling.verifying.verifying import verify_tools

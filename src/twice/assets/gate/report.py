@@ -15,6 +15,7 @@ from twice.assets.gate.row import Row, Status
 from twice.foundation.printable import printable
 
 FORMAT: Final = "twice.asset-gate/1"
+_SHOWN_MAX: Final = 60
 
 
 class Result(StrEnum):
@@ -70,6 +71,20 @@ class Report:
     def to_markdown(self) -> str:
         """For people; the first line answers."""
         return "\n".join(self._lines()) + "\n"
+
+    def to_text(self) -> str:
+        """For a terminal: the result, then what is not green."""
+        wanting = self.wanting()
+        lines = [f"{self.result.value}: {self.counted()}"]
+        for row in wanting[:_SHOWN_MAX]:
+            lines += [
+                printable(f"{row.status.value:<6} {row.asset}  {row.check}: {row.evidence}"),
+                printable(f"       fix ({row.owner}): {row.fix}"),
+            ]
+        if len(wanting) > _SHOWN_MAX:
+            more = len(wanting) - _SHOWN_MAX
+            lines.append(f"and {more} more: --json or --markdown lists them all")
+        return "\n".join(lines)
 
     def counted(self) -> str:
         """Count rows, in words."""

@@ -96,6 +96,7 @@ class Review:
         unknowns: what is not known.
         steps: what to do, in order.
         set_aside: how many findings comments and the baseline took away.
+        unread: how many files could not be read.
     """
 
     verdict: Verdict
@@ -112,12 +113,13 @@ class Review:
     unknowns: tuple[Unknown, ...]
     steps: tuple[Step, ...]
     set_aside: int
+    unread: int
 
     @property
     def exit_code(self) -> int:
-        """0 when nothing is high, 1 when something is."""
+        """0 when nothing is high, 1 when something is; 2 when nothing is, but some files could not be read."""
         worst = max((each.finding.severity for each in self.findings), default=Severity.LOW)
-        return 1 if worst >= Severity.HIGH else 0
+        return 1 if worst >= Severity.HIGH else 2 if self.unread else 0
 
     @property
     def streams(self) -> tuple[Stream, ...]:
@@ -135,8 +137,6 @@ def review(
     project: Project,
     catalogue: Catalogue,
     workspace: Workspace | None,
-    *,
-    declared: bool,
 ) -> Review:
     """Put everything together.
 
@@ -145,11 +145,10 @@ def review(
         project: what the audits saw.
         catalogue: the API names that were in force.
         workspace: the specification, when there is one.
-        declared: whether the promise was declared by anybody.
     """
     draws = project.draws
     order = {channel.value: at for at, channel in enumerate(Channel)}
-    policy = report.policy
+    policy, declared = report.policy, report.policy.is_declared
     own = [each for each in report.findings if each.found.rule in HOUSEKEEPING_NAMES]
     sorted_findings = sorted(
         (each for each in report.findings if each.found.rule not in HOUSEKEEPING_NAMES),
@@ -175,6 +174,7 @@ def review(
         unknowns=unknowns(project, draws, catalogue, workspace, own, declared=declared),
         steps=steps(sorted_findings, workspace, declared=declared, tested=tested),
         set_aside=len(report.suppressed) + len(report.baselined),
+        unread=len(project.unread),
     )
 
 

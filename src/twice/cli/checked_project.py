@@ -1,0 +1,251 @@
+"""From the options of ``twice check`` and a project's settings to the sources that are read.
+
+The same options, settings, comments and baseline hold for checks, reviews, audits and the gate.
+
+Invariant: an option that was given comes before the setting of the same name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from twice.checking.caching import Cache
+from twice.checking.configuring import SEVERITIES, Settings, nearest, settings_of
+from twice.checking.policy import TIERS, Policy
+from twice.checking.project import Project
+from twice.checking.reader import Reader
+from twice.checking.reading import files_below, require_there
+from twice.checking.selecting import Selection
+from twice.checking.workspace import Workspace, workspace_beside
+from twice.cli.options import PATH, Option, gather, several
+from twice.errors import ConfigError, UsageError
+from twice.foundation.determinism_class import DeterminismClass, Scope
+from twice.foundation.severity import Severity
+
+if TYPE_CHECKING:
+    from twice.checking.auditing.projects import Project as AuditedProject
+    from twice.checking.reviewing.review import Review
+
+_ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What ``twice check`` can be told of sources; its defaults.
+
+    Args:
+        project: the folder whose settings and specification hold, in place of those beside the paths.
+    """
+
+    paths: tuple[Path, ...] = (Path(),)
+    kind: str | None = None
+    scope: str | None = None
+    tier: str | None = None
+    exclude: tuple[str, ...] = ()
+    config: Path | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fail_on: str | None = None
+    follow: bool = True
+    jobs: int | None = None
+    cache: bool = True
+    baseline: Path | None = None
+    project: Path | None = None
+
+
+def check_options(*more: Option, required: bool) -> Option:
+    """Paths and the promise, the same for checks, reviews and audits, and what else a command takes."""
+    return gather(
+        "options",
+        CheckOptions,
+        click.argument(
+            "paths", nargs=-1, required=required, type=PATH,
+            metavar="PATH..." if required else "[PATH]...",
+        ),
+        click.option(
+            "--class", "kind", type=click.Choice([each.value for each in DeterminismClass]),
+            help="the promise; default bit-exact",
+        ),
+        click.option(
+            "--scope", type=click.Choice([each.value for each in Scope]),
+            help="how far it reaches; default host",
+        ),
+        click.option(
+            "--tier", type=click.Choice(TIERS),
+            help="from L on, a value handed to unread code weighs in full",
+        ),
+        several("--exclude", "exclude", metavar="PATTERN", help="paths to leave out"),
+        click.option("--config", type=PATH, metavar="FILE", help="not the nearest pyproject.toml"),
+        *more,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTree:
+    """Sources with all that decides what is found in them.
+
+    Args:
+        paths: what was asked for.
+        files: the Python files below, as findings name them.
+        project: checks them.
+        workspace: the specification beside them.
+    """
+
+    paths: tuple[Path, ...]
+    files: list[str]
+    project: Project
+    workspace: Workspace | None
+
+    def audit(self) -> AuditedProject:
+        """Read every draw and every question to the world."""
+        from twice.checking.auditing.projects import read_project
+
+        catalogue = self.project.reader.catalogue
+        return read_project(self.files, self.project.policy, catalogue, self._show)
+
+    def review(self) -> Review:
+        """Check and audit, and say what both mean; nothing is kept in a cache."""
+        from twice.checking.reviewing.review import review
+
+        report = replace(self.project, cache=None).report(self.files)
+        findings = tuple(replace(each, path=self._show(each.path)) for each in report.findings)
+        report = replace(report, findings=findings)
+        return review(report, self.audit(), self.project.reader.catalogue, self.workspace)
+
+    def _show(self, path: str) -> str:
+        """A path that never begins at the root of a disk: from the folder that was asked for."""
+        if not path.startswith("/"):
+            return path
+        bases = (os.path.normpath(Path.cwd() / _folder_of(each)) for each in self.paths)
+        base = next(
+            (each for each in bases if path.startswith(f"{each}/")), path.rpartition("/")[0]
+        )
+        return path[len(base) + 1 :]
+
+
+def open_sources(options: CheckOptions, *, may_be_empty: bool = False) -> SourceTree:
+    """Find the files, the settings and the specification.
+
+    Raises:
+        UsageError: E-USE-001: no such path, no Python file, or a promise that there is not.
+        ConfigError: E-CONFIG-001. ConfigKeyUnused: E-CONFIG-003, for a key of the settings.
+    """
+    require_there(options.paths)
+    starts = options.paths if options.project is None else (options.project,)
+    settings = _read_settings(options.config, _folder_of(starts[0]).absolute())
+    workspace = workspace_beside((*map(_folder_of, starts), Path.cwd()))
+    above, below = _place(settings.folder or _root(starts[0]))
+    policy = replace(
+        _promise(options, settings, {} if workspace is None else workspace.said),
+        zones=settings.zones,
+        bans={each.name: each.severity for each in settings.bans},
+        above=above,
+        below=below,
+    )
+    excluded = [*settings.exclude, *split_commas(options.exclude)]
+    files = files_below(options.paths, excluded, policy.placed)
+    if not files and not may_be_empty:
+        raise UsageError(
+            f"There is no Python file in {', '.join(map(str, options.paths))}.",
+            "Expected files that end in .py, and that no pattern leaves out.",
+            "For example: twice check src",
+        )
+    reader = Reader(
+        catalogues=tuple(_read_catalogue(path) for path in settings.catalogues),
+        allowed=settings.allow,
+        bans=settings.bans,
+        follows=options.follow,
+    )
+    folder = settings.folder or Path.cwd()
+    default = Severity.HIGH if settings.fail_on is None else settings.fail_on
+    project = Project(
+        policy=policy,
+        today=datetime.now(UTC).date().isoformat(),
+        reader=reader,
+        selection=Selection(
+            select=split_commas(options.select) or settings.select,
+            ignore=(*settings.ignore, *split_commas(options.ignore)),
+            per_file=settings.per_file_ignores,
+        ),
+        baseline=options.baseline or settings.baseline,
+        folder=folder,
+        cache=Cache(folder if options.cache else None, reader),
+        jobs=options.jobs or len(os.sched_getaffinity(0)),
+        fail_on=SEVERITIES[options.fail_on] if options.fail_on else default,
+    )
+    return SourceTree(options.paths, files, project, workspace)
+
+
+def split_commas(given: Sequence[str]) -> tuple[str, ...]:
+    """Give what stands between commas and in repeated options."""
+    return tuple(each.strip() for one in given for each in one.split(",") if each.strip())
+
+
+def _read_settings(config: Path | None, folder: Path) -> Settings:
+    found = nearest(folder) if config is None else config.absolute()
+    return Settings() if found is None else settings_of(found)
+
+
+def _promise(options: CheckOptions, settings: Settings, said: Mapping[str, str]) -> Policy:
+    """What was promised: by an option, the settings or the specification, in this order."""
+    kind = options.kind or settings.kind or said.get("class")
+    scope = options.scope or settings.scope or said.get("scope")
+    tier = options.tier or settings.tier or said.get("tier")
+    known: tuple[tuple[str | None, Iterable[str]], ...]
+    known = ((kind, DeterminismClass), (scope, Scope), (tier, TIERS))
+    for word, words in known:
+        if word is not None and word not in tuple(words):
+            raise UsageError(
+                f"The specification declares {word!r}.",
+                f"Expected one of: {', '.join(words)}.",
+                "Mend determinism-and-replay/01-determinism-class.md, or give the option.",
+            )
+    return Policy(
+        kind=DeterminismClass(kind or DeterminismClass.BIT_EXACT),
+        scope=Scope(scope or Scope.HOST),
+        tier=tier,
+        is_declared=kind is not None,
+    )
+
+
+def _folder_of(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
+def _root(path: Path) -> Path:
+    """The folder of the project that a path is in: where that lies says nothing of its zones."""
+    start = Path(os.path.normpath(_folder_of(path).absolute()))
+    for folder in (start, *start.parents):
+        if any((folder / each).exists() for each in _ROOTS):
+            return folder
+    return Path.cwd() if start.is_relative_to(Path.cwd()) else start
+
+
+def _place(folder: Path) -> tuple[str, str]:
+    """How a path from the working folder becomes one from the project's."""
+    here = Path.cwd()
+    if folder == here:
+        return "", ""
+    if here.is_relative_to(folder):  # A file of the project that is not below is named in full.
+        return f"{here.relative_to(folder).as_posix()}/", f"{folder.as_posix()}/"
+    below = folder.relative_to(here) if folder.is_relative_to(here) else folder
+    return "", f"{below.as_posix()}/"
+
+
+def _read_catalogue(path: Path) -> tuple[str, str]:
+    try:
+        return path.name, path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        said = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(
+            f"The catalogue {path} cannot be read: {said}.",
+            "Expected a TOML file of API names; paths start at the folder of pyproject.toml.",
+            "Correct the key catalogues in [tool.twice.check].",
+        ) from error

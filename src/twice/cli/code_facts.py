@@ -1,0 +1,123 @@
+"""Source code as the gate of a specification needs it: what the checker reports and the audits list.
+
+Invariant: nothing is executed; the project's own settings, comments and baseline hold as in ``twice check``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from twice.cli.checked_project import CheckOptions, SourceTree, open_sources
+from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
+from twice.specification.gate.evidence.context import ReportedFinding, SourceFacts, SourcePlace
+from twice.specification.tiers import Trait
+
+if TYPE_CHECKING:
+    from twice.checking.auditing.projects import FileFacts
+
+_SHARED: Final = frozenset(
+    {"shared-generator", "generator-across-threads", "generator-of-two-owners"}
+)
+_MOCKS: Final = (
+    "unittest.mock", "mock", "freezegun", "responses", "requests_mock", "time_machine", "vcr",
+    "pytest_mock", "respx",
+)  # fmt: skip
+_PICKLES: Final = ("pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "joblib")
+_TESTS: Final = "tests"
+_TRAITS: Final = {
+    Channel.CONCURRENCY.value: Trait.CONCURRENCY,
+    Channel.FLOATING_POINT.value: Trait.FLOATING_POINT,
+    Channel.GPU.value: Trait.GPU,
+    Channel.EFFECTS.value: Trait.EXTERNAL_EFFECTS,
+}
+"""The trait that a place of a channel shows."""
+
+
+def read_code(project: Path, sources: Sequence[str]) -> SourceFacts:
+    """Read folders and files of the project that is the current folder.
+
+    Raises:
+        UsageError: E-USE-001, for a path at which nothing is. ConfigError: for settings that cannot be read.
+    """
+    tree = _open(project, sources)
+    audited = tree.audit()
+    reported = [
+        ReportedFinding(
+            each.found.rule,
+            each.artifact,
+            SourcePlace(each.path, each.found.place.line, each.found.message),
+        )
+        for each in tree.project.report(tree.files).findings
+        if each.severity >= Severity.MEDIUM and each.zone != _TESTS
+    ]
+    draws, orphans = [], []
+    for each in audited.draws:
+        fault = f"is {each.origin.note}" if each.origin.unreached else ""
+        if each.zone != _TESTS:
+            place = SourcePlace(each.path, each.line, each.call, each.function, fault)
+            draws.append(place)
+            orphans += [place] * each.is_orphan
+    asks = [
+        (SourcePlace(each.path, each.line, each.call, each.function), each) for each in audited.asks
+    ]
+    inner = [each for each in audited.files if each.zone != _TESTS]
+    return SourceFacts(
+        draws=tuple(draws),
+        orphans=tuple(orphans),
+        shared=tuple(each.place for each in reported if each.rule in _SHARED),
+        asked=tuple(place for place, each in asks if each.zone != _TESTS),
+        raw=tuple(place for place, each in asks if each.is_gap),
+        mocks=tuple(_find_imports(inner, _MOCKS)),
+        pickles=tuple(_find_imports(inner, _PICKLES)),
+        reported=tuple(reported),
+        unread=tuple(SourcePlace(each.path, each.line, each.what) for each in audited.unread),
+    )
+
+
+def read_presence(project: Path, sources: Sequence[str]) -> dict[Trait, str]:
+    """Give the traits that the code outside of tests certainly shows, each with a place and how many more.
+
+    Raises:
+        UsageError: E-USE-001, for a path at which nothing is. ConfigError: for settings that cannot be read.
+    """
+    places: dict[Trait, list[str]] = {}
+    for one in _open(project, sources).audit().files:
+        for each in one.present if one.zone != _TESTS else ():
+            shown = f"{each.path}:{each.line}: {each.what}"
+            places.setdefault(_TRAITS[each.channel], []).append(shown)
+    return {
+        trait: found[0] + (f", and {len(found) - 1} more" if len(found) > 1 else "")
+        for trait, found in places.items()
+    }
+
+
+def _open(project: Path, sources: Sequence[str]) -> SourceTree:
+    """The sources, by the settings of the project that is the current folder; nothing is kept."""
+    paths = tuple(map(Path, sources))
+    options = CheckOptions(paths, project=project, cache=False, jobs=1)
+    return open_sources(options, may_be_empty=True)
+
+
+def _find_imports(files: Sequence[FileFacts], modules: Sequence[str]) -> Iterator[SourcePlace]:
+    """Give every import of some modules, or of what is in them."""
+    for each in files:
+        if not any(_is_of(name, modules) for name in each.imports):
+            continue
+        for node in ast.walk(ast.parse(Path(each.path).read_bytes())):
+            if isinstance(node, ast.Import):
+                names = [one.name for one in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [f"{node.module}.{one.name}" for one in node.names]
+            else:
+                continue
+            found = [name for name in names if _is_of(name, modules)]
+            if found:
+                yield SourcePlace(each.path, node.lineno, f"import of {found[0]}")
+
+
+def _is_of(name: str, modules: Sequence[str]) -> bool:
+    return any(f"{name}.".startswith(f"{each}.") for each in modules)

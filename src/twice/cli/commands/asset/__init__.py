@@ -1,0 +1,36 @@
+"""Assets: what made them, whether they can be made again, and that nothing of it is published.
+
+  twice asset init hot --public public
+  twice asset import cover.png --json
+  twice asset seal hot/cover.png --log cover.json
+  twice asset gate hot
+  twice asset leaks build/
+  twice asset scrub master.png -o public/cover.png
+
+A log fills itself where the rendering is a run: see twice asset record --help.
+Exit code 0 it holds, 1 something is missing, differs or leaks, 2 could not tell or wrong use.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from twice.cli.group import make_group
+
+ACTIONS: Final = {
+    "init": "make a folder a hot store, apart from what is published",
+    "record": "render in a clean folder, and let the run fill the log",
+    "import": "read what generators and workstations embed, into a log",
+    "seal": "measure an asset, and put its log beside it",
+    "show": "say what is known of an asset, or print a draft to fill in",
+    "verify": "hold every log against its file, byte by byte",
+    "gate": "judge whether logs are complete, consistent and true, for one asset or a build",
+    "rerender": "render again from logs, and compare at the promised grade",
+    "calibrate": "find limits for a tolerance from repeated renderings",
+    "diff": "compare two logs: what would a rendering change?",
+    "package": "write a work unit's checkpoint, and copies of its logs to travel",
+    "export": "write verdicts and manifests in the formats of QuestFoundry",
+    "leaks": "look through what is published for traces of how it was made",
+    "scrub": "write a copy without anything but its payload, and prove that",
+}
+command = make_group(__name__, ACTIONS)

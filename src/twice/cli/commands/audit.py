@@ -1,0 +1,90 @@
+"""List every place where code draws at random, or asks the world, and who owns it.
+
+  twice audit seeds examples
+  twice audit effects examples
+  twice audit seeds examples --json
+
+seeds: which stream owns each draw: a named stream of the run, a generator and the seed it was made
+from, a process-wide stream, or nobody (an orphan). A generator whose seed is written into the
+program, or is a default that a call relies on, is an orphan as well: the run's seed never reaches
+it. effects: what is asked of the clock, entropy, environment, files, network, processes and host,
+what becomes of it, and whether it goes through the effects layer; raw in the core, it is a gap.
+Exit code 0 none, 1 orphans or gaps outside of tests, 2 wrong use, or none and a file that could not
+be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from twice.cli.checked_project import CheckOptions, check_options, open_sources
+from twice.cli.group import make_command
+from twice.cli.options import json_option
+from twice.cli.output import aligned, tell
+from twice.foundation.printable import printable
+
+if TYPE_CHECKING:
+    from twice.checking.auditing.effects import Ask
+    from twice.checking.auditing.seeds import Draw
+
+
+@make_command(
+    click.argument("what", type=click.Choice(("seeds", "effects"))),
+    check_options(required=True),
+    json_option,
+)
+def command(what: str, options: CheckOptions, as_json: bool) -> int:
+    """Read and list."""
+    audited = open_sources(options).audit()
+    if what == "seeds":
+        found, document, rows, last = _list_draws(audited.draws)
+    else:
+        found, document, rows, last = _list_questions(audited.asks)
+    unread = [{"path": each.path, "reason": each.what} for each in audited.unread]
+    lines = [
+        *aligned([[*map(printable, row)] for row in rows], indent=""),
+        *last,
+        *(printable(f"not read: {each.path}: {each.what}") for each in audited.unread),
+    ]
+    code = 1 if found else 2 if unread else 0  # What is not read is not known to be fine.
+    return tell({**document, "unread": unread}, lines, as_json=as_json, code=code)
+
+
+_Rows = list[tuple[str, ...]]
+_Listing = tuple[int, dict[str, Any], _Rows, tuple[str, str]]
+"""How many faults there are, the document, the rows, and the lines under them."""
+
+
+def _list_draws(draws: Sequence[Draw]) -> _Listing:
+    from twice.checking.reviewing.document import seeds_json
+    from twice.checking.reviewing.markdown import seeds_line
+
+    orphans = sum(each.is_orphan and each.zone != "tests" for each in draws)
+    rows: _Rows = []
+    for each in draws:
+        origin = each.origin
+        owner = origin.owner.value
+        if each.is_orphan:  # One that a generator of the project draws keeps that beside the word.
+            owner = f"ORPHAN {owner}" if origin.unreached else "ORPHAN"
+        seed = f"seed {origin.seed}" if origin.seed else ""
+        made = f"made in {each.where}" if each.where else ""
+        whence = "; ".join(filter(None, (seed, made, origin.note)))
+        rows.append((f"{each.path}:{each.line}", owner, each.what.value, each.call, whence))
+    last = (seeds_line(draws), f"orphans outside of tests: {orphans}")
+    return orphans, {"format": "twice.seed-audit/1", **seeds_json(draws)}, rows, last
+
+
+def _list_questions(asks: Sequence[Ask]) -> _Listing:
+    from twice.checking.reviewing.document import effects_json
+    from twice.checking.reviewing.markdown import effects_line
+
+    gaps = sum(each.is_gap for each in asks)
+    rows: _Rows = []
+    for each in asks:
+        through = "GAP" if each.is_gap else "layer" if each.governed else each.zone
+        rows.append((f"{each.path}:{each.line}", through, each.kind, each.call, each.ends))
+    last = (effects_line(asks), f"raw in the core: {gaps}")
+    return gaps, {"format": "twice.effects-audit/1", **effects_json(asks)}, rows, last

@@ -1,0 +1,129 @@
+"""Print the environment that a run would have here, or compare it with a recorded one.
+
+  twice env
+  twice env --json
+  twice env --against a.twice
+
+--against takes a record, which is compared in its own surroundings, or a file that `twice env
+--json` wrote, here or on another machine. Exit code 0 the same, 1 it differs.
+
+The numeric probes run here each time. `record` and `verify` take their results from before, since the
+machine was started, where the libraries, processor, variables and modes that they follow from are the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from twice.cli.group import make_command
+from twice.cli.options import PATH, json_option
+from twice.cli.output import aligned, tell
+from twice.errors import ConfigError, RecordForeign
+from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
+from twice.foundation.printable import printable
+from twice.recording.measuring import measure_in
+from twice.recording.runrecord import RunRecord
+from twice.recording.surroundings import Surroundings, for_recording
+
+_MEANING = {
+    "numerics": "can change result bits",
+    "identity": "can change what a program sees: order, text, versions",
+    "note": "not known to change any result",
+}
+
+
+@make_command(
+    click.option("--against", type=PATH, metavar="FILE", help="a record, or twice env --json"),
+    json_option,
+)
+def command(against: Path | None, as_json: bool) -> int:
+    """Measure, compare when asked to, and print."""
+    if against is None:
+        here = measure_in(for_recording(os.environ))
+        return tell(here.to_json(), _lines(here), as_json=as_json)
+    recorded, surroundings = _read(against)
+    now = measure_in(surroundings)
+    found = diff_fingerprints(recorded, now)
+    compared = {
+        "file": str(against),
+        "same": not found,
+        "numerics": any(one.affects == "numerics" for one in found),
+        "differences": [one.to_json() for one in found],
+    }
+    return tell(
+        {**now.to_json(), "against": compared},
+        _comparison(against, found),
+        as_json=as_json,
+        code=1 if found else 0,
+    )
+
+
+def _read(path: Path) -> tuple[Fingerprint, Surroundings]:
+    """The environment in a file, and the surroundings to measure this one in."""
+    try:
+        with RunRecord.open(path) as record:
+            surroundings = Surroundings.from_json(record.identity["surroundings"])
+            return Fingerprint.from_json(record.identity["environment"]), surroundings
+    except RecordForeign as foreign:
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise ConfigError(
+                f"{path} is neither a run record nor a description of an environment.",
+                "Expected a record, or what `twice env --json` printed.",
+                f"For example: twice env --json > {path.with_suffix('.json')}",
+                path=str(path),
+                record_says=foreign.happened,
+            ) from error
+        return Fingerprint.from_json(document), for_recording(os.environ)
+
+
+def _lines(fingerprint: Fingerprint) -> Iterator[str]:
+    python, system, cpu = fingerprint.python, fingerprint.os, fingerprint.cpu
+    yield f"{python.implementation} {python.version} on {system.system}, {cpu.arch}"
+    rows = [
+        ("python", f"{python.version}, {python.build}"),
+        ("system", f"{system.system} {system.release}, {system.libc}"),
+        ("processor", f"{cpu.model or cpu.arch}: {' '.join(cpu.features)}"),
+        *(("library", f"{name} {version}") for name, version in fingerprint.libraries.items()),
+        *(
+            (
+                one.library,
+                f"{one.internal_api} {one.version}, {one.architecture}, {one.threads} threads",
+            )
+            for one in fingerprint.blas
+        ),
+        *(("dispatch", f"{name}: {value}") for name, value in fingerprint.dispatch.items()),
+        *(("variable", f"{name}={value}") for name, value in fingerprint.variables.items()),
+        ("probes", f"{len(fingerprint.probes)} short computations; --json prints their digests"),
+    ]
+    yield from (printable(row) for row in aligned(rows))
+    yield "next: twice env --against RECORD"
+
+
+def _comparison(path: Path, found: Sequence[EnvironmentDifference]) -> Iterator[str]:
+    if not found:
+        yield f"same: this environment is that of {path}"
+        return
+    numeric = sum(one.affects == "numerics" for one in found)
+    count = "1 thing is" if len(found) == 1 else f"{len(found)} things are"
+    yield f"differs: {count} not as in {path}; {numeric or 'none'} of them can change result bits"
+    for affects, meaning in _MEANING.items():
+        rows = [
+            (one.what, f"{_shown(one.recorded)} -> {_shown(one.now)}")
+            for one in found
+            if one.affects == affects
+        ]
+        if rows:
+            yield f"{affects}, {meaning}:"
+            yield from (printable(row) for row in aligned(rows))
+    yield f"next: twice verify {path}" if path.suffix == ".twice" else "next: twice env --json"
+
+
+def _shown(value: str | None) -> str:
+    return "(none)" if value is None else value or "(empty)"

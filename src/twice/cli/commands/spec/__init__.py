@@ -1,0 +1,31 @@
+"""Write down what a system promises, sheet by sheet, and keep it true.
+
+  twice spec init --component swarm --program examples/swarm.py:main --seed 42 --source examples --class bit-exact --yes state,replay --no diverging,existing,consumed,cross-machine,branching,concurrency,floating-point,gpu,external-effects,hashed-snapshots,audit-log,contested
+  twice spec status --json
+  twice spec fill --record a.twice
+  twice spec changed 02
+  twice spec bump 02 --major
+  twice spec show 02 --cite
+
+The sheets are files NN-name.md in a folder determinism-and-replay; spec.lock beside them says what each
+said when its version was last moved. Nothing is executed. Exit code 0 it holds, 1 something is
+missing, changed or owed, 2 wrong use or what cannot be read.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from twice.cli.group import make_group
+
+ACTIONS: Final[dict[str, str]] = {
+    "init": "ask what is needed, and lay down the first sheets, or say that none are",
+    "add": "lay down the sheets that the tier needs, once the first ones say enough",
+    "status": "which sheets are there, what they do not say yet, what is owed, which tier they force",
+    "show": "print a sheet: as it is, as it would begin, or to be cited",
+    "fill": "read from records, environment and code what sheets leave open",
+    "changed": "what changed since versions were last moved, and what follows",
+    "bump": "lock sheets that are new; move a sheet's version, as far as its changes need; then make sheet 99",
+}
+
+command = make_group(__name__, ACTIONS)

@@ -1,0 +1,25 @@
+"""Tools that declare what they promise: look at a registry, call a tool under a contract.
+
+  twice tools list tables
+  twice tools call tables table.create --args '{"name": "t", "columns": ["x"]}'
+  twice tools call my/tools.py:registry scatter.points --args @points.json --seed 42 --json
+  twice tools verify my/tools.py:registry
+  twice tools serve tables -o session.twice --session-seed 42
+
+REGISTRY is a built-in one (tables, memory, blender), module:name, or file.py:name; its module is
+imported, which runs its code. Exit code 0 it worked, 1 the call was refused or failed, 2 wrong use.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from twice.cli.group import make_group
+
+ACTIONS: Final = {
+    "list": "list the tools of a registry, with what each promises",
+    "call": "call one tool, from an empty state",
+    "verify": "try to prove the declarations wrong, and say what was seen",
+    "serve": "serve a registry to a host over the Model Context Protocol",
+}
+command = make_group(__name__, ACTIONS)

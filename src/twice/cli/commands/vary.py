@@ -1,0 +1,87 @@
+"""Vary the surroundings of a program and name the factors that its result depends on.
+
+  twice vary examples/swarm.py:main --seed 42 --set n=4 --set ticks=20
+  twice vary train.py --seed 7 -- --lr 3e-4
+  twice vary a.twice --factor "hash seed" --factor threads
+  twice vary --list
+
+The program is recorded twice as it is, then with every factor varied at once. Where that run differs
+by the declared class, the factors are halved down to single ones, and each that differs comes with
+its first differing operation. A factor that had no effect is unavailable, not the same. Of a record,
+program, arguments, seed, configuration and class are taken. --python names another interpreter, for its version and
+those of its libraries.
+
+Exit code 0 PASS, 1 FAIL, 2 wrong use, or it could not be told.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from twice.cli.console import Status
+from twice.cli.group import make_command
+from twice.cli.options import json_option, several
+from twice.cli.output import aligned, print_lines, show
+from twice.cli.run_options import (
+    ProgramOptions,
+    StartOptions,
+    TrustOptions,
+    program_options,
+    start_options,
+    trust_options,
+)
+from twice.diagnosis.vary.factors import FACTORS
+from twice.diagnosis.vary.search import vary
+from twice.errors import UsageError
+from twice.foundation.determinism_class import Predicate
+
+
+@make_command(
+    program_options,
+    start_options("bit-exact or logical"),
+    several("--factor", "factors", metavar="NAME", help="vary this one only"),
+    click.option(
+        "--python", metavar="PATH",
+        help="the other interpreter to try; else the first on PATH that can import twice",
+    ),
+    click.option("--list", "lists", is_flag=True, help="print the factors that there are"),
+    trust_options,
+    json_option,
+    splits=True,
+)  # fmt: skip
+def command(
+    program: ProgramOptions,
+    start: StartOptions,
+    factors: tuple[str, ...],
+    python: str | None,
+    lists: bool,
+    trust: TrustOptions,
+    as_json: bool,
+) -> int:
+    """Vary, and print what came of it."""
+    if lists:
+        print_lines(aligned([(each.name, each.what) for each in FACTORS], indent=""))
+        return 0
+    records = program.records()
+    if records and program.arguments:
+        raise UsageError(
+            f"{records[0]} is a record, and was given arguments: {' '.join(program.arguments)}.",
+            "Expected none: the program has those that it was recorded with.",
+            "Leave them out, or name the program instead.",
+        )
+    policies: dict[str, Any] = {}
+    if start.classes:
+        policies["predicate"] = Predicate.parse(start.classes, "host")
+    with trust.trusting(*records), Status() as status:
+        found = vary(
+            str(records[0]) if records else program.find("vary"),
+            seed=start.master_seed(),
+            config=start.values(),
+            factors=[*factors] or None,
+            python=python,
+            progress=status,
+            **policies,
+        )
+    return show(found, as_json=as_json)

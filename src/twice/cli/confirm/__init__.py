@@ -1,0 +1,1 @@
+"""Findings of the checker, held beside runs of a program."""

@@ -1,0 +1,222 @@
+"""Static findings become facts where an experiment can tell: the checker's reading beside real runs.
+
+The program is recorded in varied surroundings (``vary``), with those factors alone that the findings'
+rules speak of. The first operation at which the runs part is the witness of a finding when it stands in
+the finding's statement, on the way of its value, or, where just one finding of the right kind is in it, in the
+finding's function. A parting that no finding explains is the most valuable: the checker did not see it.
+
+Not for: clearing a finding. That a program did the same once says nothing of a line it may not have passed.
+
+Invariant: no finding is removed or lowered, and each has one outcome.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from twice.checking.findings import Finding
+from twice.checking.report import Tried
+from twice.cli.confirm.matches import Match, Parting, is_among
+from twice.cli.confirm.rule_factors import factors_of
+from twice.cli.output import aligned
+from twice.diagnosis.vary.report import BASELINE, Variation
+from twice.diagnosis.vary.search import vary
+from twice.recording.program import Program
+
+_PARTED = frozenset({"differs", "failed"})
+_PLACES: dict[Match, str] = {
+    "statement": "in its statement",
+    "step": "on the way of its value",
+    "function": "in its function",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What the runs say of one finding.
+
+    Args:
+        outcome: runs part there; they do not where what its rule speaks of is varied; or neither is known.
+        sentence: for people, without a full stop.
+        witness: the operation at which runs part, as plain values, of a confirmed one.
+    """
+
+    outcome: Literal["confirmed", "same", "unknown"]
+    sentence: str
+    witness: Mapping[str, Any] | None = None
+
+
+def confirm(
+    findings: Sequence[Finding],
+    program: str | Program,
+    *,
+    checked: Sequence[str] = (),
+    **options: Any,
+) -> Experiment:
+    """Run a program in the surroundings that findings speak of.
+
+    Args:
+        findings: of a check, suppressed ones as well where they may explain what differs.
+        program: as ``twice.vary`` takes it, but no record: findings are about the code as it stands.
+        checked: paths of the files that were checked.
+        **options: further ones of ``twice.vary``: seed, configuration and so on; its errors are raised.
+    """
+    factors = dict.fromkeys(each for one in findings for each in factors_of(one.found.rule))
+    factors.pop(BASELINE, None)
+    variation = vary(program, factors=[*factors], skip_unable=True, **options)
+    return Experiment(findings, variation, checked)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What varying the surroundings of a program says of the findings of a check.
+
+    Args:
+        findings: of the check.
+        variation: each factor that was to be varied, and what came of it.
+        checked: paths of the files that were checked.
+    """
+
+    findings: Sequence[Finding]
+    variation: Variation
+    checked: Sequence[str] = ()
+
+    @cached_property
+    def partings(self) -> list[tuple[Parting, Match, list[Finding]]]:
+        """Where runs part, each with the findings that it is a witness of."""
+        rows = [Parting.of(row) for row in self.variation.factors if row.result in _PARTED]
+        return [(each, *each.match(self.findings)) for each in rows]
+
+    @cached_property
+    def itself(self) -> str:
+        """In what the program differs from itself, as a sentence's end; "" when it does not."""
+        for each, _, found in self.partings:
+            if each.row.factor != BASELINE:
+                continue
+            if each.row.result == "failed":
+                return f"fails now and then: {each.row.reason}"
+            if each.operation is None:
+                return "differs from itself"
+            rules = ", ".join(dict.fromkeys(one.found.rule for one in found))
+            known = f"which is found there: {rules}" if rules else "where nothing was found"
+            return f"differs from itself in {each.operation.name} at {_place(each)}, {known}"
+        return ""
+
+    @cached_property
+    def trials(self) -> dict[str, Trial]:
+        """What is said of each finding, by its fingerprint."""
+        confirmed: dict[str, Trial] = {}
+        for each, match, found in self.partings:
+            at = f"two runs part {_PLACES[match]}, at {_place(each)}, {_values(each)}"
+            witness = {**each.to_json(), "tie": match}
+            trial = Trial("confirmed", f"confirmed: {each.condition} {at}", witness)
+            for one in found:
+                confirmed.setdefault(one.fingerprint, trial)
+        names = {each.fingerprint: each for each in self.findings}
+        return {name: confirmed.get(name) or self._judge(each) for name, each in names.items()}
+
+    def _judge(self, finding: Finding) -> Trial:
+        """Say something of a finding that no parting is a witness of."""
+        factors = factors_of(finding.found.rule)
+        if not factors:
+            return Trial("unknown", "not tried: no experiment of one run tells about this rule")
+        if self.itself:
+            why = f"the program {self.itself}; that hides what else would"
+            return Trial("unknown", f"cannot tell: {why}")
+        for parting, *_ in self.partings:
+            if parting.concerns(finding):
+                first = f"{parting.condition} the runs part first at another line"
+                return Trial("unknown", f"{first}; this may be why, or show after that is mended")
+        rows = {name: row for row in self.variation.factors for name in row.factor.split(" + ")}
+        asked = [rows[name] for name in factors if name in rows]
+        same = ["nothing varied"] if BASELINE in factors else []
+        same += [row.factor for row in asked if row.result == "same"]
+        if same:
+            said = f"the program did the same under {', '.join(same)}"
+            return Trial("same", f"{said}; the run may not have passed here")
+        why = "; ".join(f"{row.factor}: {row.reason}" for row in asked)
+        return Trial("unknown", f"cannot tell: {why}")
+
+    @property
+    def unexplained(self) -> Iterator[tuple[Parting, str]]:
+        """Partings that no finding explains, each with a sentence without a full stop."""
+        for each, _, found in self.partings:
+            if each.operation is None and each.row.result == "failed":
+                yield each, f"{each.condition} the program fails, {each.row.reason}"
+            elif each.operation is None:
+                yield each, f"{each.condition}: {each.row.reason or 'differs'}"
+            elif not found:
+                at = each.operation
+                aside = "" if is_among(at.file, self.checked) else " (a file that was not checked)"
+                code = f"in {at.function}: {at.code or at.name}, {_values(each)}"
+                yield each, f"{each.condition} two runs part at {_place(each)}{aside} {code}"
+
+    def to_tried(self, hidden: Sequence[Finding]) -> Tried:
+        """Give what the report of a check takes.
+
+        Args:
+            hidden: findings that are not shown; those that are facts are named all the same.
+        """
+        trials = self.trials.items()
+        return Tried(
+            lines={name: each.sentence for name, each in trials},
+            witnesses={name: each.witness for name, each in trials if each.witness is not None},
+            summary=self.to_json(),
+            text="\n".join(self._lines(hidden)),
+            parted=bool(self.partings),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``confirmation`` in the summary."""
+        keys, trials = ("factor", "value", "result", "reason"), sorted(self.trials.items())
+        return {
+            "program": self.variation.program,
+            "factors": [{key: getattr(row, key) for key in keys} for row in self.variation.factors],
+            "itself": self.itself or None,
+            "outcomes": dict(sorted(Counter(each.outcome for _, each in trials).items())),
+            "findings": [
+                {"fingerprint": name, "outcome": each.outcome, "sentence": each.sentence}
+                for name, each in trials
+            ],
+            "unexplained": [
+                {**each.to_json(), "sentence": said} for each, said in self.unexplained
+            ],
+        }
+
+    def _lines(self, hidden: Sequence[Finding]) -> Iterator[str]:
+        """For people: what was tried, and what the checker did not see."""
+        program, rows = self.variation.program, self.variation.factors
+        confirmed = sum(each.outcome == "confirmed" for each in self.trials.values())
+        said = f"{confirmed} of {len(self.trials)} findings confirmed"
+        yield f"{program} was run: {said if self.trials else 'there was nothing to confirm'}"
+        if self.itself:
+            yield f"cannot tell more: {program} {self.itself}; mend that first, or record it"
+        yield from aligned([(row.factor, row.result, row.reason or row.value) for row in rows])
+        if not rows:
+            why = "no finding named a factor" if self.trials else "no finding asked for more"
+            yield f"  two runs with nothing varied did the same, and {why}"
+        for each in hidden:
+            trial = self.trials[each.fingerprint]
+            if trial.witness is not None:
+                at = f"{each.path}:{each.found.place.line} {each.found.rule}"
+                yield f"not shown, and a fact: {at}, {trial.sentence}"
+        for parting, said in self.unexplained:
+            if any(map(parting.concerns, self.findings)):
+                yield f"no finding stands where they part, and one above may be why: {said}"
+            else:
+                yield f"the checker did not see this: {said}"
+        yield "A run shows what differs, not what cannot: what did the same may not have been passed."
+        yield f"Every other factor is tried by: twice vary {program}"
+
+
+def _place(parting: Parting) -> str:
+    return f"{parting.operation.file}:{parting.operation.line}" if parting.operation else ""
+
+
+def _values(parting: Parting) -> str:
+    at = parting.operation
+    return f"{at.name}: {at.a} / {at.b}" if at else ""

@@ -1,0 +1,134 @@
+"""Where two runs part, and the findings there: in its statement, on the way of its value, in its function.
+
+A run names a file and a line; a finding names a stretch of a file. Both are put on the file's syntax as it
+stands now.
+
+Invariant: a file that cannot be read or parsed matches nothing but equal lines.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, Self
+
+from twice.checking.findings import Finding, Place
+from twice.checking.reading import decoded, read, shown_path
+from twice.cli.confirm.rule_factors import factors_of
+from twice.diagnosis.divergence import OperationFound
+from twice.diagnosis.vary.report import BASELINE, FactorResult
+
+Match = Literal["statement", "step", "function"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Two runs that were seen to part.
+
+    Args:
+        row: what was varied, and what came of it.
+        operation: the first that differs, its file as findings name it; None when it could not be said.
+        channel: what the difference is put down to; "" when to nothing.
+    """
+
+    row: FactorResult
+    operation: OperationFound | None = None
+    channel: str = ""
+
+    @classmethod
+    def of(cls, row: FactorResult) -> Self:
+        """Read it from a factor's result."""
+        found = row.divergence
+        if found is None or found.operation is None:
+            return cls(row)
+        operation = replace(found.operation, file=shown_path(Path(found.operation.file)))
+        return cls(row, operation, found.attribution[0].channel.value if found.attribution else "")
+
+    @property
+    def condition(self) -> str:
+        """Under what the runs part, for people."""
+        value = f" ({self.row.value})" if self.row.value else ""
+        varied = f"under another {self.row.factor}{value}"
+        return "with nothing varied" if self.row.factor == BASELINE else varied
+
+    def to_json(self) -> dict[str, object]:
+        """Give plain values."""
+        names = ("line", "function", "code", "name", "a", "b")
+        at = self.operation
+        operation = at and {"path": at.file, **{name: getattr(at, name) for name in names}}
+        return {"factor": self.row.factor, "value": self.row.value, "operation": operation}
+
+    def concerns(self, finding: Finding) -> bool:
+        """Say whether a finding is about what was varied, or about what differs though nothing was."""
+        factors = factors_of(finding.found.rule)
+        if self.row.factor == BASELINE:
+            return BASELINE in factors or finding.channel == self.channel
+        return not set(self.row.factor.split(" + ")).isdisjoint(factors)
+
+    def match(self, findings: Sequence[Finding]) -> tuple[Match, list[Finding]]:
+        """Give the findings that the operation is a witness of: the nearest, and no other.
+
+        Of several in its function and no nearer, it is a witness of none: it may be any of them.
+        """
+        nearest: dict[Match, list[Finding]] = {"statement": [], "step": [], "function": []}
+        for each in findings:
+            kind = self.operation and _match(each, self.operation)
+            if kind and self.concerns(each):
+                nearest[kind].append(each)
+        kind, found = next((pair for pair in nearest.items() if pair[1]), ("function", []))
+        return kind, [] if kind == "function" and len(found) > 1 else found
+
+
+def is_among(path: str, paths: Sequence[str]) -> bool:
+    """Say whether a file is one of some, through links too."""
+    return path in paths or Path(path).resolve() in {Path(each).resolve() for each in paths}
+
+
+def _match(finding: Finding, at: OperationFound) -> Match | None:
+    """How an operation stands to a finding; None when it is elsewhere."""
+    if not is_among(at.file, [finding.path]):
+        return None
+    found = finding.found
+    if _covers(finding.path, found.place, at.line):
+        return "statement"
+    if any(_covers(finding.path, step.place, at.line) for step in found.steps):
+        return "step"
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    around = _statements(finding.path, at.line)
+    names = [each.name for each in around if isinstance(each, definitions)]
+    symbol = [each for each in found.symbol.split(".") if each not in {"", "<lambda>"}]
+    return "function" if names == symbol and _read(finding.path).body else None
+
+
+def _covers(path: str, place: Place, line: int) -> bool:
+    """Whether a line is of the statement that a place stands in; of a compound one, its header."""
+    if place.line <= line <= place.end_line:
+        return True
+    around = _statements(path, place.line)
+    if not around:
+        return False
+    body = getattr(around[-1], "body", None)
+    end = body[0].lineno - 1 if body else around[-1].end_lineno or place.line
+    return around[-1].lineno <= line <= end
+
+
+def _statements(path: str, line: int) -> list[ast.stmt]:
+    """The statements that a line is in, outermost first."""
+    every = (each for each in ast.walk(_read(path)) if isinstance(each, ast.stmt))
+    return [each for each in every if each.lineno <= line <= (each.end_lineno or 0)]
+
+
+def _read(path: str) -> ast.Module:
+    """The syntax of a file; empty where it has none."""
+    return _parse(read(path).data or b"")
+
+
+@lru_cache(maxsize=16)
+def _parse(data: bytes) -> ast.Module:
+    try:
+        return ast.parse(decoded(data))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])

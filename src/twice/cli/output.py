@@ -1,0 +1,113 @@
+"""How a result is printed: one JSON document or text, on standard output.
+
+Invariant: what ``--json`` prints is one document and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from twice.cli.console import coloured
+from twice.errors import OutputExists, OutputUnwritable
+from twice.foundation.printable import printable_lines
+from twice.writing import write
+
+
+class Result(Protocol):
+    """What an operation gives."""
+
+    @property
+    def exit_code(self) -> int:
+        """Of the command."""
+
+    def to_json(self) -> Mapping[str, object]:
+        """With its ``format``."""
+
+    def to_text(self) -> str:
+        """For people, without a newline at the end."""
+
+
+def show(result: Result, *, as_json: bool) -> int:
+    """Print a result; its exit code."""
+    return tell(
+        result.to_json() if as_json else {},
+        [] if as_json else [result.to_text()],
+        as_json=as_json,
+        code=result.exit_code,
+    )
+
+
+def tell(
+    document: Mapping[str, object], lines: Iterable[str], *, as_json: bool, code: int = 0
+) -> int:
+    """Print a document, or lines; the exit code.
+
+    Args:
+        document: with its ``format``.
+        lines: the same in words; read only where they are printed.
+        as_json: which of both.
+        code: passed through.
+    """
+    if as_json:
+        print_json(document)
+    else:
+        print_lines(lines)
+    return code
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines, control characters as escapes; the first one's verdict in its colour."""
+    for at, line in enumerate(map(printable_lines, lines)):
+        print(coloured(line) if at == 0 else line)
+
+
+def print_json(document: Mapping[str, object]) -> None:
+    """Print one JSON document, in ASCII: any terminal, pipe and half of a surrogate can take it."""
+    json.dump(document, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
+def write_text(text: str, out: Path | None, *, force: bool) -> None:
+    """Print a text as it is, or write it: into a file as a whole, into a pipe or a device bit by bit.
+
+    Raises:
+        OutputExists: E-OUTPUT-001. OutputUnwritable: E-OUTPUT-002.
+    """
+    if out is None:
+        sys.stdout.write(text)
+        return
+    is_file = os.path.isfile(out)  # noqa: PTH113  (Path.is_file raises where a name is too long)
+    if is_file and not force:
+        raise OutputExists(
+            f"{out} exists.",
+            "Expected a path that is free.",
+            "Name another one, or replace it with --force.",
+        )
+    if is_file or not os.path.exists(out):  # noqa: PTH110
+        write(out, text.encode("utf-8", "backslashreplace"))
+        return
+    try:
+        out.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise OutputUnwritable(
+            f"{out} cannot be written: {error.strerror or error}.",
+            "Expected the path of a file, of a pipe or of a device with room.",
+            "Name another path.",
+        ) from error
+
+
+def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
+    """Rows as lines whose columns stand below each other; the last column is not padded."""
+    columns = max(map(len, rows), default=0)
+    widths = [
+        max((len(row[at]) for row in rows if at < len(row)), default=0) for at in range(columns)
+    ]
+    return [
+        (indent + "  ".join(f"{cell:<{widths[at]}}" for at, cell in enumerate(row))).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,170 @@
+"""What ``twice show --secrets`` says: what was blanked by which rule, or where given values stand.
+
+Invariant: no value is printed, only the name that it was given.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from twice.cli.output import aligned
+from twice.errors import UsageError
+from twice.foundation.printable import printable
+from twice.recording.redaction.mask import worth_looking_for
+from twice.recording.redaction.redaction import Redaction
+from twice.recording.redaction.searching import Search, search
+from twice.recording.runrecord import RunRecord
+from twice.report.values import mapping
+
+FORMAT = "twice.secrets/1"
+_SEARCHED_MAX = 64 << 20
+_NOTED_MAX = 5
+
+
+def secrets_given(file: str, variables: Iterable[str]) -> dict[str, bytes]:
+    """Values to search for, by name: one a line of a file (``-`` is standard input), and of variables.
+
+    Raises:
+        UsageError: E-USE-001, when a file cannot be read, a variable is not set, or there is no value.
+    """
+    found: dict[str, bytes] = {}
+    if file:
+        where = "standard input" if file == "-" else file
+        for number, line in enumerate(_read(file).splitlines(), 1):
+            if line.strip():
+                found[f"line {number} of {where}"] = line
+    for name in variables:
+        value = os.environb.get(os.fsencode(name))
+        if not value:
+            raise UsageError(
+                f"The variable {name} is not set, or empty.",
+                "Expected the secret that is to be searched for in it.",
+                f"For example: read -rs {name}; export {name}; then ask again.",
+            )
+        found[f"variable {name}"] = value
+    if (file or variables) and not found:
+        raise UsageError(
+            "There is no secret to search for.",
+            "Expected one a line, in a file or on standard input.",
+            "For example: twice show RECORD --secrets secrets.txt",
+        )
+    return found
+
+
+def _read(file: str) -> bytes:
+    if file == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"The file of secrets {file} cannot be read: {error.strerror}.",
+            "Expected a file with one secret a line, or - for standard input.",
+            "Check the path given to --secrets.",
+        ) from error
+
+
+def still_in(path: Path, variables: Mapping[str, str], redaction: Redaction) -> list[str]:
+    """Where values of secret variables stand in a record all the same, in words; a few places.
+
+    Args:
+        path: the record.
+        variables: the environment that the run had.
+        redaction: of the run's policy: which variables are secret.
+    """
+    wanted = {
+        f"variable {name}": value.encode("utf-8", "surrogateescape")
+        for name, value in sorted(variables.items())
+        if redaction.is_secret(name) and worth_looking_for(value.encode("utf-8", "surrogateescape"))
+    }
+    if not wanted or path.stat().st_size > _SEARCHED_MAX:
+        return []
+    found = dict.fromkeys(f"{one.name}: {one.place}" for one in search(path, wanted).sightings)
+    return [*found][:_NOTED_MAX]
+
+
+def summary(record: RunRecord) -> dict[str, Any]:
+    """What redaction did in a run, as JSON."""
+    stated = mapping(record.identity.get("redaction"))
+    counts: dict[tuple[str, str], int] = {}
+    for one in record.redactions():
+        counts[one.rule, one.where] = counts.get((one.rule, one.where), 0) + one.count
+    return {
+        "variables": sorted(mapping(stated.get("variables"))),
+        "policy": record.setup.redaction.to_json(),
+        "blanked": [
+            {"rule": rule, "where": where, "count": counts[rule, where]}
+            for rule, where in sorted(counts)
+        ],
+    }
+
+
+def summary_lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
+    """The same for people."""
+    rows = [(one["rule"], one["where"], str(one["count"])) for one in told["blanked"]]
+    total = sum(one["count"] for one in told["blanked"])
+    yield f"{record.path}: {total} values blanked by redaction"
+    yield from aligned([tuple(map(printable, row)) for row in rows])
+    if told["variables"]:
+        yield printable(f"  variables known to be secret: {', '.join(told['variables'])}")
+    for name, given in told["policy"].items():
+        said = f"version {given} of the table" if name == "shapes" else ", ".join(map(str, given))
+        yield printable(f"  {name}: {said}")
+    yield "  states, snapshots and inputs are not blanked"
+    yield f"next: twice show {record.path} --secrets FILE  (a secret a line: is one in the record?)"
+
+
+def search_json(found: Search) -> dict[str, Any]:
+    """What a search found, as JSON."""
+    return {
+        "found": bool(found.sightings),
+        "sightings": [
+            {
+                "secret": one.name,
+                "form": one.form,
+                "place": one.place,
+                "tick": one.tick,
+                "count": one.count,
+            }
+            for one in found.sightings
+        ],
+        "searched": {
+            "secrets": found.secrets,
+            "forms": found.forms,
+            "blocks": found.blocks,
+            "file_bytes": found.file_bytes,
+            "unread": found.unread,
+        },
+    }
+
+
+def search_lines(path: Path, found: Search) -> Iterator[str]:
+    """The same for people; the first line answers."""
+    looked = (
+        f"{found.secrets} secrets, {found.forms} forms, {found.blocks} blocks, "
+        f"{found.file_bytes:,} bytes"
+    )
+    if found.sightings:
+        names = sorted({one.name for one in found.sightings})
+        yield printable(f"FOUND in {path}: {', '.join(names)} ({looked})")
+        for one in found.sightings:
+            tick = "" if one.tick is None else f", tick {one.tick}"
+            times = "" if one.count == 1 else f", {one.count} times"
+            yield printable(f"  {one.name}, {one.form}: {one.place}{tick}{times}")
+        yield "next: keep the value out of what is found there, record again, and change the secret"
+        return
+    if found.unread:
+        yield printable(f"NOT FOUND in what can be read of {path} ({looked}): {found.unread}")
+    else:
+        yield printable(f"NOT FOUND in {path} ({looked})")
+
+
+def exit_code(found: Search) -> int:
+    """1 where one was found, 2 where a part could not be read, else 0."""
+    if found.sightings:
+        return 1
+    return 2 if found.unread else 0

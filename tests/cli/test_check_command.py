@@ -1,0 +1,129 @@
+"""``twice check`` in a process of its own: exit codes, streams, and what a quick answer imports."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from programs import cli, environ
+
+pytestmark = pytest.mark.integration
+
+LISTING = "import os\n\n\ndef names(folder):\n    return [name for name in os.listdir(folder)]\n"
+MODULES = """
+import json, sys
+from twice.cli import dispatch
+dispatch(["check", "--quiet"])
+print(json.dumps(sorted(sys.modules)))
+"""
+HOOKS = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "pyproject.toml").write_text("[tool.twice.check]\n")
+    (tmp_path / "a.py").write_text(LISTING)
+    return tmp_path
+
+
+def modules(folder: Path) -> list[str]:
+    ran = subprocess.run(
+        [sys.executable, "-c", MODULES], cwd=folder, env=environ(), capture_output=True, check=True
+    )
+    return json.loads(ran.stdout)
+
+
+def test_exit_codes(folder: Path) -> None:
+    (folder / "clean.py").write_text("x = 1\n")
+    (folder / "broken.py").write_text("def broken(:\n")
+
+    codes = [cli("check", *given, cwd=folder).returncode for given in (
+        ("clean.py",), ("a.py",), ("a.py", "broken.py"), ("broken.py",), ("nowhere",),
+        ("a.py", "--fail-on", "critical"),
+    )]  # fmt: skip
+
+    assert codes == [0, 1, 1, 2, 2, 0]
+
+
+def test_findings_go_to_standard_output_and_errors_elsewhere(folder: Path) -> None:
+    found, refused = cli("check", "--json", cwd=folder), cli("check", "nowhere", cwd=folder)
+
+    assert (json.loads(found.stdout)["format"], found.stderr) == ("twice.findings/1", "")
+    assert (refused.stdout, refused.stderr.partition("  ")[0]) == ("", "E-USE-001")
+
+
+def test_a_quick_answer_imports_no_rule_no_catalogue_and_nothing_heavy(folder: Path) -> None:
+    first, second = modules(folder), modules(folder)
+    heavy = (
+        "numpy",
+        "concurrent.futures",
+        "twice.checking.rules",
+        "twice.checking.catalogue",
+    )
+    above = (
+        "twice.recording.",
+        "twice.replayer",
+        "twice.diagnosis",
+        "twice.checking.syntax.module",
+        "twice.cli.run_options",
+    )
+    front_door = "twice.recording.inline"
+
+    assert "twice.checking.rules" in first
+    assert [name for name in second if name in heavy or name.startswith(above)] == [front_door]
+
+
+def test_the_hook_calls_a_command_that_there_is(folder: Path) -> None:
+    import yaml
+
+    hook, *_ = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))
+    program, *arguments = hook["entry"].split()
+    done = cli(*arguments, "a.py", cwd=folder)
+
+    assert (program, hook["types_or"], done.returncode) == ("twice", ["python"], 1)
+
+
+def test_the_guide_shows_what_is_found(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "check.md").read_text("utf-8")
+    program = re.search(r"```python\n(.*?)```", guide, re.DOTALL)
+    settings = re.search(r"```toml\n(.*?)```", guide, re.DOTALL)
+    assert program is not None
+    assert settings is not None
+    (tmp_path / "swarm").mkdir()
+    (tmp_path / "swarm" / "world.py").write_text(program[1])
+    (tmp_path / "pyproject.toml").write_text("")
+
+    done = cli("check", "swarm", cwd=tmp_path)
+    (tmp_path / "pyproject.toml").write_text(settings[1].replace("catalogues", "# catalogues"))
+    configured = cli("check", "swarm", "--baseline-accept", "why", cwd=tmp_path)
+
+    places = re.compile(r"^swarm/world.py:\S+ \w+ [\w-]+", re.MULTILINE)
+    assert places.findall(done.stdout) == places.findall(guide)
+    assert (done.returncode, configured.returncode, configured.stderr[:10]) == (1, 0, "1 finding ")
+
+
+def test_where_a_project_lies_says_nothing_of_its_zones(tmp_path: Path) -> None:
+    project = tmp_path / "tests" / "project"
+    project.mkdir(parents=True)
+    (project / "setup.py").write_text("", encoding="utf-8")
+    (project / "loading.py").write_text(LISTING, encoding="utf-8")
+
+    said = json.loads(cli("check", str(project), "--json", "--no-cache", cwd=tmp_path).stdout)
+
+    assert [each["severity"] for each in said["findings"]] == ["high"]
+
+
+def test_the_specification_beside_the_code_declares_the_class(tmp_path: Path) -> None:
+    sheets = tmp_path / "determinism-and-replay"
+    sheets.mkdir()
+    (sheets / "01-determinism-class.md").write_text("---\nclass: logical\n---\n", encoding="utf-8")
+    (tmp_path / "loading.py").write_text(LISTING, encoding="utf-8")
+
+    said = json.loads(cli("check", ".", "--json", "--no-cache", cwd=tmp_path).stdout)
+
+    assert said["findings"] == []

@@ -1,0 +1,215 @@
+"""What holds for every command: help, examples that work, pipes, bytes that do not wander."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "specification" / "gate"))
+
+import asset_folder
+import gatesystems
+
+from programs import cli, environ
+from small_system import build
+from twice.cli import dispatch
+from twice.cli.group import COMMANDS
+from twice.cli.reference import page
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
+MODULE = """
+def main(run):
+    for _ in run.ticks(run.config["ticks"]):
+        pass
+"""
+TOOLS = """
+from twice.tooling import Context, Registry, tool
+
+
+@tool("scatter.points", determinism="seeded")
+def scatter(context: Context, count: int) -> list[float]:
+    return [float(each) for each in context.rng("points").random(count)]
+
+
+registry = Registry([scatter])
+"""
+TRAIN = """
+def main(run):
+    rng = run.rng("policy")
+    for _ in run.ticks(3):
+        pass
+    run.summary("reward", float(rng.normal()))
+"""
+
+
+def examples(name: str) -> list[str]:
+    """The commands that a command's help shows."""
+    rows = str(importlib.import_module(f"twice.cli.commands.{name}").__doc__).splitlines()
+    return [row.strip() for row in rows if row.startswith("  twice ")]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_what_and_shows_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch([name, "--help"]) == 0
+    said = capsys.readouterr().out
+
+    assert said.startswith(f"Usage: twice {name}")
+    assert "--json" in said
+    assert examples(name)
+    assert all(example in said for example in examples(name))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_work(name: str, swarm: Path) -> None:
+    (swarm / "package").mkdir()
+    (swarm / "package" / "__init__.py").touch()
+    (swarm / "package" / "module.py").write_text(MODULE)
+    (swarm / "run.toml").write_text("ticks = 3\n")
+    (swarm / "secrets.txt").write_text("in no record at all\n")
+    (swarm / "script.py").write_text("import sys\nprint(sys.argv[1:])\n")
+    (swarm / "train.py").write_text(TRAIN)
+    for folder in ("runs", "archive"):
+        (swarm / folder).mkdir()
+    (swarm / "my").mkdir()
+    (swarm / "my" / "tools.py").write_text(TOOLS)
+    (swarm / "points.json").write_text('{"count": 2}')
+    where = _specified(swarm / "system", name) or swarm
+    for example in examples(name):
+        words = shlex.split(example)[1:]
+        if name == "record":
+            (swarm / "a.twice").unlink(missing_ok=True)
+        if "parquet" in words and not _has_pyarrow():
+            continue
+        done = cli(*words, cwd=where, input="")
+        assert done.returncode in {0, 1}, f"{example}\n{done.stderr}"
+        assert "Traceback" not in done.stderr
+        if "--json" in words:
+            document = json.loads(done.stdout)
+            # What a tool answers is an envelope, which is a form of its own.
+            assert "ok" in document or document["format"].startswith("twice.")
+
+
+def _specified(folder: Path, name: str) -> Path | None:
+    """A system with a specification, or a folder with assets, for commands that work on one."""
+    if name == "gate":
+        return gatesystems.build(folder, "M").project
+    if name == "asset":
+        return asset_folder.build(folder)
+    return build(folder) if name == "scaffold" else None
+
+
+def _has_pyarrow() -> bool:
+    return importlib.util.find_spec("pyarrow") is not None
+
+
+def test_the_reference_is_what_the_commands_say() -> None:
+    said = "\n".join(page()) + "\n"
+
+    assert REFERENCE.read_text(encoding="utf-8") == said, (
+        "run: python -m twice.cli.reference > docs/reference/cli.md"
+    )
+
+
+@pytest.mark.integration
+def test_a_reader_that_leaves_early_is_no_error(recorded_swarm: Path) -> None:
+    shell = f"{shlex.quote(sys.executable)} -m twice show a.twice --snapshot 0 --json | head -c 10"
+    done = subprocess.run(
+        ["bash", "-c", shell],
+        cwd=recorded_swarm, capture_output=True, text=True, env=environ(), check=False,
+    )  # fmt: skip
+
+    assert done.stdout == '{\n  "forma'
+    assert done.stderr == ""
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "a.twice"),
+        ("show", "a.twice", "--tick", "120", "--json"),
+        ("show", "b.twice", "--json"),
+        ("ls",),
+        ("replay", "a.twice", "--at", "3", "--json"),
+        ("diagnose", "a.twice", "b.twice", "--no-lines", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_the_same_bytes_come_out_under_every_hash_seed(
+    words: tuple[str, ...], recorded_swarm: Path
+) -> None:
+    outputs = {
+        cli(*words, cwd=recorded_swarm, env={"PYTHONHASHSEED": str(seed)}, input="").stdout
+        for seed in (1, 2, 3)
+    }
+
+    assert len(outputs) == 1
+
+
+@pytest.mark.integration
+def test_nothing_but_the_document_is_on_standard_output(swarm: Path) -> None:
+    done = cli("verify", "a.twice", "--json", cwd=swarm)
+
+    assert done.stderr == ""
+    assert json.loads(done.stdout)
+
+
+@pytest.mark.integration
+def test_a_result_that_finds_no_room_is_not_taken_as_given(swarm: Path) -> None:
+    show = f"{shlex.quote(sys.executable)} -m twice show a.twice --json"
+
+    def shell(text: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", text],
+            cwd=swarm, capture_output=True, text=True, env=environ(), check=False,
+        )  # fmt: skip
+
+    full = shell(f"ulimit -f 0; {show} > full.json")
+    closed = shell(f"{show} >&-")
+
+    assert full.returncode == 2
+    assert full.stderr.startswith("E-OUTPUT-002  Standard output cannot be written"), full.stderr
+    assert (closed.returncode, closed.stderr) == (0, "")
+
+
+@pytest.mark.integration
+def test_what_is_missing_or_wrong_is_named_with_its_source(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text(MODULE)
+    missing = cli("record", cwd=tmp_path)
+    seeded = cli("record", "p.py:main", cwd=tmp_path, env={"TWICE_SEED": "seven"})
+
+    assert "no program was given" in missing.stderr
+    assert (seeded.returncode, seeded.stderr[:22]) == (2, "E-SEED-003  TWICE_SEED")
+
+
+@pytest.mark.integration
+def test_an_ascii_terminal_gets_escapes_and_no_error(tmp_path: Path) -> None:
+    (tmp_path / "é.txt").write_text("x")
+
+    done = cli("ls", "-v", cwd=tmp_path, env={"PYTHONIOENCODING": "ascii"})
+
+    assert done.returncode == 0
+    assert "\\xe9.txt" in done.stderr
+
+
+@pytest.mark.integration
+def test_unknown_commands_and_options_are_one_error(recorded_swarm: Path) -> None:
+    for words in (("shew",), ("show",), ("show", "a.twice", "--tock", 3), ("show", "a.twice", "x")):
+        done = cli(*words, cwd=recorded_swarm)
+        assert (done.returncode, done.stderr[:9]) == (2, "E-USE-001")
+        assert done.stdout == ""
+
+
+@pytest.mark.integration
+def test_no_command_reads_as_wrong_use_and_help_as_help() -> None:
+    assert cli().returncode == 2
+    assert cli("--help").returncode == 0
+    assert cli("--help").stdout == cli().stdout

@@ -1,0 +1,65 @@
+"""What is said to come next with sheets: read from the sheets, without a pass over the sources."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "specification" / "gate"))
+
+from gatesystems import HERD, heads_at, laid
+
+from twice.cli import dispatch
+from twice.cli.commands.spec import proposing
+from twice.cli.commands.spec.stepping import completing
+from twice.specification.tiers import Trait
+from twice.specification.workspace import Workspace, open_workspace
+
+THREADS = f"import threading\n\n{HERD}\n\nthreading.Thread(target=main)\n"
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Workspace:
+    """A workspace whose traits nobody said yet, beside code that starts a thread."""
+    heads = heads_at("M")
+    for row in heads["00"]["traits"]:
+        row["here"] = row["why"] = "?"
+    laid(tmp_path, heads)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "herd.py").write_text(THREADS, encoding="utf-8")
+    return open_workspace(tmp_path)
+
+
+def test_status_runs_no_checker_over_the_sources(
+    opened: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(_: Workspace) -> dict[Trait, str]:
+        pytest.fail("the sources were read to word a line")
+
+    monkeypatch.setattr(proposing, "traits_in_code", refuse)
+
+    assert dispatch(["spec", "status", "--json", "--project", str(opened.project)]) == 1
+    assert (
+        "write what is open: twice spec status --open"
+        in json.loads(capsys.readouterr().out)["next"]
+    )
+
+
+def test_filling_reads_the_sources_all_the_same(opened: Workspace) -> None:
+    found = proposing.propose_fill(opened)
+
+    assert ("00", "traits") in {(each.sheet, each.key) for each in found.put_in}
+    assert found.workspace.situation().traits[Trait.CONCURRENCY] is True
+
+
+def test_filling_comes_next_where_a_file_beside_the_sheets_says_what_they_leave_open(
+    tmp_path: Path,
+) -> None:
+    heads = heads_at("M")
+    heads["02"]["audit"] = "?"
+    laid(tmp_path, heads)
+
+    assert next(iter(completing(open_workspace(tmp_path)))) == "twice spec fill"

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import enum
+import json
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from twice.foundation.encoding import decode, encode
+from twice.foundation.printable import printable
+from twice.report.values import as_json, inline, lines
+
+
+@dataclass
+class Boat:
+    name: str
+    load: float
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+def opaque(value: object) -> object:
+    """What a reader without the program's types sees."""
+    return decode(encode(value))
+
+
+def test_no_character_of_a_record_reaches_the_terminal_as_a_command() -> None:
+    hostile = "\x1b[2Jred\u202e\r\n\x9b\ud800"
+
+    assert printable(hostile) == "\\x1b[2Jred\\u202e\\r\\n\\x9b\\ud800"
+    assert "\x1b" not in inline(["\x1b[2J"])
+    assert not any("\x1b" in line for line in lines({"\x1b]0;": "\x1b"}, "x"))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, None),
+        (1.5, 1.5),
+        (math.inf, {"float": "inf"}),
+        (b"\x00\xff", {"bytes": "00ff"}),
+        ((1, [2]), [1, [2]]),
+        ({3, 1, 2}, {"set": [1, 2, 3]}),
+        ({1: "a"}, {"map": [[1, "a"]]}),
+        (
+            np.array([[1, 2]], "<i2"),
+            {"array": {"dtype": "int16", "shape": [1, 2], "values": [[1, 2]]}},
+        ),
+        (np.float32(0.5), 0.5),
+        (Fraction(1, 3), {"text": "Fraction(1, 3)"}),
+    ],
+)
+def test_a_value_has_one_form_in_json(value: object, expected: object) -> None:
+    found = as_json(opaque(value))
+
+    assert found == expected
+    assert json.loads(json.dumps(found, allow_nan=False)) == expected
+
+
+def test_types_of_a_program_stay_names() -> None:
+    told = as_json(opaque({"boat": Boat("Fram", 2.0), "colour": Colour.RED}))
+
+    assert told["boat"]["type"].endswith(":Boat")
+    assert told["boat"]["fields"] == {"load": 2.0, "name": "Fram"}
+    assert "Colour.RED" in told["colour"]["text"]
+    assert inline(opaque(Boat("Fram", 2.0))).endswith(":Boat load: 2.0, name: 'Fram'>")
+
+
+def test_not_a_number_in_an_array_is_said_and_not_json_nan() -> None:
+    told = as_json(np.array([1.0, math.nan]))
+
+    assert told["array"]["values"] == [1.0, {"float": "nan"}]
+
+
+def test_long_values_say_how_much_is_left_out() -> None:
+    listed = list(lines(list(range(100)), "x"))
+    array = list(lines(np.arange(1000), "x"))
+
+    assert listed[-1] == "x: 68 of 100 are not shown"
+    assert array == ["x = int64 [1000]: 0 1 2 3 4 5 6 7 ... (1000 in all)"]
+
+
+def test_short_containers_stand_on_one_line() -> None:
+    assert list(lines({"a": 1, "b": [1, 2]}, "s")) == ["s['a'] = 1", "s['b'] = [1, 2]"]
+    assert inline((1, "x")) == "(1, 'x')"
+
+
+def test_depth_ends_somewhere() -> None:
+    deep: list[object] = []
+    for _ in range(5000):
+        deep = [deep]
+
+    assert "text" in json.dumps(as_json(deep))
+    assert len(list(lines(deep, "x"))) == 1
