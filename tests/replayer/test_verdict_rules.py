@@ -30,14 +30,21 @@ REFUSED = Failure(2, 1, "seal", ("effects",), "nothing", "E-SEAL-001, or --allow
 STARS = "E-REDACT-002 Stars were given. Expected none. Set it."
 UNRECORDED = {"source": "files.native", "class": "unsupported", "allowed": False, "remedy": "no"}
 PROCESS = {"source": "process.start", "class": "repeated", "allowed": False}
-SAMPLES = {"agrees": True, "seeds_needed": 90, "n": 30, "reason": "too few."}
+SAMPLES = {
+    "agrees": True,
+    "seeds_needed": 90,
+    "n": 30,
+    "reason": "too few.",
+    "summary": "reward",
+    "test": "means",
+}
 MOVED = EnvironmentDifference("probe libm.exp", "0a", "0b", "numerics")
 UNWRITTEN = FileJudgement(refused_writes=["not judged: a.db was refused"])
 
 ALONE: dict[str, dict[str, Any]] = {
-    "restore-differs": {"restores": {"failed": [{"reason": "another way"}]}},
+    "restore-differs": {"restores": {"tested": 2, "failed": [{"reason": "another way"}]}},
     "sample-differs": {"samples": {**SAMPLES, "agrees": False}},
-    "restore-died": {"restores": {"failed": [], "unjudged": ["not judged: it died"]}},
+    "restore-died": {"restores": {"tested": 2, "failed": [], "unjudged": ["not judged: it died"]}},
     "process-died": {"death": "The process died: signal SIGKILL, after compare-point 2. "},
     "redacted": {"failure": FAILURE, "withheld": STARS},
     "order": {"failure": FAILURE, "open_order": "the same lines were printed in another order"},
@@ -156,3 +163,21 @@ def test_replays_agree_only_where_all_of_them_ended(found: dict[str, Any], said:
     executed = 3 if said else 1
     repeated = replace(EQUAL, repeats={"planned": 3, "executed": executed}, **found)
     assert ("replays agree" in "".join(repeated.headline)) == said
+
+
+def test_a_pass_is_a_line_and_what_limits_it() -> None:
+    limited = replace(EQUAL, notes=["its state was not compared"], environment=[MOVED])
+
+    assert EQUAL.to_text() == "PASS: a.twice: 3 compare-points agree; bit-exact, scope host"
+    assert limited.to_text().splitlines() == [
+        "PASS: a.twice: 3 compare-points agree, although 1 thing differs in the environment; bit-exact, scope host",
+        "- caveat: its state was not compared",
+    ]
+    assert EQUAL.to_text(whole=True).splitlines()[2].startswith("- predicate: ")
+
+
+@pytest.mark.parametrize("rule", [each for each in RULES if each.result != "PASS"])
+def test_no_other_verdict_is_shortened(rule: Any) -> None:
+    found = replace(EQUAL, **ALONE[rule.id])
+
+    assert found.to_text() == found.to_text(whole=True)

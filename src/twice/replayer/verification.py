@@ -239,6 +239,36 @@ class Verification(Evidence):
         lines += ["", f"Run `{self.commands()[0]}` to see more.", ""]
         return "\n".join(map(printable, lines))
 
+    def to_text(self, *, whole: bool = False) -> str:
+        """For a terminal: a PASS is a line that says what it covers, and whatever limits it.
+
+        Args:
+            whole: everything that the statement says, as for another verdict.
+        """
+        if whole or self.result != "PASS":
+            return self.to_markdown().lstrip("# ").rstrip()
+        counts = self.counts
+        within = counts["within_tolerance"]
+        covered = f"{counts['evaluated']} compare-points agree"
+        if within:
+            covered += f", {within} of them within tolerance"
+        if self.restores is not None:
+            covered += f", {self.restores['tested']} restores too"
+        if self.samples is not None:
+            covered += f", {self.samples['summary']} over {self.samples['n']} seeds"
+        if self.environment:
+            moved = len(self.environment)
+            things = "1 thing differs" if moved == 1 else f"{moved} things differ"
+            covered += f", although {things} in the environment"
+        kind = self.predicate.determinism_class
+        lines = [
+            f"PASS: {self.path.name}: {covered}; {kind}, scope {self.predicate.scope}",
+            *(f"- {sentence}" for sentence in self.headline),
+            *(f"- unsupported: {in_words(row)}" for row in unsupported_rows(self.inventory)),
+            *(f"- caveat: {caveat}" for caveat in self.caveats),
+        ]
+        return "\n".join(map(printable, lines))
+
     def write_beside(self) -> Path:
         """Write JSON and Markdown next to the record, under the first free number.
 

@@ -51,6 +51,7 @@ from twice.replayer.verify import verify
         "--keep", type=PATH, metavar="DIR",
         help="an empty folder for the files that the replay writes",
     ),
+    click.option("-v", "--verbose", is_flag=True, help="of a PASS, too, all that it rests on"),
     click.option("--no-statement", is_flag=True, help="write no statement beside the record"),
     click.option("--diagnose", is_flag=True, help="when it fails, say where and why"),
     trust_options,
@@ -67,6 +68,7 @@ def command(
     every: bool,
     repeat: int,
     keep: Path | None,
+    verbose: bool,
     no_statement: bool,
     diagnose: bool,
     trust: TrustOptions,
@@ -97,7 +99,7 @@ def command(
             )
         if restores:
             statement = _restore(record, statement, every=every, informational=informational)
-        text = statement.to_markdown().lstrip("# ").rstrip()
+        text = statement.to_text(whole=verbose)
         # Of a refusal there is nothing to find: it names its line.
         if diagnose and statement.failure is not None and statement.failure.name != SEAL:
             from twice.diagnosis.diagnose import diagnose_failure
