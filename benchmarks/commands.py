@@ -1,4 +1,4 @@
-"""CPU time of whole commands, over that of bare Python: of all their processes, those that they leave included.
+"""CPU time of whole commands and of what a start imports, over that of bare Python: of all their processes, those that they leave included.
 
 Usage: python benchmarks/commands.py [--rounds N] [--small] [--output FILE.jsonl] [--against SRC]
 
@@ -6,7 +6,7 @@ A program that ends with its PID namespace, because its parent does not wait for
 commands leave such processes looks cheaper than it is.
 
 ``--against`` names the ``src`` folder of another checkout, which is measured in turn with this one, command
-by command, so that both meet the same machine. Goals, in milliseconds: ``record`` and ``verify`` of a
+by command, so that both meet the same machine; a ratio is of two times that were taken one after the other. Goals, in milliseconds: ``record`` and ``verify`` of a
 script that prints one word 250, ``verify --restores`` with six snapshots 700, ``twice --help`` 80.
 """
 
@@ -36,12 +36,15 @@ PREPARED = (
     ("record", "word.py", "--seed", "1", "-o", "word.twice"),
     ("record", "six.py:main", "--seed", "1", "-o", "six.twice", "--snapshots", "every=10"),
 )
+TWICE = ("-m", "twice")
 COMMANDS = {
-    "twice --help": ("--help",),
-    "record --help": ("record", "--help"),
-    "record": ("record", "word.py", "--seed", "1", "-o", "again.twice", "--force"),
-    "verify": ("verify", "word.twice", "--no-statement"),
-    "verify --restores": ("verify", "six.twice", "--no-statement", "--restores"),
+    "imports of a recording": ("-c", "import twice.recording.__main__"),
+    "imports of a replay": ("-c", "import twice.replayer.__main__"),
+    "twice --help": (*TWICE, "--help"),
+    "record --help": (*TWICE, "record", "--help"),
+    "record": (*TWICE, "record", "word.py", "--seed", "1", "-o", "again.twice", "--force"),
+    "verify": (*TWICE, "verify", "word.twice", "--no-statement"),
+    "verify --restores": (*TWICE, "verify", "six.twice", "--no-statement", "--restores"),
 }
 
 
@@ -69,18 +72,20 @@ def figures(rounds: int, against: Path | None) -> Iterator[dict[str, object]]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "word.py").write_text("print(1)\n", encoding="utf-8")
         Path(folder, "six.py").write_text(SIX_SNAPSHOTS, encoding="utf-8")
-        twice = [sys.executable, "-m", "twice"]
         for prepared in PREPARED:
-            cpu_ms([*twice, *prepared], folder, OWN)
+            cpu_ms([sys.executable, *TWICE, *prepared], folder, OWN)
         for turn in range(rounds + 1):  # the first one writes byte code, and does not count
             began = cpu_ms([sys.executable, "-c", "pass"], folder, OWN)
             bare += [began] * bool(turn)
             for (name, mark), taken in times.items():
-                spent = cpu_ms([*twice, *COMMANDS[name]], folder, sources[mark])
+                spent = cpu_ms([sys.executable, *COMMANDS[name]], folder, sources[mark])
                 taken += [spent - began] * bool(turn)
     yield {"figure": "bare Python", "unit": "ms"} | measuring.spread(bare, 0)
     for (name, mark), taken in times.items():
         yield {"figure": f"{name}{mark}", "unit": "ms"} | measuring.spread(taken, 0)
+        if mark:
+            ratios = [now / before for now, before in zip(times[name, ""], taken, strict=True)]
+            yield {"figure": f"{name}, over before", "unit": "x"} | measuring.spread(ratios)
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from twice.diagnosis.divergence import Attribution, Confirmation
@@ -24,6 +24,7 @@ from twice.diagnosis.read_comparison import BY_LIBRARY
 from twice.diagnosis.tracing.paths import OBJECT
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
+from twice.foundation.dataclass import dataclass
 from twice.recording.effects.ops import RECEIVED
 from twice.recording.surroundings import Surroundings, differences
 

@@ -6,7 +6,7 @@ Invariant: a result is one of eight words; ``same``, ``within-tolerance`` and ``
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from twice.diagnosis.log_comparison import InputDifference, PointRef
@@ -24,6 +24,7 @@ from twice.diagnosis.text_layout import (
 )
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
+from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.replayer.record_outcomes import OutcomeDifference
 

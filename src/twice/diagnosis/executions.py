@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from twice.diagnosis.held_window import HeldWindow, may_be_held
 from twice.diagnosis.time_limit import TimeLimit
 from twice.diagnosis.tracing.trace import Plan, Trace, plan_to_json
 from twice.errors import ProgramFailed
+from twice.foundation.dataclass import dataclass
 from twice.foundation.with_blocks import Closing
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child

@@ -16,7 +16,7 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from twice.diagnosis.log_comparison import PointRef
 from twice.diagnosis.minimal_causes import Group, find_minimal_causes
 from twice.diagnosis.read_comparison import BY_LIBRARY, reads_that_differ
 from twice.foundation.channels import Channel
+from twice.foundation.dataclass import dataclass
 from twice.recording.effects.ops import OPS
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import THREAD_CAPS, Surroundings, swap

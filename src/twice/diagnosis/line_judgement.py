@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from twice.diagnosis.localization.source_facts import facts_at, line_facts
 from twice.diagnosis.tracing.paths import OBJECT
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
+from twice.foundation.dataclass import dataclass
 
 _OWN: Final = f"{Path(__file__).parents[1]}{os.sep}"
 _STREAM_POSITIONS: Final = "stream positions"

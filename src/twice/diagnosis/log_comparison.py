@@ -10,12 +10,12 @@ Invariant: nothing is executed here; ten million points are compared in millisec
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from twice.diagnosis.tracing.paths import FLOW, STREAMS
 from twice.errors import RecordTorn
 from twice.foundation.comparison import Tolerance, tolerance_from_json
+from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode
 from twice.foundation.environment import Fingerprint, diff_fingerprints

@@ -22,10 +22,10 @@ import stat
 import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final
 
 from twice.diagnosis.held_window import HELD
+from twice.foundation.dataclass import dataclass
 from twice.recording.kernel.libc import end_with_parent
 from twice.worker.channel import Channel
 

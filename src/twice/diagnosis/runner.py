@@ -12,7 +12,7 @@ Invariant: an opening is left out only when the difference was seen at its first
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -21,6 +21,7 @@ from twice.diagnosis.line_judgement import explains_itself
 from twice.diagnosis.localization.locate import TraceCall, locate
 from twice.diagnosis.localization.result import Located, Unlocated
 from twice.diagnosis.tracing.trace import Plan, SamplePlan, Trace
+from twice.foundation.dataclass import dataclass
 from twice.recording.surroundings import Surroundings
 from twice.worker.concurrency import run_concurrently
 

@@ -9,11 +9,11 @@ Invariant: samples that cannot tell are an error that names the size that would,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from twice.diagnosis.divergence import Result
 from twice.errors import SampleUndecided
+from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import DeterminismClass
 from twice.foundation.two_sample_tests import apply_test
 from twice.recording.runrecord import RunRecord

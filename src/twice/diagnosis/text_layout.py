@@ -12,12 +12,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 
 from twice.diagnosis.log_comparison import PointRef
 from twice.diagnosis.tracing.paths import OBJECT
+from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import printable
 
 WIDTH = 80

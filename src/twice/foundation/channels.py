@@ -8,9 +8,10 @@ Invariant: ten channels, artifacts 02 to 11, one each, in this order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from twice.foundation.dataclass import dataclass
 
 
 class Channel(StrEnum):

@@ -11,11 +11,12 @@ Invariant: ``Predicate.from_json(p.to_json()) == p``, and the text of ``p.to_jso
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self, TypeVar, assert_never
 
 from twice.errors import ClassRefused
+from twice.foundation.dataclass import dataclass
 
 if TYPE_CHECKING:  # many commands need the words alone, and not the comparison behind them
     from twice.foundation.comparison import Tolerance

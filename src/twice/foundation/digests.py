@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, assert_never
 
 from twice.errors import DigestRefused
+from twice.foundation.dataclass import dataclass
 
 if TYPE_CHECKING:
     from twice.foundation.encoding import Registry

@@ -12,12 +12,13 @@ Invariant: a probe's name stands for one computation for ever; a changed one get
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from twice.errors import ConfigError
+from twice.foundation.dataclass import dataclass
 from twice.foundation.dataclass_codec import OPTIONAL, from_plain, to_plain
 
 FORMAT = "twice.environment/1"

@@ -11,11 +11,12 @@ Invariant: a node's digest depends on the value alone; equal digests mean equal 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from struct import Struct
 from types import MappingProxyType
 
 from twice.errors import EncodingRefused
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import DEFAULT, Algorithm, Digest, digest_parts, raw_digest
 from twice.foundation.encoding import Decomposed, Registry, decompose, encode
 from twice.foundation.encoding.built_in_types import LEAVES

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from operator import itemgetter
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
+
+from twice.foundation.dataclass import dataclass
 
 _MRO = type.__dict__["__mro__"]
 _CLASS_DICT = type.__dict__["__dict__"]

@@ -23,10 +23,10 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from twice.errors import RecordVersion, SeedNameRefused, SeedRefused, StreamTaken
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm
 
 RULE: Final = 1

@@ -14,9 +14,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, assert_never
 
+from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import SampleTest, Summary
 
 _ITERATIONS_MAX: Final = 500

@@ -12,10 +12,10 @@ Invariant: where points and snapshots stand depends on the run alone, never on t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 from twice.errors import ClassRefused, SnapshotCadence
+from twice.foundation.dataclass import dataclass
 
 Granularity = Literal["tick", "decision", "snapshot", "episode"]
 Strategy = Literal["full", "delta", "event-sourced", "hybrid"]

@@ -16,12 +16,12 @@ import dataclasses
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from twice.errors import ComponentRefused
 from twice.foundation.comparison import Tolerance
+from twice.foundation.dataclass import dataclass
 from twice.recording.plain_objects import (
     find_attributes,
     has_attributes,

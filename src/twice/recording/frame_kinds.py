@@ -6,8 +6,9 @@ Whoever reads a record needs these words, and nothing of a session.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from twice.foundation.dataclass import dataclass
 
 INPUT: Final = "input"
 OUTPUT: Final = "output"

@@ -10,10 +10,10 @@ Invariant: the value the program gets is the value that the record holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from twice.errors import EncodingRefused, InputMismatch
+from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode, encode, loaded_types
 from twice.recording.record_form import reading
 

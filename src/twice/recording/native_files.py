@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode, encode
 from twice.recording.effects.files.kept import CONTENT, pieces
 from twice.recording.kernel.file_history import FileHistory

@@ -19,11 +19,12 @@ import stat
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from twice.errors import ProgramNotFound
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, digest_bytes
 
 Kind = Literal["function", "module", "script", "main", "inline"]

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import NoneType
 from typing import Any, Final
 
 from twice.errors import RecordForeign, TwiceError
+from twice.foundation.dataclass import dataclass
 
 _MALFORMED = (
     KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, AssertionError,

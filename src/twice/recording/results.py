@@ -7,10 +7,11 @@ Invariant: describing a result never fails a run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from twice.errors import TwiceError
 from twice.foundation.comparison import short
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, digest_value
 
 RESULTS = "results"

@@ -12,11 +12,12 @@ import os
 import tempfile
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
+from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing

@@ -16,10 +16,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from twice.errors import ProgramFailed, SampleMissing
+from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Summary
 from twice.foundation.encoding import decode, encode
 from twice.foundation.environment import Fingerprint

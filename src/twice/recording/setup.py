@@ -9,9 +9,10 @@ Invariant: ``Setup.from_json(setup.to_json()) == setup``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import Algorithm
 from twice.foundation.seeds import RULE, Seed

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import rfc8785
 
 from twice.errors import DecodingRefused, RestoreRefused
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, digest_parts
 from twice.foundation.encoding import decode, encode_parts, loaded_types
 from twice.recording.ordering import PREFIX, orders_of, reordered

@@ -6,9 +6,10 @@ Invariant: a session made from other parts does the same to the program's state.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.comparepoints import Taken
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.frame_kinds import LoopSpan

@@ -18,10 +18,10 @@ import re
 import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm
 from twice.foundation.printable import printable
 from twice.recording.effects.filenames import told

@@ -9,11 +9,12 @@ Invariant: a process that died gives no failure and no ending.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from itertools import zip_longest
 from pathlib import PurePath
 from typing import Any
 
+from twice.foundation.dataclass import dataclass
 from twice.foundation.environment import Fingerprint
 from twice.recording.compared_output import select_of_message
 from twice.recording.ordering import ORDERS

@@ -13,13 +13,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from twice.errors import (
     ProgramChanged,
     ProgramNotRerunnable,
     SnapshotMissing,
 )
+from twice.foundation.dataclass import dataclass
 from twice.recording.program import Program, source_digests
 from twice.recording.runrecord import RunRecord
 from twice.recording.trust import grant_for_block, require_trusted

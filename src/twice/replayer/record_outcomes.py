@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.effects.filenames import told
 from twice.recording.effects.ops import FILES_LEFT
 from twice.recording.kernel.file_history import ABSENT, FileHistory, FileState

@@ -11,11 +11,12 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from twice.errors import ProgramFailed, RecordOutOfRange
+from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.environment import Fingerprint
 from twice.recording.runrecord import RunRecord

@@ -15,12 +15,13 @@ import itertools
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from twice.errors import RestoreRefused, StreamStateRefused
 from twice.foundation.comparison import FieldDifference, differences
+from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode
 from twice.recording.runrecord import RunRecord
 from twice.replayer.preconditions import require_rerunnable, require_restorable, require_same_code

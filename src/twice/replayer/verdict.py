@@ -16,11 +16,12 @@ Invariant: the word is a function of the evidence; nothing sets or changes it el
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
 from twice.foundation.comparison import Tolerance
+from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
 from twice.foundation.environment import ORDER_PROBES, EnvironmentDifference
 from twice.recording.sealing.inventory import in_words, is_process, is_repeated, unsupported_rows

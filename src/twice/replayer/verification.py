@@ -12,12 +12,12 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from twice.errors import OutputUnwritable
+from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import printable
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replayer.file_report import suggest_file_policy

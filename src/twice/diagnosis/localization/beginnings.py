@@ -12,7 +12,7 @@ Invariant: a beginning names an operation that ran before its moment, in the sam
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from twice.diagnosis.localization.function_source import find_line_that_fills, find_reseeding_line
@@ -22,6 +22,7 @@ from twice.diagnosis.localization.searcher import Search, Searcher
 from twice.diagnosis.localization.source_facts import facts_at
 from twice.diagnosis.tracing.paths import depth_of, is_local, is_returned
 from twice.diagnosis.tracing.trace import SAMPLES_MAX
+from twice.foundation.dataclass import dataclass
 
 _BACK_MAX = 4000  # events looked through for the beginning of a statement
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from twice.diagnosis.localization.beginnings import Beginning, statement_start
 from twice.diagnosis.localization.callables import DRAW, SEEDING, VARIABLE, WORLD, tags_of
@@ -34,6 +33,7 @@ from twice.diagnosis.tracing.paths import (
     under,
 )
 from twice.diagnosis.tracing.trace import Shown
+from twice.foundation.dataclass import dataclass
 
 _LONG = 8  # items from which only the first that differs is shown
 _LONG_TEXT = 60  # characters, likewise

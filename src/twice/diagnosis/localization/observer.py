@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -32,6 +31,7 @@ from twice.diagnosis.tracing.trace import (
     Shown,
     Trace,
 )
+from twice.foundation.dataclass import dataclass
 from twice.worker.concurrency import run_concurrently
 
 TraceCall = Callable[[str, int, Plan], Trace]

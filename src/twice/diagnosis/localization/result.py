@@ -7,10 +7,9 @@ Invariant: every claim in a result was observed; what was inferred from syntax i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from twice.diagnosis.localization.source_facts import LineFacts, facts_at
 from twice.diagnosis.tracing.trace import Position
+from twice.foundation.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

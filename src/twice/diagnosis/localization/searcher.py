@@ -14,13 +14,13 @@ Invariant: a bracket only ever says what was seen.
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 
 import numpy as np
 
 from twice.diagnosis.localization.alignment import Numbers
 from twice.diagnosis.localization.observer import Observer
 from twice.diagnosis.tracing.trace import SAMPLES_MAX
+from twice.foundation.dataclass import dataclass
 
 
 @dataclass(slots=True)

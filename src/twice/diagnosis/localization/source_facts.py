@@ -18,7 +18,6 @@ import linecache
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Protocol
 
 from twice.diagnosis.localization.callables import (
@@ -33,6 +32,7 @@ from twice.diagnosis.localization.callables import (
     TEXT,
     tags_of,
 )
+from twice.foundation.dataclass import dataclass
 
 _LOOPS = (ast.For, ast.AsyncFor)
 _WALKERS = frozenset(

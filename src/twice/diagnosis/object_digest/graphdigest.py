@@ -26,7 +26,7 @@ Invariant: never runs user code, and equal graphs give equal digests in any proc
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
@@ -34,6 +34,7 @@ from twice.diagnosis.object_digest import librarystate
 from twice.diagnosis.object_digest.graphwalk import UNCLAIMED, Shape, Walk
 from twice.diagnosis.object_digest.statehash import short_hash
 from twice.diagnosis.tracing.paths import which
+from twice.foundation.dataclass import dataclass
 from twice.foundation.object_attributes import (
     all_strings,
     class_facts,

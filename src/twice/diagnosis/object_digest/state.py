@@ -5,7 +5,7 @@ Invariant: a state holds what was read, and nothing that is read later.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from twice.foundation.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

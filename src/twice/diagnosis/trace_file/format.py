@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from twice.diagnosis.tracing.trace import Sample, Trace
 from twice.errors import DecodingRefused, TraceRefused, TwiceError
+from twice.foundation.dataclass import dataclass
 from twice.foundation.dataclass_codec import from_plain, to_plain
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import decode, encode

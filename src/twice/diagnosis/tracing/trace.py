@@ -16,12 +16,13 @@ Invariant: ``Trace.from_bytes(trace.to_bytes()) == trace``.
 
 from __future__ import annotations
 
+import dataclasses
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from twice.errors import TraceRefused
+from twice.foundation.dataclass import dataclass
 
 SAMPLES_MAX = 64
 EVENTS_MAX = 2_000_000
@@ -78,7 +79,7 @@ def plan_from_json(held: Mapping[str, Any]) -> Plan:
     return SamplePlan(points, tuple(held["show"]))
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
 class Position:
     """A place in user code where an event stands.
 

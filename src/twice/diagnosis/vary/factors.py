@@ -19,12 +19,12 @@ import shutil
 import site
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
 from twice.errors import TwiceError, UsageError
+from twice.foundation.dataclass import dataclass
 from twice.recording.measuring import measure_in
 from twice.recording.setup import Setup
 from twice.recording.surroundings import THREAD_CAPS, Surroundings

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from twice.diagnosis.divergence import Divergence
+from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import printable
 from twice.recording.config import in_settings
 from twice.recording.setup import Setup

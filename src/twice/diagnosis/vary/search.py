@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
@@ -43,6 +43,7 @@ from twice.errors import (
     TwiceError,
     UsageError,
 )
+from twice.foundation.dataclass import dataclass
 from twice.foundation.environment import Fingerprint
 from twice.foundation.seeds import Seed
 from twice.recording.naming import is_record

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass
 from typing import Literal
+
+from twice.foundation.dataclass import dataclass
 
 Kind = Literal["value", "order", "missing", "type", "shape"]
 

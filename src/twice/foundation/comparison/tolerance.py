@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from twice.errors import ClassRefused
 from twice.foundation.comparison import distances
+from twice.foundation.dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

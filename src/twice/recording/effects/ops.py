@@ -8,7 +8,7 @@ Invariant: numbers here only ever grow; ``BEHAVIOUR`` rises when the order of ef
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from twice.foundation.dataclass import dataclass
 
 BEHAVIOUR = 1
 

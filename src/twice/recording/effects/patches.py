@@ -13,9 +13,10 @@ import ctypes
 import gc
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
+
+from twice.foundation.dataclass import dataclass
 
 MISSING = object()
 _SUPPORTED = (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks)

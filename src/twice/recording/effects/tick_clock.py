@@ -5,9 +5,8 @@ Invariant: a policy reads back what it prints.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from twice.errors import ClassRefused
+from twice.foundation.dataclass import dataclass
 
 
 @dataclass(frozen=True)

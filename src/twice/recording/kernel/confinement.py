@@ -15,11 +15,12 @@ import socket
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from time import time_ns  # the real one: bound before anything is patched
 from typing import Any, Literal
 
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm
 from twice.recording.kernel.file_history import FileHistory, ProcessFile
 from twice.recording.kernel.package_paths import PackagePaths

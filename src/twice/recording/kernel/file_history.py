@@ -11,10 +11,11 @@ Invariant: ``FileHistory.from_plain(history.to_plain()) == history``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, get_args
 
 from twice.errors import RecordForeign
+from twice.foundation.dataclass import dataclass
 from twice.recording.effects.filenames import kept, told
 
 FileKind = Literal["absent", "file", "folder", "link", "other"]

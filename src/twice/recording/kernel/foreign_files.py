@@ -15,9 +15,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.kernel.file_history import FileHistory, FileState
 from twice.recording.kernel.mount_table import parent_folder
 from twice.recording.kernel.placements import Placement

@@ -10,8 +10,8 @@ import stat
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.kernel.file_history import FileState
 from twice.recording.kernel.file_observation import FileUnsettled
 

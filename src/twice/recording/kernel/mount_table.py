@@ -11,10 +11,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.kernel import libc
 
 LEFT_ALONE: Final = frozenset({

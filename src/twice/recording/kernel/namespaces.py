@@ -17,8 +17,8 @@ import os
 import struct
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.kernel import libc
 
 _listdir, _stat = os.listdir, os.stat

@@ -10,7 +10,8 @@ from __future__ import annotations
 import errno
 import fcntl
 import struct
-from dataclasses import dataclass
+
+from twice.foundation.dataclass import dataclass
 
 _RECEIVE, _RESPOND, _IS_VALID, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082102, 0x40082104
 _SYNC_WAKE_UP = 1

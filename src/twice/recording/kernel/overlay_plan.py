@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.kernel import libc
 from twice.recording.kernel.mount_table import (
     DELETED,

@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import posixpath
 from contextlib import suppress
-from dataclasses import dataclass
+
+from twice.foundation.dataclass import dataclass
 
 _readlink, _lstat = os.readlink, os.lstat
 _WORKING_FOLDER = -100

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import DEFAULT, Algorithm
 from twice.recording.kernel.file_history import FileHistory, FileState
 from twice.recording.kernel.file_observation import observe_state

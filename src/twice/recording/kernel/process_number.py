@@ -20,9 +20,9 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import NoReturn
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.kernel import libc
 from twice.recording.kernel.namespaces import NamespaceRefused
 

@@ -14,9 +14,9 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Literal
 
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import DEFAULT, Algorithm
 from twice.recording.kernel.file_history import FileHistory, FileState
 from twice.recording.kernel.file_observation import (

@@ -14,8 +14,8 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.kernel.process_tree import list_processes
 from twice.recording.kernel.remote_memory import RemoteMemory
 from twice.recording.kernel.system_calls import NUMBERS, WAITS

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import dataclass
 from typing import Final
+
+from twice.foundation.dataclass import dataclass
 
 _X86_64: Final = {
     "open": 2, "connect": 42, "execve": 59, "truncate": 76, "rename": 82, "mkdir": 83, "rmdir": 84,

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from twice.foundation.dataclass import dataclass
 
 LISTED_MAX = 200_000
 """Files after which a listing gives up: a home folder, or the root of the machine."""

@@ -19,9 +19,9 @@ import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeVar
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.kernel import libc
 from twice.recording.kernel.file_history import FileHistory
 from twice.recording.kernel.foreign_files import OwnIds, find_foreign_files, find_foreign_folders

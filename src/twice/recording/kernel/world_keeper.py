@@ -16,11 +16,11 @@ import signal
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 from twice.errors import FilesUnprotected
+from twice.foundation.dataclass import dataclass
 from twice.recording.effects.filenames import kept
 from twice.recording.kernel import confinement
 from twice.recording.kernel.confinement import Confinement

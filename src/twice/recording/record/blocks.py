@@ -9,8 +9,7 @@ reader allocate more than that length's stored bytes allow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from twice.foundation.dataclass import dataclass
 from twice.recording.record.chain import Chain
 from twice.recording.record.layout import (
     BLOCK_HEADER_BYTES,

@@ -11,9 +11,9 @@ which version it would need.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from enum import IntEnum
 
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, raw_digest
 
 MAGIC = b"\x89twice\r\n"

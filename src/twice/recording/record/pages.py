@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, raw_digest
 from twice.recording.record.chain import checksum_algorithm
 from twice.recording.record.layout import PAGE_BYTES

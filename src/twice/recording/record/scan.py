@@ -10,8 +10,9 @@ Invariant: the prefix depends on the bytes alone, and no block in it is unproved
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.record.blocks import StoredBlock, stored_block
 from twice.recording.record.chain import Chain
 from twice.recording.record.index import encode_index, row_of, unpack_row

@@ -8,8 +8,9 @@ Invariant: a number that is used means what the names block before it said.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.record.payloads import MalformedError, decode_json
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from twice.errors import RedactionRefused
+from twice.foundation.dataclass import dataclass
 from twice.recording.redaction import shapes
 from twice.recording.redaction.places import COOKIE, FIELDS, HEADERS, JSON, URLS
 

@@ -12,10 +12,10 @@ Invariant: nothing that is found or said here holds a value; a value goes by the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from twice.errors import RedactionRefused
+from twice.foundation.dataclass import dataclass
 from twice.recording.frame_kinds import ERRORS, OUTPUT
 from twice.recording.record import RecordReader
 from twice.recording.record.blockfile import BlockFile

@@ -27,10 +27,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import groupby
 from typing import Final
+
+from twice.foundation.dataclass import dataclass
 
 VERSION: Final = 2
 """Rises with every change of the table: a replay looks for what its recording looked for."""

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.program import is_user_file
 
 _getpid = os.getpid  # The real one: bound before anything is patched.

@@ -17,10 +17,10 @@ from _socket import AF_INET, AF_INET6, AF_UNIX
 from _socket import socket as _plain_socket
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from time import sleep as _sleep  # the real one: bound before anything is patched
 from typing import Any
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.effects.network.within_run import is_own_peer, may_listen
 from twice.recording.kernel.interrupted_calls import retry_interrupted
 

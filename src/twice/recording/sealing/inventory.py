@@ -13,10 +13,10 @@ Invariant: a source is told of once, when it is first met.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from twice.errors import UsageError
+from twice.foundation.dataclass import dataclass
 from twice.recording.sealing.names import FAMILIES, NETWORKED, SOURCES
 
 Class = Literal["eliminated", "recorded", "repeated", "assumed", "unsupported"]

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from twice.errors import SurroundingsRefused
+from twice.foundation.dataclass import dataclass
 from twice.recording.surroundings.thread_counts import usual_counts
 from twice.recording.surroundings.value import (
     Surroundings,

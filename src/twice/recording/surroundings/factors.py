@@ -10,11 +10,12 @@ Invariant: swapping every factor of ``differences(a, b)`` into ``a`` gives surro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final
 
 from twice.errors import UsageError
+from twice.foundation.dataclass import dataclass
 from twice.recording.surroundings.value import Surroundings, Variable
 
 WORKING_DIRECTORY: Final = "working directory"

@@ -10,10 +10,11 @@ Invariant: the JSON form holds no value whose name looks secret.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, get_args
 
 from twice.errors import ConfigError, SurroundingsRefused
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import digest_bytes
 from twice.recording.variables import is_governed, is_secret, loads_code, may_come_from_elsewhere
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.effects import ops
 from twice.recording.effects.actors import outside
 from twice.recording.effects.files.askers import By

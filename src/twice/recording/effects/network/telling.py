@@ -6,9 +6,9 @@ Invariant: nothing is decoded that is not told.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from twice.foundation.dataclass import dataclass
 from twice.recording.effects import ops
 from twice.recording.effects.events import Event
 from twice.recording.effects.network.outgoing import read_mark
