@@ -166,7 +166,7 @@ def propose_from_environment(workspace: Workspace) -> Iterator[Proposal]:
         yield Proposal(
             "08", "pins", _to_pins({each: here.versions[each] for each in names}), source
         )
-    encoding = {each: _find_version(each) for each in _ENCODING}
+    encoding = {each: find_version(each) for each in _ENCODING}
     yield Proposal("11", "pins", _to_pins(encoding), source)
     yield Proposal("11", "vectors", compute_known_answers(), "computed by twice")
     slots = workspace.rows("03", "slots")
@@ -195,7 +195,8 @@ def _to_pins(found: Mapping[str, str]) -> Value:
     return to_rows({"library": name, "version": each} for name, each in found.items() if each)
 
 
-def _find_version(name: str) -> str:
+def find_version(name: str) -> str:
+    """Return the version of an installed package; "" where it is not there."""
     try:
         return version(name)
     except PackageNotFoundError:

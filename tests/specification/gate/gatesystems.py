@@ -21,12 +21,13 @@ from twice.recording.recorder import record
 from twice.specification.changes import to_lock_entry
 from twice.specification.front_matter import format_entry
 from twice.specification.gate.evidence.context import EvidenceContext
+from twice.specification.gate.plan import list_sources, list_varied, plan_recording
 from twice.specification.gate.runner import gather
 from twice.specification.lock import Lock
 from twice.specification.record_traits import digest_vector, first_draws
 from twice.specification.schema import SHEETS
-from twice.specification.tiers import StateKind, Trait
-from twice.specification.workspace import FOLDER, open_workspace
+from twice.specification.tiers import StateKind, Tier, Trait
+from twice.specification.workspace import FOLDER, Workspace, open_workspace
 
 SEED = 7
 VECTOR = f"{FOLDER}/evidence/vector.twice"
@@ -531,31 +532,41 @@ class Kept:
         return System(place, copied)
 
     def gather(self, kind: str, context: EvidenceContext) -> object:
-        """Make evidence, or give what the same plan and the same files gave before."""
-        reads = tuple(repr(getattr(context.plan, each)) for each in _READS.get(kind, _RUN))
-        key = (kind, reads, _files(context.project, ("src", *_BESIDE.get(kind, ()))))
+        """Make evidence, or give what the same sheets and the same files gave before."""
+        said = repr(_READS.get(kind, _read_run)(context.workspace))
+        key = (kind, said, _files(context.project, ("src", *_BESIDE.get(kind, ()))))
         if key not in self._evidence:
             self._evidence[key] = gather(kind, context)
         return self._evidence[key]
 
 
-_RUN = (
-    "program", "seed", "config", "predicate", "granularity", "cadence", "strategy", "algorithm",
-)  # fmt: skip
-_READS: dict[str, tuple[str, ...]] = {
-    "code": ("sources",),
-    "reseeded": (*_RUN, "reseeded"),
-    "varied": (*_RUN, "varied"),
-    "vector": ("vector",),
-    "planted": (*_RUN, "planted"),
-    "operations": (*_RUN, "operations"),
-    "encoded": ("vectors", "libraries"),
-    "suite": ("tests", "database"),
-    "costs": ("measured",),
-    "handoff": ("reference", "snapshot_text"),
-    "laid": (),
+def _read_run(spec: Workspace) -> tuple[object, ...]:
+    how = {} if _has_no_config(spec) else plan_recording(spec)
+    return spec.text("00", "program"), spec.value("00", "seed"), how
+
+
+def _has_no_config(spec: Workspace) -> bool:
+    return not all("=" in each for each in spec.strings("00", "config"))
+
+
+_READS: dict[str, Callable[[Workspace], object]] = {
+    "code": list_sources,
+    "reseeded": lambda spec: (
+        _read_run(spec),
+        spec.situation().tier < Tier.S,
+        spec.text("02", "seedless"),
+    ),
+    "varied": lambda spec: (_read_run(spec), *list_varied(spec)),
+    "vector": lambda spec: spec.text("01", "vector"),
+    "planted": lambda spec: (_read_run(spec), spec.rows("05", "planted")),
+    "operations": lambda spec: (_read_run(spec), spec.column("06", "operations", "operation")),
+    "encoded": lambda spec: (spec.rows("11", "vectors"), spec.rows("11", "pins")),
+    "suite": lambda spec: (spec.strings("12", "tests"), spec.text("12", "database")),
+    "costs": lambda spec: spec.text("13", "measured"),
+    "handoff": lambda spec: (spec.text("04", "audit_encoding"), spec.sheets["04"].body),
+    "laid": lambda _: (),
 }
-"""The fields of the plan on which a kind of evidence depends; those of a run where none are named."""
+"""What of the sheets a kind of evidence depends on; that of a run where nothing else is named."""
 _BESIDE = {
     "suite": ("tests",),
     "vector": (f"{FOLDER}/evidence",),

@@ -25,9 +25,8 @@ from twice.specification.gate.evidence.files import AuditReference
 from twice.specification.gate.evidence.runs import uses_numpy
 from twice.specification.gate.model import CheckOutcome
 from twice.specification.gate.plan import (
-    GatePlan,
     find_algorithm,
-    plan_gate,
+    plan_recording,
     predicate_of,
     read_field,
 )
@@ -42,20 +41,9 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     return Kept(tmp_path_factory.mktemp("kept"))
 
 
-def plan(project: Path, heads: Heads) -> GatePlan:
-    laid(project, heads)
-    return plan_gate(open_workspace(project))
-
-
 def context_of(project: Path) -> EvidenceContext:
     workspace = open_workspace(project)
-    return EvidenceContext(
-        workspace,
-        plan_gate(workspace),
-        project / "scratch",
-        lambda *_: SourceFacts(),
-        lambda _: None,
-    )
+    return EvidenceContext(workspace, project / "scratch", lambda *_: SourceFacts(), lambda _: None)
 
 
 def evidence(project: Path, name: str, heads: Heads) -> object:
@@ -64,13 +52,21 @@ def evidence(project: Path, name: str, heads: Heads) -> object:
 
 
 def test_what_sheets_leave_open_gets_the_defaults_of_twice(tmp_path: Path) -> None:
-    made = plan(tmp_path, {number: {} for number in SHEETS})
+    laid(tmp_path, {number: {} for number in SHEETS})
+    made = plan_recording(open_workspace(tmp_path))
 
-    assert (made.program, made.seed, made.config) == ("", None, ())
-    assert (made.granularity, str(made.cadence), made.strategy) == ("tick", "tick", "hybrid")
-    assert made.algorithm is Algorithm.BLAKE3
-    assert made.predicate == Predicate()
-    assert made.planted is None
+    assert (made["config"], made["env"], made["predicate"]) == ({}, {}, Predicate())
+    assert (made["granularity"], str(made["cadence"]), made["strategy"]) == (
+        "tick", "tick", "hybrid",
+    )  # fmt: skip
+    assert made["algorithm"] is Algorithm.BLAKE3
+
+
+def test_a_system_that_gives_its_reason_is_asked_for_no_other_seed(tmp_path: Path) -> None:
+    heads = good_heads("M")
+    heads["02"]["seedless"] = "whoever calls it draws"
+
+    assert evidence(tmp_path, "reseeded", heads) is None
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from twice.specification.errors import GateUnfinished, SheetRefused
 from twice.specification.gate.checks import CHECKS
 from twice.specification.gate.evidence.context import EvidenceContext, Unavailable
 from twice.specification.gate.model import CheckOutcome, CheckResult
-from twice.specification.gate.plan import plan_gate
 from twice.specification.gate.report import GateReport, GateResult, list_lines
 from twice.specification.gate.runner import judge, read_report, run_gate, write_report
 from twice.specification.gate.staleness import digest_inputs
@@ -234,10 +233,8 @@ def test_a_report_is_stale_when_something_new_settles_what_is_tested(
 def test_a_report_rests_on_what_running_told_of(gated: Path) -> None:
     (gated / "prices.csv").write_text("1\n", encoding="utf-8")
     kept = read_report(gated, TODAY)
-    seen = digest_inputs(
-        open_workspace(gated), read_lock(gated / FOLDER / "spec.lock"),
-        plan_gate(open_workspace(gated)), ("prices.csv",),
-    )  # fmt: skip
+    lock = read_lock(gated / FOLDER / "spec.lock")
+    seen = digest_inputs(open_workspace(gated), lock, ("prices.csv",))
     write_report(replace(kept, inputs=seen), open_workspace(gated))
     assert read_report(gated, TODAY).moved == ()
 

@@ -10,7 +10,6 @@ from gatesystems import laid
 
 from twice.specification.gate.evidence.context import EvidenceContext, SourceFacts
 from twice.specification.gate.evidence.suite import SuiteRun, gather_suite, list_pytest_files
-from twice.specification.gate.plan import plan_gate
 from twice.specification.workspace import open_workspace
 from twice.testing import counterexamples
 from twice.testing.counterexamples import Example, KeptExample
@@ -30,10 +29,9 @@ def suite(project: Path, **files: str) -> SuiteRun:
     scratch = project.parent / "scratch"
     scratch.mkdir()
     workspace = open_workspace(project)
-    context = EvidenceContext(
-        workspace, plan_gate(workspace), scratch, lambda *_: SourceFacts(), lambda _: None
+    return gather_suite(
+        EvidenceContext(workspace, scratch, lambda *_: SourceFacts(), lambda _: None)
     )
-    return gather_suite(context)
 
 
 @pytest.fixture

@@ -9,16 +9,21 @@ Invariant: a check is pure, and what could not be evaluated is blocked, never a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from twice.diagnosis.vary.report import FactorResult
 from twice.foundation.environment import Fingerprint
 from twice.replayer.verification import Verification
-from twice.specification.gate.evidence.context import MissingEvidence, SourceFacts, Unavailable
+from twice.specification.gate.evidence.context import (
+    MissingEvidence,
+    SourceFacts,
+    SourcePlace,
+    Unavailable,
+)
 from twice.specification.gate.evidence.costs import Costs
 from twice.specification.gate.evidence.files import AuditReference, EncodingAnswers
 from twice.specification.gate.evidence.runs import GateTrial, KnownRun, RestoredSnapshots
@@ -27,10 +32,12 @@ from twice.specification.gate.evidence.trials import OperationTrial, PlantedDiff
 from twice.specification.lock import Lock
 from twice.specification.scaffold.lock import DriftStatus
 from twice.specification.schema import COMMON
-from twice.specification.tiers import Situation, Tier, Trait, may_be_memo
+from twice.specification.tiers import Situation, Tier, Trait, find_required, may_be_memo
 from twice.specification.workspace import Workspace
 
 T = TypeVar("T")
+WHOLE: Final = "99"
+"""The sheet that is made from the others once the gate has passed, and not written by hand."""
 COMMON_KEYS: Final = frozenset(item.key for item in COMMON)
 _NOT_GATHERED: Final = Unavailable("it was not gathered")
 
@@ -47,16 +54,7 @@ class CheckOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One line of the report.
-
-    Args:
-        id: the check's number, 1 to 17.
-        title: its title.
-        outcome: what it came to.
-        evidence: what was seen.
-        reason: why it is no pass; "" for a pass.
-        faults: what is wrong, each by itself; kept for waived ones too.
-    """
+    """One line of the report: what was seen, why it is no pass ("" for one), and each fault, kept for waived ones too."""
 
     id: int
     title: str
@@ -67,14 +65,7 @@ class CheckResult:
 
     def to_json(self) -> dict[str, object]:
         """Return an entry of ``checks``."""
-        return {
-            "id": self.id,
-            "title": self.title,
-            "outcome": self.outcome.value,
-            "evidence": list(self.evidence),
-            "reason": self.reason,
-            "faults": list(self.faults),
-        }
+        return {**asdict(self), "evidence": list(self.evidence), "faults": list(self.faults)}
 
 
 class Observed(str):
@@ -135,6 +126,10 @@ class GateFacts:
         """The declared tier."""
         return self.situation.tier
 
+    def tell(self, number: str, key: str, text: str) -> str:
+        """Put ``file:line`` of a key in front of a finding."""
+        return f"{self.workspace.place(number, key)}: {text}"
+
     def denies(self, trait: Trait) -> bool:
         """Whether sheet 00 says that the system has not something."""
         return self.situation.traits.get(trait) is False
@@ -148,17 +143,22 @@ class GateFacts:
     def find_unexplained(self, trait: Trait) -> Iterator[str]:
         """Yield that a system is said not to have something, and that nobody said why."""
         if self.denies(trait) and not self.explain_absence(trait):
-            where = self.workspace.place("00", "traits")
-            yield Undecided(f"{where}: by sheet 00 the system has no {trait}, without a reason")
+            said = f"by sheet 00 the system has no {trait}, without a reason"
+            yield Undecided(self.tell("00", "traits", said))
 
-    def find_gaps(self, number: str, *, but: Collection[str] = ()) -> list[str]:
+    def find_gaps(
+        self, number: str, *, but: Collection[str] = (), conditional: bool = False
+    ) -> list[str]:
         """Return what a sheet has to say of its own and does not; common keys belong to check 1.
 
         Args:
             number: the sheet.
             but: keys that another check asks for.
+            conditional: whether the check holds without the sheet where the tier does not ask for it.
         """
         sheet = self.workspace.get(number)
+        if conditional and self.is_unasked(number):
+            return [Observed(f"sheet {number} is not asked for at tier {self.tier}")]
         if sheet is None:
             return [Undecided(f"sheet {number} is not there; see check 1")]
         if sheet.is_memo and may_be_memo(number, self.tier):
@@ -170,14 +170,16 @@ class GateFacts:
         ]
         return gaps or [Observed(f"sheet {number} says what tier {self.tier} asks for")]
 
+    def is_unasked(self, number: str) -> bool:
+        """Whether a sheet is not there, and the tier does not ask for it either."""
+        return self.workspace.get(number) is None and number not in find_required(self.situation)
+
     def find_outside(self, number: str, key: str) -> Iterator[str]:
         """Yield executed files that a sheet does not have read: what is left out could hold anything."""
         folders = self.workspace.strings(number, key)
         for each in require(self.trial).files:
             if not is_within(each, folders):
-                yield (
-                    f"{self.workspace.place(number, key)}: the run executed {each}, which is not in {key}"
-                )
+                yield self.tell(number, key, f"the run executed {each}, which is not in {key}")
 
 
 CheckFunction = Callable[[GateFacts], Iterator[str]]
@@ -191,8 +193,8 @@ class Check:
         id: its number, 1 to 17.
         title: for people.
         sheets: the sheets it judges; a waiver of it stands in the first.
-        needs: kinds of evidence, by their names in ``GateFacts``.
         judge: yields what it finds; its docstring is the question that it answers.
+        needs: kinds of evidence, by their names in ``GateFacts``.
         wants: kinds of evidence that it looks at where they are there.
         absent: why the check is not about this system; "" when it is; None for what every system has.
         is_waivable: whether a waiver helps.
@@ -201,29 +203,16 @@ class Check:
     id: int
     title: str
     sheets: tuple[str, ...]
-    needs: tuple[str, ...]
     judge: CheckFunction
+    needs: tuple[str, ...] = ()
     wants: tuple[str, ...] = ()
     absent: Callable[[GateFacts], str] | None = None
     is_waivable: bool = True
 
 
-def check(
-    number: int,
-    title: str,
-    *,
-    sheets: tuple[str, ...],
-    needs: tuple[str, ...] = (),
-    wants: tuple[str, ...] = (),
-    absent: Callable[[GateFacts], str] | None = None,
-    is_waivable: bool = True,
-) -> Callable[[CheckFunction], Check]:
-    """Make a check of a function that yields findings."""
-
-    def make(judge: CheckFunction) -> Check:
-        return Check(number, title, sheets, needs, judge, wants, absent, is_waivable)
-
-    return make
+def check(number: int, title: str, *sheets: str, **how: Any) -> Callable[[CheckFunction], Check]:
+    """Make a check of a function that yields findings; ``how`` are further fields of it."""
+    return lambda judge: Check(number, title, sheets, judge, **how)
 
 
 def require(value: T | Unavailable) -> T:
@@ -258,3 +247,8 @@ def is_within(path: str, folders: Collection[str]) -> bool:
     """Whether a path is, or lies in, one of some files and folders of the project."""
     tops = [each.removeprefix("./").rstrip("/") for each in folders]
     return any(top in {"", "."} or path == top or path.startswith(f"{top}/") for top in tops)
+
+
+def list_within(places: Iterable[SourcePlace], folders: Collection[str]) -> list[SourcePlace]:
+    """Return the places in code that lie in some files and folders."""
+    return [each for each in places if is_within(each.path, folders)]

@@ -1,17 +1,16 @@
-"""What is to be run, taken out of the sheets before anything runs.
+"""What sheets say of a run, as the values that it is recorded, varied and judged by.
 
 What a sheet leaves open, or says in words that mean nothing to twice, gets twice's own default here; the
 check that judges the sheet tells of it.
 
-Invariant: pure; evidence depends on the plan and the project's files, never on a sheet directly.
+Invariant: pure, and what is recorded here is what the scaffold's commands record.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from twice.errors import ClassRefused, TwiceError
 from twice.foundation.comparison import Exact, Tolerance, tolerance_of
@@ -26,17 +25,11 @@ from twice.foundation.determinism_class import (
     refuse_class,
 )
 from twice.foundation.digests import DEFAULT, Algorithm
-from twice.recording.cadence import (
-    Cadence,
-    Granularity,
-    Strategy,
-    parse_cadence,
-    parse_granularity,
-    parse_strategy,
-)
+from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
+from twice.recording.config import parse_settings
 from twice.recording.surroundings import THREAD_CAPS
 from twice.specification.sheet import Sheet
-from twice.specification.tiers import Tier, Trait
+from twice.specification.tiers import Trait
 from twice.specification.workspace import Workspace
 
 T = TypeVar("T")
@@ -51,104 +44,22 @@ _WORD: Final = re.compile(r"[a-z0-9_]+")
 _STEP: Final = re.compile(r"\.?([A-Za-z_]\w*)|\[(\d+)\]|\['([^']*)'\]")
 
 
-@dataclass(frozen=True, slots=True)
-class GatePlan:
-    """What is to be run.
+def plan_recording(workspace: Workspace) -> dict[str, Any]:
+    """Return what ``record`` is told besides program and seed.
 
-    Args:
-        program: what is executed; "" when nobody said.
-        seed: the master seed; None when nobody said.
-        config: ``key=value`` each.
-        predicate: the class that judges the trial.
-        granularity: where compare-points are taken.
-        cadence: where snapshots are taken.
-        strategy: how they are stored.
-        algorithm: the digest.
-        planted: component, field and tick where a difference is planted; None for the gate's own choice.
-        operations: which operations of sessions are tried, sorted.
-        vector: path of the test vector; "" when nobody said.
-        sources: folders and files of the code.
-        tests: what pytest runs.
-        database: the folder of counterexamples.
-        measured: the file that twice cost wrote.
-        reference: what sheet 04 says of the audit log's encoding.
-        snapshot_text: the text of sheet 04 below its head, in which nothing of that may be copied.
-        varied: surroundings that are varied, by the names of ``twice vary``, because 07 or 08 says that the
-            result does not hang on them.
-        vectors: JSON documents of sheet 11 whose digests are known.
-        libraries: libraries that sheet 11 pins.
-        reseeded: whether another seed has to give another run: from tier S on, unless 02 says why not.
-        threads: of numerical libraries, as sheet 08 states them; None when it states none.
+    Raises:
+        ConfigError: for a configuration that cannot be read.
     """
-
-    program: str
-    seed: int | None
-    config: tuple[str, ...]
-    predicate: Predicate
-    granularity: Granularity
-    cadence: Cadence
-    strategy: Strategy
-    algorithm: Algorithm
-    planted: tuple[str, str, int] | None
-    operations: tuple[str, ...]
-    vector: str
-    sources: tuple[str, ...]
-    tests: tuple[str, ...]
-    database: str
-    measured: str
-    reference: str
-    snapshot_text: str
-    varied: tuple[str, ...]
-    vectors: tuple[str, ...]
-    libraries: tuple[str, ...]
-    reseeded: bool = False
-    threads: int | None = None
-
-    def variables(self) -> dict[str, str]:
-        """Return the variables that a run of the specification is given, as the scaffold's runs are."""
-        return {} if self.threads is None else dict.fromkeys(THREAD_CAPS, str(self.threads))
-
-
-def plan_gate(workspace: Workspace) -> GatePlan:
-    """Take out of the sheets what is to be run."""
-    snapshots = workspace.get("04")
-    seed, threads = workspace.value("00", "seed"), workspace.value("08", "threads")
-    has_threads = isinstance(threads, int) and not isinstance(threads, bool) and threads > 0
-    sources = {
-        *workspace.strings("00", "sources"),
-        *workspace.strings("02", "audit"),
-        *workspace.strings("10", "audit"),
+    text = workspace.text
+    return {
+        "config": parse_settings(workspace.strings("00", "config")),
+        "env": pin_threads(workspace),
+        "predicate": read_predicate(workspace),
+        "algorithm": find_algorithm(text("05", "hash")) or DEFAULT,
+        "granularity": _parse_or(parse_granularity, text("05", "granularity"), "tick"),
+        "cadence": _parse_or(parse_cadence, text("04", "cadence"), "tick"),
+        "strategy": _parse_or(parse_strategy, text("04", "strategy"), "hybrid"),
     }
-    return GatePlan(
-        program=workspace.text("00", "program"),
-        seed=seed if isinstance(seed, int) else None,
-        config=tuple(workspace.strings("00", "config")),
-        predicate=_read_predicate(workspace.get("01")),
-        granularity=_parse_or(parse_granularity, workspace.text("05", "granularity"), "tick"),
-        cadence=_parse_or(parse_cadence, workspace.text("04", "cadence"), "tick"),
-        strategy=_parse_or(parse_strategy, workspace.text("04", "strategy"), "hybrid"),
-        algorithm=find_algorithm(workspace.text("05", "hash")) or DEFAULT,
-        planted=_find_planted(workspace),
-        operations=tuple(sorted({*workspace.column("06", "operations", "operation")})),
-        vector=workspace.text("01", "vector"),
-        sources=tuple(sorted(sources)),
-        tests=tuple(sorted({*workspace.strings("12", "tests")})),
-        database=workspace.text("12", "database"),
-        measured=workspace.text("13", "measured"),
-        reference=workspace.text("04", "audit_encoding"),
-        snapshot_text=snapshots.body if snapshots else "",
-        varied=tuple(_list_varied(workspace)),
-        vectors=tuple(workspace.column("11", "vectors", "value")),
-        libraries=tuple(workspace.column("11", "pins", "library")),
-        reseeded=workspace.situation().tier >= Tier.S and not workspace.text("02", "seedless"),
-        threads=threads if has_threads and isinstance(threads, int) else None,
-    )
-
-
-def find_algorithm(text: str) -> Algorithm | None:
-    """Return the digest that a text names; None when it names none, or several."""
-    named = {each for each in Algorithm if each.value in _WORD.findall(text.lower())}
-    return named.pop() if len(named) == 1 else None
 
 
 def _parse_or(parse: Callable[[str], T], text: str, otherwise: str) -> T:
@@ -158,8 +69,30 @@ def _parse_or(parse: Callable[[str], T], text: str, otherwise: str) -> T:
         return parse(otherwise)
 
 
-def _list_varied(workspace: Workspace) -> Iterator[str]:
-    """Yield what is varied: schedules for 07; for 08 threads, and instructions where other hosts give the same."""
+def pin_threads(workspace: Workspace) -> dict[str, str]:
+    """Return the variables that hold numerical libraries to the threads of sheet 08, as the scaffold's runs have them."""
+    threads = workspace.value("08", "threads")
+    is_said = type(threads) is int and threads > 0
+    return dict.fromkeys(THREAD_CAPS, str(threads)) if is_said else {}
+
+
+def find_algorithm(text: str) -> Algorithm | None:
+    """Return the digest that a text names; None when it names none, or several."""
+    named = {each for each in Algorithm if each.value in _WORD.findall(text.lower())}
+    return named.pop() if len(named) == 1 else None
+
+
+def list_sources(workspace: Workspace) -> list[str]:
+    """Return the folders and files of code that sheets name, sorted."""
+    named = (workspace.strings(number, key) for number, key in (("00", "sources"), ("02", "audit"), ("10", "audit")))  # fmt: skip
+    return sorted({each for several in named for each in several})
+
+
+def list_varied(workspace: Workspace) -> Iterator[str]:
+    """Yield what is varied, by the names of ``twice vary``, because 07 or 08 says that the result does not hang on it.
+
+    Schedules for 07; for 08 threads, and instructions where other hosts give the same.
+    """
     traits = workspace.situation().traits
     strategies = {*workspace.column("07", "subsystems", "strategy")}
     # Below the tier that asks for 07 no strategy is named, and the run alone can tell.
@@ -169,20 +102,13 @@ def _list_varied(workspace: Workspace) -> Iterator[str]:
     if workspace.get("08") is not None and traits.get(Trait.FLOATING_POINT) is not False:
         if workspace.text("08", "reductions") in FIXED_ORDERS:
             yield THREADS
-        if _read_predicate(workspace.get("01")).scope is Scope.CROSS_HOST:
+        if read_predicate(workspace).scope is Scope.CROSS_HOST:
             yield from INSTRUCTIONS
 
 
-def _find_planted(workspace: Workspace) -> tuple[str, str, int] | None:
-    for row in workspace.rows("05", "planted"):
-        tick = str(row.get("tick", ""))
-        if "component" in row and "field" in row and tick.isdecimal():
-            return str(row["component"]), str(row["field"]), int(tick)
-    return None
-
-
-def _read_predicate(promise: Sheet | None) -> Predicate:
+def read_predicate(workspace: Workspace) -> Predicate:
     """Return the predicate, or the strictest one where none can be made: check 2 tells of that."""
+    promise = workspace.get("01")
     try:
         return Predicate() if promise is None else predicate_of(promise)
     except (ClassRefused, ValueError):

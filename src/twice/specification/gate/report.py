@@ -6,8 +6,9 @@ Invariant: equal facts give equal bytes: no clock, no folder of this machine, an
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Self
 
@@ -48,7 +49,7 @@ class GateReport:
     tier: str
     checks: Sequence[CheckResult]
     inputs: Mapping[str, str]
-    moved: tuple[str, ...] = field(default=())
+    moved: tuple[str, ...] = ()
 
     @property
     def result(self) -> GateResult:
@@ -61,9 +62,9 @@ class GateReport:
     @property
     def exit_code(self) -> int:
         """0 it holds, 1 it does not, 2 could not tell or stale."""
-        if self.moved:
+        if self.moved or self.result is GateResult.BLOCKED:
             return 2
-        return {GateResult.PASS: 0, GateResult.FAIL: 1, GateResult.BLOCKED: 2}[self.result]
+        return int(self.result is GateResult.FAIL)
 
     def to_json(self) -> dict[str, object]:
         """Return what ``twice gate --json`` prints."""
@@ -103,34 +104,35 @@ class GateReport:
 
     def to_markdown(self) -> str:
         """Return it for people; the first line answers."""
-        return "\n".join(self._list_page()) + "\n"
-
-    def _list_page(self) -> Iterator[str]:
-        yield f"# Gate: {self.result.value}"
-        yield ""
-        yield f"{_escape_cell(self.component) or 'a component without a name'}, tier {self.tier}: {count_outcomes(self.checks)}."
-        yield ""
-        yield "| check | outcome | what was seen, and why |"
-        yield "|---|---|---|"
+        named = _escape_cell(self.component) or "a component without a name"
+        lines = [
+            f"# Gate: {self.result.value}",
+            "",
+            f"{named}, tier {self.tier}: {count_outcomes(self.checks)}.",
+            "",
+            "| check | outcome | what was seen, and why |",
+            "|---|---|---|",
+        ]
         for each in self.checks:
-            yield f"| {each.id} {each.title} | {_MARKS[each.outcome]} | {_escape_cell(_join_findings(each))} |"
-        yield ""
-        yield "It stands as long as none of these moved:"
-        yield ""
-        yield from (f"- `{path}` {digest}" for path, digest in self.inputs.items())
+            found = _escape_cell(_join_findings(each))
+            lines.append(f"| {each.id} {each.title} | {_MARKS[each.outcome]} | {found} |")
+        lines += ["", "It stands as long as none of these moved:", ""]
+        lines += [f"- `{path}` {digest}" for path, digest in self.inputs.items()]
+        return "\n".join([*lines, ""])
 
 
 def count_outcomes(checks: Sequence[CheckResult]) -> str:
     """Count outcomes, in words."""
-    counts = {each: sum(one.outcome is each for one in checks) for each in CheckOutcome}
-    return ", ".join(f"{number} {_MARKS[each]}" for each, number in counts.items() if number)
+    counts = Counter(each.outcome for each in checks)
+    return ", ".join(f"{counts[each]} {mark}" for each, mark in _MARKS.items() if counts[each])
 
 
 def list_lines(report: GateReport) -> Iterator[str]:
     """Yield one line for each check, as a terminal shows it."""
     width = max((len(each.title) for each in report.checks), default=0)
     for each in report.checks:
-        yield f"{each.id:>2}  {each.title:<{width}}  {_MARKS[each.outcome]:<7}  {_join_findings(each)}".rstrip()
+        found = f"{_MARKS[each.outcome]:<7}  {_join_findings(each)}"
+        yield f"{each.id:>2}  {each.title:<{width}}  {found}".rstrip()
 
 
 def _join_findings(each: CheckResult) -> str:

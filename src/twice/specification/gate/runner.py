@@ -40,11 +40,10 @@ from twice.specification.gate.model import (
     optional,
     shorten,
 )
-from twice.specification.gate.plan import plan_gate
 from twice.specification.gate.report import GateReport
 from twice.specification.gate.staleness import CODE, digest_inputs, refuse_outside
 from twice.specification.gate.waivers import apply_waivers, list_ended, read_waivers
-from twice.specification.lock import NAME, Lock, read_lock
+from twice.specification.lock import NAME, read_lock
 from twice.specification.workspace import FOLDER, Workspace, open_workspace
 from twice.writing import write
 
@@ -93,19 +92,22 @@ def judge(check: Check, facts: GateFacts) -> CheckResult:
     with contextlib.suppress(MissingEvidence):
         for each in check.judge(facts):
             found.append(each)  # noqa: PERF402  (list() would lose them)
-    evidence = tuple(str(each) for each in found if isinstance(each, Observed))
-    unknown = [str(each) for each in found if isinstance(each, Undecided)]
     faults = [each for each in found if not isinstance(each, (Observed, Undecided))]
-    missing = [getattr(facts, each) for each in check.needs]
-    reasons = [each.reason for each in missing if isinstance(each, Unavailable)]
-    unknown = unknown or list(dict.fromkeys(reasons))
-    outcome, reason = CheckOutcome.PASS, ""
-    if faults:
-        outcome, reason = CheckOutcome.FAIL, shorten(faults)
-    elif unknown:
-        outcome, reason = CheckOutcome.BLOCKED, shorten(unknown)
+    unknown = [str(each) for each in found if isinstance(each, Undecided)]
+    if not unknown:
+        missing = [getattr(facts, each) for each in check.needs]
+        unknown = [each.reason for each in missing if isinstance(each, Unavailable)]
+        unknown = list(dict.fromkeys(unknown))
+    outcome = (
+        CheckOutcome.FAIL if faults else CheckOutcome.BLOCKED if unknown else CheckOutcome.PASS
+    )
     result = CheckResult(
-        check.id, check.title, outcome, evidence, reason, tuple(str(each) for each in faults)
+        check.id,
+        check.title,
+        outcome,
+        tuple(str(each) for each in found if isinstance(each, Observed)),
+        shorten(faults or unknown),
+        tuple(map(str, faults)),
     )
     is_firm = any(isinstance(each, FirmFault) for each in faults)
     return apply_waivers(result, check, facts, firm=is_firm)
@@ -133,7 +135,7 @@ def run_gate(
     Raises:
         WorkspaceRefused, SheetRefused, SheetVersion, SpecForeign: E-SPEC-001 to 006, for a specification that
             cannot be read. UsageError: E-USE-001, for a check that there is not. GateUnfinished: E-GATE-001,
-            when sheets, code or evidence changed meanwhile.
+            when files that it rests on changed while it ran.
     """
     unknown = sorted(set(only) - set(NUMBERS))
     if unknown:
@@ -146,12 +148,11 @@ def run_gate(
     workspace, lock = open_workspace(project), read_lock(project / FOLDER / NAME)
     refuse_outside(workspace)
     wanted = [each for each in CHECKS if each.id in set(only)]
-    plan = plan_gate(workspace)
-    before = digest_inputs(workspace, lock, plan)
+    before = digest_inputs(workspace, lock)
     needed = {name for each in wanted for name in (*each.needs, *each.wants)}
     evidence: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="twice-gate-") as scratch, contextlib.chdir(project):
-        context = EvidenceContext(workspace, plan, Path(scratch).resolve(), reads_code, doing)
+        context = EvidenceContext(workspace, Path(scratch).resolve(), reads_code, doing)
         for kind in KINDS:
             if kind in needed:
                 evidence[kind] = gathers(kind, context)
@@ -161,12 +162,12 @@ def run_gate(
     seen = {*((*trial.files, *trial.read) if trial else ()), *(tests.loaded if tests else ())}
     try:
         # Read again: a sheet that is saved meanwhile is not the one that was judged.
-        saved = open_workspace(project), read_lock(project / FOLDER / NAME)
+        saved, lock = open_workspace(project), read_lock(project / FOLDER / NAME)
     except TwiceError as error:
         raise _report_moved([FOLDER]) from error
-    rests_on = digest_inputs(*saved, plan, sorted(seen))
-    sheets = {each.path for each in (*workspace.sheets.values(), *saved[0].sheets.values())}
-    fixed = {*sheets, f"{FOLDER}/{NAME}", plan.vector, plan.measured}
+    rests_on = digest_inputs(saved, lock, sorted(seen))
+    sheets = {each.path for each in (*workspace.sheets.values(), *saved.sheets.values())}
+    fixed = {*sheets, f"{FOLDER}/{NAME}", workspace.text("01", "vector"), workspace.text("13", "measured")}  # fmt: skip
     judged = [each for each in {*before, *sheets} if each.endswith(CODE) or each in fixed]
     moved = sorted(each for each in judged if rests_on.get(each) != before.get(each))
     if moved:
@@ -191,11 +192,11 @@ def write_report(report: GateReport, workspace: Workspace) -> Path:
     Raises:
         OutputUnwritable: E-OUTPUT-002.
     """
-    folder = workspace.folder / EVIDENCE
-    folder.mkdir(exist_ok=True)
-    write(folder / PAGE, report.to_markdown().encode())
-    write(report_path(workspace), report.to_text().encode())
-    return report_path(workspace)
+    path = report_path(workspace)
+    path.parent.mkdir(exist_ok=True)
+    write(path.with_name(PAGE), report.to_markdown().encode())
+    write(path, report.to_text().encode())
+    return path
 
 
 def report_path(workspace: Workspace) -> Path:
@@ -233,11 +234,10 @@ def read_report(project: Path, today: date) -> GateReport:
             "Run it again: twice gate",
         ) from error
     refuse_outside(workspace)
-    lock = read_lock(project / FOLDER / NAME)
-    then, now = report.inputs, digest_inputs(workspace, lock, plan_gate(workspace), report.inputs)
+    then = report.inputs
+    now = digest_inputs(workspace, read_lock(project / FOLDER / NAME), then)
     moved = [path for path in sorted({*then, *now}) if then.get(path) != now.get(path)]
-    over = list_ended(report.checks, GateFacts(workspace, lock, today))
-    return replace(report, moved=(*over, *moved))
+    return replace(report, moved=(*list_ended(report.checks, workspace, today), *moved))
 
 
 def _refuse_inconsistent(
@@ -250,20 +250,16 @@ def _refuse_inconsistent(
     """
     numbers = tuple(each.id for each in report.checks)
     if numbers != NUMBERS:
-        raise ValueError(
-            f"it holds the checks {', '.join(map(str, numbers)) or 'none'}, not 1 to 17"
-        )
-    facts = GateFacts(workspace, Lock(), date.min)
+        held = ", ".join(map(str, numbers)) or "none"
+        raise ValueError(f"it holds the checks {held}, not 1 to 17")
     for check, each in zip(CHECKS, report.checks, strict=True):
         if each.outcome is CheckOutcome.NA and check.absent is None:
             raise ValueError(f"it says n/a of check {each.id}, which every system has")
-        waived = check.is_waivable and read_waivers(facts, each.id)
+        waived = check.is_waivable and read_waivers(workspace, each.id)
         if each.outcome is CheckOutcome.WAIVED and not waived:
             raise ValueError(f"it says waived of check {each.id}, and no sheet waives that")
     if said.get("result") != report.result.value:
-        raise ValueError(
-            f"it says {said.get('result')} over checks that come to {report.result.value}"
-        )
-    declared = (workspace.component(), workspace.situation().tier.value)
-    if (report.component, report.tier) != declared:
+        came = report.result.value
+        raise ValueError(f"it says {said.get('result')} over checks that come to {came}")
+    if (report.component, report.tier) != (workspace.component(), workspace.situation().tier):
         raise ValueError(f"it is of {report.component!r} at tier {report.tier}")

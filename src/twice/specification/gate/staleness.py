@@ -24,14 +24,14 @@ import rfc8785
 from twice.foundation.digests import digest_bytes
 from twice.specification.errors import SheetRefused
 from twice.specification.gate.evidence.suite import list_pytest_files
-from twice.specification.gate.plan import GatePlan
+from twice.specification.gate.model import WHOLE
+from twice.specification.gate.plan import list_sources
 from twice.specification.lock import NAME as LOCK
 from twice.specification.lock import Lock
 from twice.specification.scaffold.lock import measure_drift
 from twice.specification.sheet import Sheet
 from twice.specification.workspace import FOLDER, Workspace
 
-_WHOLE: Final = "99"
 _OF_WHOLE: Final = ("findings", "rule")
 _PASSED_OVER: Final = frozenset(
     {"__pycache__", ".git", ".hypothesis", ".pytest_cache", ".venv", "found", "node_modules"}
@@ -45,52 +45,38 @@ _EVIDENCE: Final = f"{FOLDER}/evidence"
 _RECORDS: Final = "__twice__"  # where the pytest plugin keeps them, beside the test
 
 
-def digest_inputs(
-    workspace: Workspace, lock: Lock, plan: GatePlan, seen: Iterable[str] = ()
-) -> dict[str, str]:
+def digest_inputs(workspace: Workspace, lock: Lock, seen: Iterable[str] = ()) -> dict[str, str]:
     """Return a digest of everything that a report rests on, by path, in order.
 
     Args:
         workspace: the sheets.
         lock: the lock.
-        plan: what is run.
         seen: paths from the project on that only running tells of; those of a report that is held against today.
     """
     found = {each.path: digest_sheet(each) for each in workspace.sheets.values()}
-    sheets = {number: each for number, each in lock.sheets.items() if number != _WHOLE}
+    sheets = {number: each for number, each in lock.sheets.items() if number != WHOLE}
     found[f"{FOLDER}/{LOCK}"] = str(digest_bytes(replace(lock, sheets=sheets).text().encode()))
-    found |= _describe_laid(workspace)
-    for path in (*_list_files(workspace.project, plan), *seen):
+    for each in measure_drift(workspace):
+        # A file of the scaffold that belongs to the user always holds.
+        told = ", ".join([each.state, *(f"{fact} moved" for fact in each.moved)])
+        found[f"{each.path} (as laid down)"] = "holds" if each.holds else told
+    for path in (*_list_files(workspace), *seen):
         if path not in found:
             found[path] = _digest_file(workspace.project, path)
     return dict(sorted(found.items()))
 
 
-def _describe_laid(workspace: Workspace) -> dict[str, str]:
-    """Say of each file that a scaffold laid down how it stands; one that belongs to the user always holds."""
-    return {
-        f"{each.path} (as laid down)": "holds"
-        if each.holds
-        else ", ".join([each.state, *(f"{fact} moved" for fact in each.moved)])
-        for each in measure_drift(workspace)
-    }
-
-
 def digest_sheet(sheet: Sheet) -> str:
     """Digest of a sheet what the gate judges."""
-    waivers = [dict(row) for row in sheet.rows("waivers")]
-    if sheet.number == _WHOLE:
-        said: dict[str, object] = {key: sheet.get(key) for key in _OF_WHOLE}
+    said: dict[str, object] = {"waivers": [dict(row) for row in sheet.rows("waivers")]}
+    if sheet.number == WHOLE:
+        said |= {key: sheet.get(key) for key in _OF_WHOLE}
     else:
-        own = [item.key for item in sheet.schema.items]
-        said = {
-            "digest": str(sheet.digest()),
-            # What decides nothing is evidence that the gate read: figures, digests of records.
-            "values": {key: sheet.get(key) for key in own if key in sheet.head.entries},
-            "version": sheet.version,
-            "status": sheet.text("status"),
-        }
-    return str(digest_bytes(rfc8785.dumps(cast("Any", {**said, "waivers": waivers}))))
+        own = [item.key for item in sheet.schema.items if item.key in sheet.head.entries]
+        # What decides nothing is evidence that the gate read: figures, digests of records.
+        said |= {"digest": str(sheet.digest()), "values": {key: sheet.get(key) for key in own}}
+        said |= {"version": sheet.version, "status": sheet.text("status")}
+    return str(digest_bytes(rfc8785.dumps(cast("Any", said))))
 
 
 def _digest_file(project: Path, name: str) -> str:
@@ -103,20 +89,23 @@ def _digest_file(project: Path, name: str) -> str:
         return "not readable"
 
 
-def _list_files(project: Path, plan: GatePlan) -> Iterator[str]:
-    yield from (each for each in (plan.vector, plan.measured) if each)
-    if plan.reference and ":" not in plan.reference:
-        yield plan.reference.partition("#")[0]
-    yield from list_pytest_files(project, plan.tests) if plan.tests else ()
-    for top in plan.sources:
+def _list_files(workspace: Workspace) -> Iterator[str]:
+    """Yield the files that the sheets name, or that lie in folders which they name."""
+    project, reference = workspace.project, workspace.text("04", "audit_encoding")
+    named = (workspace.text("01", "vector"), workspace.text("13", "measured"))
+    yield from (each for each in named if each)
+    if reference and ":" not in reference:
+        yield reference.partition("#")[0]
+    for top in list_sources(workspace):
         yield from _list_below(project, top, CODE)
-    for top in plan.tests:
-        name = top.partition("::")[0]
+    tests, database = workspace.strings("12", "tests"), workspace.text("12", "database")
+    yield from list_pytest_files(project, tests)
+    for name in (each.partition("::")[0] for each in tests):
         yield from _list_below(project, name)
         if (project / name).is_file():
             yield from _list_below(project, str(Path(name).parent / _RECORDS))
-    if plan.database:
-        yield from _list_below(project, plan.database)
+    if database:
+        yield from _list_below(project, database)
 
 
 def _list_below(project: Path, top: str, suffixes: tuple[str, ...] = ("",)) -> Iterator[str]:
@@ -124,12 +113,11 @@ def _list_below(project: Path, top: str, suffixes: tuple[str, ...] = ("",)) -> I
     path = project / top
     if path.is_file():
         yield os.path.normpath(top)
-    elif path.is_dir():
-        for folder, folders, names in os.walk(path):
-            folders[:] = sorted(set(folders) - _PASSED_OVER)
-            for name in sorted(names):
-                if name.endswith(suffixes):
-                    yield (Path(folder) / name).relative_to(project).as_posix()
+    for folder, folders, names in os.walk(path):  # of what is no folder nothing
+        folders[:] = sorted(set(folders) - _PASSED_OVER)
+        for name in sorted(names):
+            if name.endswith(suffixes):
+                yield (Path(folder) / name).relative_to(project).as_posix()
 
 
 def refuse_outside(workspace: Workspace) -> None:
@@ -138,31 +126,32 @@ def refuse_outside(workspace: Workspace) -> None:
     Raises:
         SheetRefused: E-SPEC-001, with the sheet and the line.
     """
-    project = workspace.project.resolve()
-
-    def refuse(named: str, text: str, remedy: str, path: str, line: int, key: str = "") -> None:
+    for named, text, remedy, fields in _list_named(workspace):
+        project = workspace.project.resolve()
         if not (project / named).resolve().is_relative_to(project):
             expected = (
                 "Expected a place in the project, with nothing on the way that leads out of it."
             )
-            raise SheetRefused(text, expected, remedy, path=path, line=line, key=key)
+            raise SheetRefused(text, expected, remedy, **fields)
 
+
+def _list_named(workspace: Workspace) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Yield every place that a specification names or lies in, with what is said where it is outside."""
     for number, key in _NAMED:
         sheet = workspace.get(number)
-        if sheet is None:
-            continue
-        line, one = sheet.line_of(key), sheet.text(key)
-        for named in sheet.strings(key) or ([one] if one else []):
+        one = workspace.text(number, key)
+        for named in workspace.strings(number, key) or ([one] if one else []):
+            assert sheet is not None, "what is named is named in a sheet"
             link = "" if named.startswith(("/", "..")) else ", by a link,"
-            lies = (
-                f"{key} names {named.partition('::')[0]}, which lies{link} outside of the project"
-            )
+            top, line = named.partition("::")[0], sheet.line_of(key)
+            lies = f"{key} names {top}, which lies{link} outside of the project"
             remedy = "Put it into the project, and name it from the project's folder."
-            top = named.partition("::")[0]
-            refuse(top, f"{sheet.path}:{line}: {lies}.", remedy, sheet.path, line, key)
+            fields = {"path": sheet.path, "line": line, "key": key}
+            yield top, f"{sheet.path}:{line}: {lies}.", remedy, fields
     for each in workspace.sheets.values():
         lies = f"{each.path}:1: the sheet lies, by a link, outside of the project."
-        refuse(each.path, lies, "Put the file itself there.", each.path, 1)
+        fields = {"path": each.path, "line": 1, "key": ""}
+        yield each.path, lies, "Put the file itself there.", fields
     lies = f"{_EVIDENCE} is a link that leads out of the project."
     remedy = f"Make it a folder: rm {_EVIDENCE} && mkdir {_EVIDENCE}"
-    refuse(_EVIDENCE, lies, remedy, _EVIDENCE, 1)
+    yield _EVIDENCE, lies, remedy, {"path": _EVIDENCE, "line": 1, "key": ""}

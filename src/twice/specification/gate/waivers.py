@@ -8,55 +8,50 @@ Invariant: a waiver that does not hold changes nothing but the reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
-from typing import Final
+from typing import Final, NamedTuple
 
 from twice.specification.gate.model import Check, CheckOutcome, CheckResult, GateFacts
+from twice.specification.sheet import Sheet
+from twice.specification.workspace import Workspace
 
 _SAID: Final = ("owner", "reason", "permits", "reactivate")
 
 
-@dataclass(frozen=True, slots=True)
-class Waiver:
-    """One row of ``waivers``, in the sheet of a number, at ``file:line``."""
+class Waiver(NamedTuple):
+    """One row of ``waivers``, in a sheet, at ``file:line``; texts are "" for what nobody said."""
 
-    number: str
+    sheet: Sheet
     where: str
-    row: Mapping[str, object]
+    texts: dict[str, str]
 
-    def text(self, name: str) -> str:
-        """Return what the row says; "" for what nobody said."""
-        return str(self.row.get(name, ""))
-
-    def find_refusal(self, check: Check, facts: GateFacts, *, firm: bool) -> str:
+    def find_refusal(self, check: Check, today: date, *, firm: bool) -> str:
         """Return why it does not hold; "" when it does."""
-        sheet = facts.workspace.sheets[self.number]
-        missing = [name for name in (*_SAID, "until") if not self.text(name)]
+        missing = [name for name in (*_SAID, "until") if not self.texts[name]]
         if not check.is_waivable or firm:
             return f"check {check.id} cannot be waived here: what a tier asks for is there, or it is not"
-        if self.number != check.sheets[0]:
-            return f"it stands in sheet {self.number}, and check {check.id} judges sheet {check.sheets[0]}"
+        if self.sheet.number != check.sheets[0]:
+            return f"it stands in sheet {self.sheet.number}, and check {check.id} judges sheet {check.sheets[0]}"
         if missing:
             return f"nobody said its {missing[0]}"
-        if date.fromisoformat(self.text("until")) < facts.today:
-            return f"it ended on {self.text('until')}"
-        if self.text("digest") != str(sheet.digest()):
-            return f"it was given for the sheet as it was; its digest is {sheet.digest()} now"
+        if date.fromisoformat(self.texts["until"]) < today:
+            return f"it ended on {self.texts['until']}"
+        if self.texts["digest"] != str(self.sheet.digest()):
+            return f"it was given for the sheet as it was; its digest is {self.sheet.digest()} now"
         return ""
 
 
-def read_waivers(facts: GateFacts, check: int) -> list[Waiver]:
+def read_waivers(workspace: Workspace, check: int) -> list[Waiver]:
     """Return the waivers of a check, whichever sheet they stand in."""
     found = []
-    for number, sheet in facts.workspace.sheets.items():
-        entry = sheet.head.entries.get("waivers")
+    for sheet in workspace.sheets.values():
         for at, row in enumerate(sheet.rows("waivers")):
             if row.get("check") == check:
-                assert entry is not None, "rows come from an entry"
-                line = min(entry.rows[at].values())
-                found.append(Waiver(number, f"{sheet.path}:{line}", row))
+                line = min(sheet.head.entries["waivers"].rows[at].values())
+                texts = {name: str(row.get(name, "")) for name in (*_SAID, "until", "digest")}
+                found.append(Waiver(sheet, f"{sheet.path}:{line}", texts))
     return found
 
 
@@ -64,29 +59,28 @@ def apply_waivers(
     result: CheckResult, check: Check, facts: GateFacts, *, firm: bool
 ) -> CheckResult:
     """Apply the waivers of a check to what it came to."""
-    waivers = read_waivers(facts, check.id)
+    waivers = read_waivers(facts.workspace, check.id)
     if result.outcome is not CheckOutcome.FAIL:
         needless = tuple(f"{each.where}: the waiver is not needed" for each in waivers)
         return replace(result, evidence=result.evidence + needless)
     refused = []
     for each in waivers:
-        why = each.find_refusal(check, facts, firm=firm)
+        why = each.find_refusal(check, facts.today, firm=firm)
         if not why:
-            owner, *rest = map(each.text, _SAID)
-            words = f"waived by {owner} until {each.text('until')}: {'; '.join(rest)}"
+            owner, *rest = (each.texts[name] for name in _SAID)
+            words = f"waived by {owner} until {each.texts['until']}: {'; '.join(rest)}"
             reason = f"{words} ({result.reason})"
             return replace(result, outcome=CheckOutcome.WAIVED, reason=reason)
         refused.append(f"{each.where}: the waiver does not hold: {why}")
     return replace(result, reason="; ".join([result.reason, *refused]))
 
 
-def list_ended(checks: Sequence[CheckResult], facts: GateFacts) -> tuple[str, ...]:
-    """Return the waived checks whose waivers are all over by the day of the facts."""
+def list_ended(checks: Sequence[CheckResult], workspace: Workspace, today: date) -> tuple[str, ...]:
+    """Return the waived checks whose waivers are all over by a day."""
     told = []
     for each in checks:
         if each.outcome is CheckOutcome.WAIVED:
-            ends = [one.text("until") for one in read_waivers(facts, each.id)]
-            last = max(ends, default="")
-            if last and date.fromisoformat(last) < facts.today:
+            last = max((one.texts["until"] for one in read_waivers(workspace, each.id)), default="")
+            if last and date.fromisoformat(last) < today:
                 told.append(f"the waiver of check {each.id}, which ended on {last}")
     return tuple(told)

@@ -8,7 +8,7 @@ Invariant: no schedule passes that was not tried, and what is told of a run was 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from twice.diagnosis.vary.report import FactorResult
@@ -28,7 +28,7 @@ from twice.specification.gate.model import (
 from twice.specification.gate.plan import FIXED_ORDERS, INSTRUCTIONS, SCHEDULES, THREADS
 from twice.specification.record_traits import count_concurrent
 from twice.specification.sheet import Sheet
-from twice.specification.tiers import Trait, find_required
+from twice.specification.tiers import Trait
 
 _VAGUE: Final = ("mostly", "usually", "should", "on n cores", "practically")
 _UNSEEN: Final = {
@@ -56,18 +56,23 @@ _KNOBS: Final = {
 """What has to be stated, by a part of its name, and which values keep the class; () for any."""
 
 
-def _describe_factor(factor: FactorResult) -> str:
-    first = factor.divergence and factor.divergence.to_text().partition("\n")[0]
-    return first or factor.reason or factor.value
-
-
 def _find_gaps(facts: GateFacts, number: str, trait: Trait) -> list[str]:
-    """Return what a sheet lacks; where its tier does not ask for it, and it is not there, that is said."""
+    """Return what the sheet of a trait lacks; of a trait that is denied, whether its reason is missing."""
     if facts.denies(trait):
         return list(facts.find_unexplained(trait))
-    if facts.workspace.get(number) is None and number not in find_required(facts.situation):
-        return [Observed(f"sheet {number} is not asked for at tier {facts.tier}")]
-    return facts.find_gaps(number)
+    return facts.find_gaps(number, conditional=True)
+
+
+def _judge_factor(factor: FactorResult, same: str, differs: str, other: str) -> Iterator[str]:
+    """Yield what a varied factor shows: a text for each of its ends, to which what was seen is added."""
+    first = factor.divergence and factor.divergence.to_text().partition("\n")[0]
+    told = first or factor.reason or factor.value
+    if factor.result == "same":
+        yield Observed(same)
+    elif factor.result in {"differs", "failed"}:
+        yield f"{differs} the run {factor.result}: {told}"
+    else:
+        yield Undecided(f"{other}: {told or factor.result}")
 
 
 def _explain_no_concurrency(facts: GateFacts) -> str:
@@ -79,78 +84,68 @@ def _explain_no_concurrency(facts: GateFacts) -> str:
 
 
 @check(
-    11, "Concurrency strategy named", sheets=("07", "00"), needs=("trial", "varied"),
+    11, "Concurrency strategy named", "07", "00", needs=("trial", "varied"),
     absent=_explain_no_concurrency,
 )  # fmt: skip
 def check_concurrency(facts: GateFacts) -> Iterator[str]:
     """Does 07 name a strategy for each subsystem, and what depends on the schedule, and does it hold?"""
     spec, gaps = facts.workspace, _find_gaps(facts, "07", Trait.CONCURRENCY)
     yield from gaps
-    strategies = {*spec.column("07", "subsystems", "strategy")}
-    if not facts.denies(Trait.CONCURRENCY) and is_complete(gaps):
+    denies, strategies = (
+        facts.denies(Trait.CONCURRENCY),
+        spec.column("07", "subsystems", "strategy"),
+    )
+    if not denies and is_complete(gaps):
         if "recorded-schedule" in strategies and not spec.text("07", "trace_format"):
-            where = spec.place("07", "trace_format")
-            yield f"{where}: a schedule is recorded, and nobody said in which form"
+            unsaid = "a schedule is recorded, and nobody said in which form"
+            yield facts.tell("07", "trace_format", unsaid)
         for row in spec.rows("07", "subsystems"):
             how = str(row.get("how", "")).lower()
             vague = next((each for each in _VAGUE if each in how), None)
             if vague is not None:
-                where = spec.place("07", "subsystems")
-                yield f"{where}: {row.get('name')} is kept {vague!r}, which is no strategy"
-    started = require(facts.trial).ending.get("lineages")
-    factors = {each.factor: each for each in require(facts.varied)}
+                kept = f"{row.get('name')} is kept {vague!r}, which is no strategy"
+                yield facts.tell("07", "subsystems", kept)
+    started, factors = require(facts.trial).ending.get("lineages"), require(facts.varied)
     if started is None:
         yield Undecided("the trial's record does not say what it started")
         return
     seen = count_concurrent(started)
     counted = ", ".join(f"{count} {model}" for model, count in seen.items()) or "nothing"
-    if facts.denies(Trait.CONCURRENCY):
-        where = spec.place("00", "traits")
+    if denies:
         said = f"by sheet 00 nothing runs at once, and the trial started {counted}"
-        yield f"{where}: {said}" if seen else Observed("the trial started nothing")
+        none = Observed("the trial started nothing")
+        yield facts.tell("00", "traits", said) if seen else none
         return
-    if spec.get("07") is not None:
+    if facts.workspace.get("07"):
         yield from _judge_models(facts, seen)
         if "recorded-schedule" in strategies:
             # Strategy B says that a schedule decides and is recorded.
             yield Undecided("twice records no schedule yet, so no run shows that one is kept")
-    elif "07" in find_required(facts.situation):
+    elif not facts.is_unasked("07"):
         return
     yield Observed(f"the trial started {counted} beside what started it")
-    yield from _judge_schedules(facts, seen, factors)
+    names = ", ".join(spec.column("07", "subsystems", "name"))
+    where = ("07", "subsystems") if names else ("00", "traits")
+    said = f"{names} hang on no schedule" if names else "no sheet says what decides the order"
+    for name in (_SCHEDULE_OF[model] for model in seen):
+        for factor in (each for each in factors if each.factor == name):
+            parts = facts.tell(*where, f"{said}, and by another {name}")
+            yield from _judge_factor(
+                factor, f"the same by another {name}", parts, f"another {name}"
+            )
 
 
 def _judge_models(facts: GateFacts, seen: Mapping[str, int]) -> Iterator[str]:
     """Hold the models that 07 names against those that ran."""
-    where, named = facts.workspace.place("07", "model"), facts.workspace.strings("07", "model")
+    named = facts.workspace.strings("07", "model")
     for model, count in seen.items():
         if model not in named:
-            yield f"{where}: the trial started {count} {model}, which 07 does not name"
+            started = f"the trial started {count} {model}, which 07 does not name"
+            yield facts.tell("07", "model", started)
     for model in named:
         if model not in seen:
-            why = _UNSEEN.get(model, "the trial started none")
-            yield Undecided(f"{where}: {why}, so nothing is told of {model}")
-
-
-def _judge_schedules(
-    facts: GateFacts, seen: Collection[str], factors: Mapping[str, FactorResult]
-) -> Iterator[str]:
-    """Hold strategies by which no schedule decides against runs by other schedules."""
-    spec = facts.workspace
-    names = ", ".join(spec.column("07", "subsystems", "name"))
-    where = spec.place("07", "subsystems") if names else spec.place("00", "traits")
-    said = f"{names} hang on no schedule" if names else "no sheet says what decides the order"
-    for name in (_SCHEDULE_OF[model] for model in seen):
-        factor = factors.get(name)
-        if factor is None:
-            continue
-        told = _describe_factor(factor)
-        if factor.result == "same":
-            yield Observed(f"the same by another {name}")
-        elif factor.result in {"differs", "failed"}:
-            yield f"{where}: {said}, and by another {name} the run {factor.result}: {told}"
-        else:
-            yield Undecided(f"another {name}: {told or factor.result}")
+            why = f"{_UNSEEN.get(model, 'the trial started none')}, so nothing is told of {model}"
+            yield Undecided(facts.tell("07", "model", why))
 
 
 def _explain_no_floats(facts: GateFacts) -> str:
@@ -161,63 +156,63 @@ def _explain_no_floats(facts: GateFacts) -> str:
 
 
 @check(
-    12, "Floating-point policy", sheets=("08", "00", "01"), needs=("trial", "policies", "varied"),
+    12, "Floating-point policy", "08", "00", "01", needs=("trial", "policies", "varied"),
     absent=_explain_no_floats,
 )  # fmt: skip
 def check_floating_point(facts: GateFacts) -> Iterator[str]:
     """Does 08 pin libraries, threads, the order of sums, FMA and subnormal numbers, and do they hold?"""
     spec, gaps = facts.workspace, _find_gaps(facts, "08", Trait.FLOATING_POINT)
     yield from gaps
-    sheet, own, promised = (
-        spec.get("08"),
-        spec.value("08", "epsilon"),
-        spec.value("01", "epsilon"),
-    )
-    both = own is not None and promised is not None and not facts.denies(Trait.FLOATING_POINT)
-    if both and is_complete(gaps) and own != promised:
-        yield f"{spec.place('08', 'epsilon')}: {own} is stated, and 01 promises {promised}"
-    trial, policies = require(facts.trial), require(facts.policies)
+    denies, sheet = facts.denies(Trait.FLOATING_POINT), spec.get("08")
+    own, promised = spec.value("08", "epsilon"), spec.value("01", "epsilon")
+    if None not in {own, promised} and not denies and is_complete(gaps) and own != promised:
+        yield facts.tell("08", "epsilon", f"{own} is stated, and 01 promises {promised}")
+    trial, fresh = require(facts.trial), require(facts.policies)
     factors = {each.factor: each for each in require(facts.varied)}
-    if facts.denies(Trait.FLOATING_POINT):
+    if denies:
         if trial.floats:
-            said = (
-                "by sheet 00 no floating-point arithmetic reaches the state, and the trial's state "
-                f"of {trial.floats} holds some"
-            )
-            yield f"{spec.place('00', 'traits')}: {said}"
-        elif not trial.snapshots:
-            yield Undecided(
-                "the trial keeps no snapshot that would show whether its state holds floats"
-            )
-        else:
+            holds = f"and the trial's state of {trial.floats} holds some"
+            none = "by sheet 00 no floating-point arithmetic reaches the state"
+            yield facts.tell("00", "traits", f"{none}, {holds}")
+        elif trial.snapshots:
             yield Observed("no number with a fraction in the state of the trial")
+        else:
+            shows = "that would show whether its state holds floats"
+            yield Undecided(f"the trial keeps no snapshot {shows}")
         return
-    threads = {each.threads for each in policies.blas} | {
-        *trial.numerics.get("threads", {}).values()
-    }
-    keeps = keeps_subnormals(policies.probes) and trial.keeps_subnormals
+    of_trial = trial.numerics.get("threads", {}).values()
+    threads = sorted({*(each.threads for each in fresh.blas), *of_trial})
+    keeps = keeps_subnormals(fresh.probes) and trial.keeps_subnormals
+    kept = "kept" if keeps else "flushed"
     if sheet is not None:
-        yield Observed(
-            f"{len(sheet.rows('pins'))} pins held against a fresh process and the trial's record"
-        )
-    elif "08" in find_required(facts.situation):
+        pins = f"{len(sheet.rows('pins'))} pins held"
+        yield Observed(f"{pins} against a fresh process and the trial's record")
+    elif not facts.is_unasked("08"):
         return
-    counted = ", ".join(map(str, sorted(threads))) or "none is loaded"
-    yield Observed(f"threads of BLAS in a run: {counted}")
-    yield Observed(f"subnormal numbers are {'kept' if keeps else 'flushed'}")
+    yield Observed(f"threads of BLAS in a run: {', '.join(map(str, threads)) or 'none is loaded'}")
+    yield Observed(f"subnormal numbers are {kept}")
     if sheet is None:
         return
     yield from _judge_pins(facts, sheet)
-    wanted = sheet.get("threads")
-    for count in sorted(threads - {wanted}):
-        where = spec.place("08", "threads")
-        yield f"{where}: {wanted} threads are stated, and BLAS has {count} in a run"
-    if (sheet.text("denormals") == "kept") != keeps:
-        is_so = f"are {'kept' if keeps else 'flushed'} in a run"
-        stated = f"subnormal numbers are stated as {sheet.text('denormals')}"
-        yield f"{spec.place('08', 'denormals')}: {stated}, and {is_so}"
+    wanted, stated = sheet.get("threads"), sheet.text("denormals")
+    for count in threads:
+        if count != wanted:
+            has = f"{wanted} threads are stated, and BLAS has {count} in a run"
+            yield facts.tell("08", "threads", has)
+    if (stated == "kept") != keeps:
+        are = f"subnormal numbers are stated as {stated}, and are {kept} in a run"
+        yield facts.tell("08", "denormals", are)
     yield from _judge_fusing(facts, sheet)
-    yield from _judge_sums(facts, sheet, factors)
+    order = sheet.text("reductions")
+    if order in FIXED_ORDERS:
+        untried = FactorResult(THREADS, "", "unavailable", "it was not varied")
+        other = "another number of threads"
+        same = f"sums are {order}: the same with {other}"
+        parts = f"sums are stated to be {order}, and with {other}"
+        parts, other = (facts.tell("08", "reductions", each) for each in (parts, other))
+        yield from _judge_factor(factors.get(THREADS, untried), same, parts, other)
+    else:
+        yield Observed("sums are taken in the order of the stated threads, which were read back")
     if spec.text("01", "scope") == Scope.CROSS_HOST:
         yield from _judge_other_hosts(facts, factors)
 
@@ -225,19 +220,17 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
 def _judge_pins(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     """Hold each pin against the versions in runs, and BLAS, NumPy and libm against the pins, where they are used."""
     fresh, trial = require(facts.policies), require(facts.trial)
-    where = facts.workspace.place("08", "pins")
     pins = {str(row.get("library")): str(row.get("version")) for row in sheet.rows("pins")}
     for library, kind in fresh.arithmetic.items():
         if library not in pins and (trial.numpy or kind == "libm"):
             has = f"a run here has {library} {fresh.versions[library]}"
-            yield f"{where}: no row pins {kind}, and {has}"
-    places = (("a run here", fresh.versions), ("the trial", trial.environment.versions))
+            yield facts.tell("08", "pins", f"no row pins {kind}, and {has}")
     for library, pinned in pins.items():
-        for what, versions in places:
-            found = versions.get(library)
-            if found != pinned:
-                yield f"{where}: {library} is pinned to {pinned}, and {what} has {found or 'none'}"
-                break
+        here, there = fresh.versions.get(library), trial.environment.versions.get(library)
+        found, what = (here, "a run here") if here != pinned else (there, "the trial")
+        if found != pinned:
+            has = f"{library} is pinned to {pinned}, and {what} has {found or 'none'}"
+            yield facts.tell("08", "pins", has)
 
 
 def _judge_fusing(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
@@ -248,46 +241,27 @@ def _judge_fusing(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
     fusing = [each for each in dispatch if each.startswith(_FUSING)]
     fusing += sorted(each for each in kernels if each and each not in _NOT_FUSING)
     used = f"{', '.join(fusing[:3])} {'fuse' if len(fusing) > 1 else 'fuses'}" if fusing else ""
+    of_trial = f"of numpy and BLAS in the trial {used or 'nothing fuses'}"
     if used and sheet.text("fma") == "forbidden":
-        where = facts.workspace.place("08", "fma")
-        yield f"{where}: fusing is forbidden, and of numpy and BLAS in the trial {used}"
+        yield facts.tell("08", "fma", f"fusing is forbidden, and {of_trial}")
     else:
-        yield Observed(f"of numpy and BLAS in the trial {used or 'nothing fuses'}")
-
-
-def _judge_sums(
-    facts: GateFacts, sheet: Sheet, factors: Mapping[str, FactorResult]
-) -> Iterator[str]:
-    """Hold an order of sums against a run with other threads."""
-    order, where = sheet.text("reductions"), facts.workspace.place("08", "reductions")
-    if order not in FIXED_ORDERS:
-        yield Observed("sums are taken in the order of the stated threads, which were read back")
-        return
-    factor = factors.get(THREADS, FactorResult(THREADS, "", "unavailable", "it was not varied"))
-    told = _describe_factor(factor)
-    if factor.result == "same":
-        yield Observed(f"sums are {order}: the same with another number of threads")
-    elif factor.result in {"differs", "failed"}:
-        stated = f"sums are stated to be {order}, and with another number of threads"
-        yield f"{where}: {stated} the run {factor.result}: {told}"
-    else:
-        yield Undecided(f"{where}: another number of threads: {told or factor.result}")
+        yield Observed(of_trial)
 
 
 def _judge_other_hosts(facts: GateFacts, factors: Mapping[str, FactorResult]) -> Iterator[str]:
     """Hold a promise that reaches other hosts against instructions that other hosts have."""
-    where = facts.workspace.place("01", "scope")
-    tried = [factors[name] for name in INSTRUCTIONS if name in factors]
-    broken = [each for each in tried if each.result in {"differs", "failed"}]
-    for each in broken:
-        run = f"with other {each.factor} the run {each.result}: {_describe_factor(each)}"
-        yield f"{where}: other hosts are promised the same, and {run}"
-    same = [each.factor for each in tried if each.result == "same"]
+    found: list[str] = []
+    same = [name for name in INSTRUCTIONS if name in factors and factors[name].result == "same"]
+    for name in (each for each in INSTRUCTIONS if each in factors and each not in same):
+        parts = f"other hosts are promised the same, and with other {name}"
+        found += _judge_factor(factors[name], "", facts.tell("01", "scope", parts), name)
+    broken = [each for each in found if not isinstance(each, Undecided)]
+    yield from broken
     if same:
         yield Observed(f"the same with other {', '.join(same)}")
     elif not broken:
-        why = "; ".join(f"{one.factor}: {_describe_factor(one) or one.result}" for one in tried)
-        yield Undecided(f"no other instructions could be tried: {why or 'none are known'}")
+        why = "; ".join(found) or "none are known"
+        yield Undecided(f"no other instructions could be tried: {why}")
 
 
 def _find_gpu_uses(facts: GateFacts) -> list[str]:
@@ -314,69 +288,72 @@ def _explain_no_gpu(facts: GateFacts) -> str:
     return f"{reason}; and the trial loaded no driver of one and drew on none"
 
 
-@check(13, "GPU determinism", sheets=("09", "00"), needs=("trial", "code"), absent=_explain_no_gpu)
+@check(13, "GPU determinism", "09", "00", needs=("trial", "code"), absent=_explain_no_gpu)
 def check_gpu(facts: GateFacts) -> Iterator[str]:
     """Does 09 state every switch of framework, driver and card, and are they in force?"""
-    spec, gaps = facts.workspace, _find_gaps(facts, "09", Trait.GPU)
+    spec, gaps, denies = (
+        facts.workspace,
+        _find_gaps(facts, "09", Trait.GPU),
+        facts.denies(Trait.GPU),
+    )
     yield from gaps
-    sheet = spec.get("09")
-    if sheet is not None and not facts.denies(Trait.GPU) and is_complete(gaps):
-        knobs = {name.lower(): value.lower() for name, value in _read_knobs(sheet).items()}
-        where = spec.place("09", "knobs")
-        for part, good in _KNOBS.items():
-            name = next((each for each in knobs if part in each), None)
-            if name is None:
-                yield f"{where}: {part} is not stated"
-            elif good and knobs[name] not in good:
-                expected = f"which does not keep the class; expected {' or '.join(good)}"
-                yield f"{where}: {name} is {knobs[name]}, {expected}"
+    sheet, nothing = spec.get("09"), "by sheet 00 nothing runs on a GPU, and"
+    stated = {str(row.get("name")): str(row.get("value")) for row in spec.rows("09", "knobs")}
+    if sheet is not None and not denies and is_complete(gaps):
+        yield from (facts.tell("09", "knobs", each) for each in _judge_stated(stated))
     gpu, used = require(facts.trial).gpu, _find_gpu_uses(facts)
     for each in _list_gpu_code(facts):
-        if facts.denies(Trait.GPU):
-            said = "by sheet 00 nothing runs on a GPU, and twice check reports"
-            yield f"{spec.place('00', 'traits')}: {said} {each.place}"
+        reports = f"twice check reports {each.place}"
+        if denies:
+            yield facts.tell("00", "traits", f"{nothing} {reports}")
         elif each.rule == "atomic-scatter" and spec.text("09", "atomics").lower() == "none":
-            where = spec.place("09", "atomics")
-            yield f"{where}: none is stated, and twice check reports {each.place}"
+            yield facts.tell("09", "atomics", f"none is stated, and {reports}")
     if gpu is None and not used:
         yield Undecided("the trial's record does not say whether a GPU was reached")
-    elif facts.denies(Trait.GPU):
-        if used:
-            said_none = "by sheet 00 nothing runs on a GPU, and the trial reached one"
-            yield f"{spec.place('00', 'traits')}: {said_none}: {', '.join(used)}"
-        else:
-            yield Observed("the trial loaded no driver of a GPU and drew on none")
-    elif sheet is None and "09" in find_required(facts.situation):
+    elif denies:
+        reached = facts.tell("00", "traits", f"{nothing} the trial reached one: {', '.join(used)}")
+        yield reached if used else Observed("the trial loaded no driver of a GPU and drew on none")
+    elif sheet is None and not facts.is_unasked("09"):
         return
     elif gpu is None or not used:
         cards = f"run the gate where there is {spec.text('09', 'sku') or 'one'}"
-        where = spec.place("09", "sku")
-        yield Undecided(f"{where}: the trial reached no GPU, so no switch is shown: {cards}")
+        unseen = f"the trial reached no GPU, so no switch is shown: {cards}"
+        yield Undecided(facts.tell("09", "sku", unseen))
     else:
         yield Observed(f"the trial reached a GPU: {', '.join(used)}")
         if sheet is not None:
-            yield from _judge_switches(facts, sheet, gpu)
+            yield from _judge_switches(facts, stated, gpu)
             yield from _judge_cards(facts, sheet, gpu)
 
 
-def _read_knobs(sheet: Sheet) -> dict[str, str]:
-    return {str(row.get("name")): str(row.get("value")) for row in sheet.rows("knobs")}
+def _judge_stated(stated: Mapping[str, str]) -> Iterator[str]:
+    """Yield a switch that nobody stated, and one whose value does not keep the class."""
+    knobs = {name.lower(): value.lower() for name, value in stated.items()}
+    for part, good in _KNOBS.items():
+        name = next((each for each in knobs if part in each), None)
+        if name is None:
+            yield f"{part} is not stated"
+        elif good and knobs[name] not in good:
+            expected = f"which does not keep the class; expected {' or '.join(good)}"
+            yield f"{name} is {knobs[name]}, {expected}"
 
 
-def _judge_switches(facts: GateFacts, sheet: Sheet, gpu: Mapping[str, Any]) -> Iterator[str]:
+def _judge_switches(
+    facts: GateFacts, stated: Mapping[str, str], gpu: Mapping[str, Any]
+) -> Iterator[str]:
     """Hold each stated switch against what was read back: a switch, a variable, or all switches that end in it."""
-    where = facts.workspace.place("09", "knobs")
-    for name, value in _read_knobs(sheet).items():
+    for name, value in stated.items():
         short = name.lower().removeprefix("torch.").removeprefix("backends.")
         now = {
             str(each).lower()
             for switch, each in gpu["switches"].items()
-            if switch.lower() == short or switch.lower().endswith(f".{short}")
+            if f".{switch}".lower().endswith(f".{short}")
         }
         if not now:
-            yield Undecided(f"{where}: nothing reads {name} back")
+            yield Undecided(facts.tell("09", "knobs", f"nothing reads {name} back"))
         elif now != {value.lower()}:
-            yield f"{where}: {name} is stated as {value}, and was {', '.join(sorted(now))}"
+            was = f"{name} is stated as {value}, and was {', '.join(sorted(now))}"
+            yield facts.tell("09", "knobs", was)
         else:
             yield Observed(f"{name} was {value}")
 
@@ -384,17 +361,17 @@ def _judge_switches(facts: GateFacts, sheet: Sheet, gpu: Mapping[str, Any]) -> I
 def _judge_cards(facts: GateFacts, sheet: Sheet, gpu: Mapping[str, Any]) -> Iterator[str]:
     """Hold the driver and the cards against those that the trial ran on."""
     driver, cards, stated = str(gpu["driver"]), list(gpu["cards"]), sheet.text("driver")
-    where = facts.workspace.place("09", "driver")
     fits = f"{driver}.".startswith(f"{stated}.")
     if not driver:
-        yield Undecided(f"{where}: this system does not tell the driver's version")
+        unknown = "this system does not tell the driver's version"
+        yield Undecided(facts.tell("09", "driver", unknown))
     elif not fits:
-        yield f"{where}: {stated} is stated, and the trial had {driver}"
-    where = facts.workspace.place("09", "sku")
+        yield facts.tell("09", "driver", f"{stated} is stated, and the trial had {driver}")
     other = sorted({each for each in cards if each.lower() not in sheet.text("sku").lower()})
     if not cards:
-        yield Undecided(f"{where}: no library tells the cards' names")
+        yield Undecided(facts.tell("09", "sku", "no library tells the cards' names"))
     for each in other:
-        yield f"{where}: the trial ran on {each}, which the sheet does not name"
+        ran = f"the trial ran on {each}, which the sheet does not name"
+        yield facts.tell("09", "sku", ran)
     if driver and fits and cards and not other:
         yield Observed(f"driver {driver}; {', '.join(cards)}")

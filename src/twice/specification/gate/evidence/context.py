@@ -1,24 +1,23 @@
-"""What evidence is made with: the sheets, the plan, a folder of its own, and the trial that several kinds share.
+"""What evidence is made with: the sheets, a folder of its own, and the trial that several kinds share.
 
 Invariant: the trial is recorded once, and whoever asks for it sees the same record or the same refusal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
-from twice.recording.config import parse_settings
 from twice.recording.naming import parse_program
 from twice.recording.program import Program
 from twice.recording.recorder import record
 from twice.recording.runrecord import RunRecord
 from twice.specification.errors import SpecIncomplete
-from twice.specification.gate.plan import GatePlan
+from twice.specification.gate.plan import plan_recording
 from twice.specification.workspace import Workspace
 
 Doing = Callable[[str], None]
@@ -30,26 +29,14 @@ class MissingEvidence(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """Evidence that is not there.
-
-    Args:
-        reason: why, as a clause.
-    """
+    """Evidence that is not there, and why, as a clause."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """A place in source code.
-
-    Args:
-        path: relative to the project.
-        line: from 1.
-        what: the call, or a few words.
-        function: dotted path of the function; "" at the top of the file.
-        fault: what is wrong there, as the end of a sentence; "" where that goes without saying.
-    """
+    """A place in source code: the call or a few words, its function ("" at the top), and how a fault there is told."""
 
     path: str
     line: int
@@ -60,16 +47,14 @@ class SourcePlace:
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.what}"
 
+    def is_accepted(self, accepted: Collection[str]) -> bool:
+        """Whether its file, or its function in it, is among the places that a sheet accepts."""
+        return self.path in accepted or f"{self.path}:{self.function}" in accepted
+
 
 @dataclass(frozen=True, slots=True)
 class ReportedFinding:
-    """What ``twice check`` says.
-
-    Args:
-        rule: the rule.
-        sheet: the sheet that settles it.
-        place: where.
-    """
+    """What ``twice check`` says: the rule, the sheet that settles it, and where."""
 
     rule: str
     sheet: str
@@ -115,26 +100,16 @@ class EvidenceContext:
 
     Args:
         workspace: the sheets, as they were read when the gate began.
-        plan: what is to be run.
         scratch: a folder of its own, empty.
         reads_code: reads source code.
         doing: called with what is being done.
     """
 
     def __init__(
-        self,
-        workspace: Workspace,
-        plan: GatePlan,
-        scratch: Path,
-        reads_code: ReadsCode,
-        doing: Doing,
+        self, workspace: Workspace, scratch: Path, reads_code: ReadsCode, doing: Doing
     ) -> None:
-        self.workspace = workspace
-        self.project = workspace.project
-        self.plan = plan
-        self.scratch = scratch
-        self.reads_code = reads_code
-        self.doing = doing
+        self.workspace, self.project = workspace, workspace.project
+        self.scratch, self.reads_code, self.doing = scratch, reads_code, doing
         self._trial: Path | TwiceError | None = None
 
     def explain(self, error: TwiceError) -> str:
@@ -149,38 +124,27 @@ class EvidenceContext:
         """Return the program of sheet 00.
 
         Raises:
-            SpecIncomplete: E-SPEC-005, when it names none. ProgramNotFound: E-PROGRAM-001.
+            SpecIncomplete: E-SPEC-005, when it names none, or no seed. ProgramNotFound: E-PROGRAM-001.
         """
-        if not self.plan.program or self.plan.seed is None:
+        named, seed = self.workspace.text("00", "program"), self.workspace.value("00", "seed")
+        if not named or seed is None:
             raise SpecIncomplete(
-                f"Sheet 00 names no {'seed' if self.plan.program else 'program'}.",
+                f"Sheet 00 names no {'seed' if named else 'program'}.",
                 "Expected what the gate is to execute, and the master seed.",
                 "Say both in its head.",
             )
-        return parse_program(self.plan.program, cwd=self.project)
+        return parse_program(named, cwd=self.project)
 
     def record(self, program: Program, name: str) -> Path:
-        """Record a program as the plan says.
+        """Record a program as the sheets say, whose own one was named.
 
         Raises:
-            TwiceError: whatever recording refuses. SpecIncomplete: E-SPEC-005, without a seed.
+            TwiceError: whatever recording refuses.
         """
-        plan, out = self.plan, self.scratch / name
-        self.program()
-        assert plan.seed is not None, "a plan without a seed has no program"
-        record(
-            program,
-            seed=Seed(plan.seed),
-            config=parse_settings(plan.config),
-            out=out,
-            env=plan.variables(),
-            in_copy=True,
-            predicate=plan.predicate,
-            algorithm=plan.algorithm,
-            granularity=plan.granularity,
-            cadence=plan.cadence,
-            strategy=plan.strategy,
-        ).close()
+        seed, out = self.workspace.value("00", "seed"), self.scratch / name
+        assert isinstance(seed, int), "sheets that name a program name a seed as well"
+        how = plan_recording(self.workspace)
+        record(program, seed=Seed(seed), out=out, in_copy=True, **how).close()
         return out
 
     def trial(self) -> Path:
@@ -190,7 +154,7 @@ class EvidenceContext:
             TwiceError: why there is none; the same each time.
         """
         if self._trial is None:
-            self.doing(f"recording {self.plan.program}")
+            self.doing(f"recording {self.workspace.text('00', 'program')}")
             try:
                 self._trial = self.record(self.program(), "trial.twice")
                 self._refuse_unfinished(self._trial)
@@ -209,7 +173,7 @@ class EvidenceContext:
         exception = ending.get("exception")
         what = f"{exception['type']}: {exception['message']}" if exception else ending.get("how")
         raise SpecIncomplete(
-            f"{self.plan.program} did not come to its end: {what}.",
+            f"{self.workspace.text('00', 'program')} did not come to its end: {what}.",
             "Expected a program that runs with the seed and the configuration of sheet 00.",
             "Mend the program, or the sheet.",
         )

@@ -1,10 +1,7 @@
-"""What twice cost measured, read from its file.
+"""What twice cost measured, read from the file that sheet 13 names.
 
-Read are ``rules`` (each with ``rule``, and ``performance`` and ``storage`` as texts), ``unmeasured`` (each with
-``rule`` and ``reason``), ``total_percent``, ``program``, ``result``, ``budget``, and ``code`` (the digest of each source
-file that it was measured on).
-
-Invariant: figures are only read here; a file that holds none is no evidence.
+Invariant: figures are only read here, and nothing in a stranger's file is believed but for its form; a file that
+holds none is no evidence.
 """
 
 from __future__ import annotations
@@ -17,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.foundation.digests import Algorithm, digest_bytes
+from twice.specification.cost.result import FORMAT
 from twice.specification.gate.evidence.context import EvidenceContext, MissingEvidence
 
-FORMAT: Final = "twice.cost/1"
 RESULTS: Final = ("inside", "breach", "unknown", "no-budget")
 
 
@@ -28,16 +25,16 @@ class Costs:
     """What ``twice cost`` measured.
 
     Args:
-        rules: by name, ``performance`` and ``storage`` as they were measured.
+        rules: their names, and whether each has a figure; those without one have a reason.
         total_percent: how much slower a recorded run is; None when not measured.
         changed: source files that are not those it was measured on.
         program: what was measured; "" when the file does not say.
         code: source files that it was measured on.
-        result: what became of its budget: ``inside``, ``breach``, ``unknown`` or ``no-budget``; "" for none of these.
+        result: what became of its budget, one of ``RESULTS``; "" for none of these.
         budget_percent: that budget; None for none.
     """
 
-    rules: Mapping[str, Mapping[str, str]]
+    rules: Mapping[str, bool]
     total_percent: float | None
     changed: tuple[str, ...]
     program: str = ""
@@ -48,7 +45,7 @@ class Costs:
 
 def gather_costs(context: EvidenceContext) -> Costs:
     """Read the file that sheet 13 names."""
-    named = context.plan.measured
+    named = context.workspace.text("13", "measured")
     if not named:
         raise MissingEvidence("sheet 13 names no file of measured costs")
     try:
@@ -59,27 +56,27 @@ def gather_costs(context: EvidenceContext) -> Costs:
         raise MissingEvidence(f"{named} cannot be read: {type(error).__name__}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise MissingEvidence(f"{named} is no document of the form {FORMAT}")
-    said = document.get("code")
-    code = sorted(said.items()) if isinstance(said, dict) else []
-    result, budget = document.get("result"), document.get("budget")
+    code, result, budget = (document.get(key) for key in ("code", "result", "budget"))
+    measured_on = sorted(code.items()) if isinstance(code, dict) else []
     percent = budget.get("percent") if isinstance(budget, dict) else None
+    rules = {}
+    for key in ("unmeasured", "rules"):
+        listed = document.get(key)
+        for row in listed if isinstance(listed, list) else []:
+            if isinstance(row, dict) and "rule" in row:
+                rules[str(row["rule"])] = key == "rules"
     return Costs(
-        rules={
-            **_rules(document.get("unmeasured"), ("reason",)),
-            **_rules(document.get("rules"), ("performance", "storage")),
-        },
-        total_percent=_number(document.get("total_percent")),
-        changed=tuple(
-            path for path, digest in code if _digest(context.project / str(path)) != digest
-        ),
-        program=str(document.get("program", "")),
-        code=tuple(path for path, _ in code),
-        result=result if isinstance(result, str) and result in RESULTS else "",
-        budget_percent=percent if isinstance(percent, int) else None,
+        rules,
+        _read_number(document.get("total_percent")),
+        tuple(path for path, digest in measured_on if _digest(context.project / path) != digest),
+        str(document.get("program", "")),
+        tuple(path for path, _ in measured_on),
+        result if result in RESULTS else "",
+        percent if isinstance(percent, int) else None,
     )
 
 
-def _number(said: object) -> float | None:
+def _read_number(said: object) -> float | None:
     """Give a number that is one: no truth, no NaN, nothing without an end."""
     if isinstance(said, bool) or not isinstance(said, (int, float)):
         return None
@@ -89,17 +86,8 @@ def _number(said: object) -> float | None:
         return None
 
 
-def _rules(listed: object, keys: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    rows = listed if isinstance(listed, list) else []
-    return {
-        str(row["rule"]): {key: str(row.get(key, "")) for key in keys}
-        for row in rows
-        if isinstance(row, dict) and "rule" in row
-    }
-
-
 def _digest(path: Path) -> str:
     try:
         return str(digest_bytes(path.read_bytes(), Algorithm.SHA256))
-    except OSError:
+    except (OSError, ValueError):  # a stranger's path may hold what no path holds
         return ""

@@ -12,15 +12,16 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Final
+from typing import Final
 
 import rfc8785
 
 from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
+from twice.specification.fill import find_version
 from twice.specification.gate.evidence.context import EvidenceContext, MissingEvidence, SourceFacts
+from twice.specification.gate.plan import list_sources
 from twice.specification.scaffold.lock import DriftStatus, measure_drift
 
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|[a-z0-9-]+:[a-z0-9-]+")
@@ -53,10 +54,10 @@ class EncodingAnswers:
     """Known answers of the canonical form, run.
 
     Args:
-        rfc8785: vectors of RFC 8785 that were run.
+        rfc8785: how many of RFC 8785 were run.
         wrong: those that came out otherwise.
         vectors: for each of sheet 11's, its digest by each algorithm; nothing where it is no JSON document.
-        versions: installed versions of the libraries that make the bytes.
+        versions: installed versions of the libraries that sheet 11 pins.
     """
 
     rfc8785: int
@@ -67,12 +68,7 @@ class EncodingAnswers:
 
 @dataclass(frozen=True, slots=True)
 class AuditReference:
-    """What sheet 04 refers to.
-
-    Args:
-        there: whether the audit log's encoding is where it says; None for an address of the network.
-        copied: lines of it that stand in sheet 04 as well.
-    """
+    """What sheet 04 refers to: whether it is there, None for an address of the network, and lines that 04 copied."""
 
     there: bool | None
     copied: tuple[str, ...] = ()
@@ -80,7 +76,7 @@ class AuditReference:
 
 def gather_code(context: EvidenceContext) -> SourceFacts:
     """Read the sources that the sheets name, through whoever can read them."""
-    sources = context.plan.sources
+    sources = list_sources(context.workspace)
     if not sources:
         raise MissingEvidence("sheet 00 names no sources")
     for each in sources:
@@ -93,18 +89,17 @@ def gather_code(context: EvidenceContext) -> SourceFacts:
 def gather_encoded(context: EvidenceContext) -> EncodingAnswers:
     """Run the answers of RFC 8785, and the vectors of sheet 11."""
     context.doing("running the vectors of the canonical form")
-    loaded: list[Any] = [json.loads(given) for given, _ in _ANSWERS]
-    written = [rfc8785.dumps(each).decode() for each in loaded]
-    return EncodingAnswers(
-        rfc8785=len(_ANSWERS),
-        wrong=tuple(
-            given
-            for (given, expected), came in zip(_ANSWERS, written, strict=True)
-            if came != expected
-        ),
-        vectors={value: _list_digests(value) for value in context.plan.vectors},
-        versions={name: _find_version(name) for name in context.plan.libraries},
-    )
+    spec = context.workspace
+    wrong = [
+        given
+        for given, expected in _ANSWERS
+        if rfc8785.dumps(json.loads(given)).decode() != expected
+    ]
+    vectors = {value: _list_digests(value) for value in spec.column("11", "vectors", "value")}
+    versions = {
+        name: find_version(name) or "not installed" for name in spec.column("11", "pins", "library")
+    }
+    return EncodingAnswers(len(_ANSWERS), tuple(wrong), vectors, versions)
 
 
 def _list_digests(document: str) -> tuple[str, ...]:
@@ -115,17 +110,13 @@ def _list_digests(document: str) -> tuple[str, ...]:
     return tuple(str(digest_bytes(encoded, algorithm)) for algorithm in Algorithm)
 
 
-def _find_version(library: str) -> str:
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return "not installed"
-
-
 def gather_handoff(context: EvidenceContext) -> AuditReference:
     """Look at what sheet 04 refers to; an address of the network is taken as it stands."""
-    reference = context.plan.reference
-    if not reference:
+    reference, snapshots = (
+        context.workspace.text("04", "audit_encoding"),
+        context.workspace.get("04"),
+    )
+    if not reference or snapshots is None:
         raise MissingEvidence("sheet 04 refers to nothing")
     if _ADDRESS.fullmatch(reference):
         return AuditReference(None)
@@ -135,7 +126,7 @@ def gather_handoff(context: EvidenceContext) -> AuditReference:
     except OSError:
         return AuditReference(there=False)
     theirs = {line.strip() for line in text.splitlines() if len(line.strip()) >= _LINE_MIN}
-    ours = [line.strip() for line in context.plan.snapshot_text.splitlines()]
+    ours = [line.strip() for line in snapshots.body.splitlines()]
     copied = tuple(line for line in ours if line in theirs)
     return AuditReference(there=True, copied=copied if len(copied) >= _COPIED_MIN else ())
 

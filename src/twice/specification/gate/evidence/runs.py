@@ -35,7 +35,9 @@ from twice.replayer.restore_test import chosen
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
 from twice.specification.gate.evidence.context import EvidenceContext, MissingEvidence
+from twice.specification.gate.plan import list_varied, pin_threads
 from twice.specification.record_traits import digest_vector, find_floats
+from twice.specification.tiers import Tier
 
 _BY_NUMPY: Final = NUMERIC_LIBRARIES - {"mkl", "numpy"}
 """Libraries that count by numpy; the record names mkl in every run."""
@@ -114,11 +116,8 @@ class KnownRun:
 
     Args:
         digest: where its chain of compare-points ends, labelled.
-        program: what it executed.
-        ticks: how many ticks it has.
+        program: what it executed, for so many ``ticks``, with ``seed`` and ``config``, ``key=value`` each.
         predicate: the sentence of the class under which it was recorded.
-        seed: its master seed.
-        config: its configuration, ``key=value`` each, in order.
         changed: source files that are not what they were, with what became of them.
         verification: what verifying it gave; None when it was not executed.
         unreadable: why it cannot be read; "" where it can.
@@ -156,9 +155,13 @@ def gather_trial(context: EvidenceContext) -> GateTrial:
     """Record the program and say what is in the record."""
     with RunRecord.open(context.trial()) as record:
         ending: Mapping[str, Any] = record.ending or {}
-        named = {*record.identity["code"]["files"], *ending.get("files", ())}
-        root = record.setup.program.folder()
-        files = tuple(_find_inside(context.project, (root / name for name in sorted(named))))
+        named = sorted({*record.identity["code"]["files"], *ending.get("files", ())})
+        root, placing = record.setup.program.folder(), Placing(record.setup.program)
+        files = _find_inside(context.project, (root / name for name in named))
+        events = chain(
+            record.strict_reads(), record.lenient_reads(), *record.actor_reads().values()
+        )
+        read = sorted({str(value[0]) for number, value in events if number == FILE_READ.number})  # type: ignore[index]
         return GateTrial(
             ending=ending,
             environment=Fingerprint.from_json(record.identity["environment"]),
@@ -169,23 +172,14 @@ def gather_trial(context: EvidenceContext) -> GateTrial:
             floats=find_floats(record),
             numpy=uses_numpy(ending, [context.project / each for each in files]),
             files=files,
-            read=tuple(_find_inside(context.project, _read_paths(record))),
+            read=_find_inside(context.project, (Path(placing.found(name)) for name in read)),
         )
 
 
-def _read_paths(record: RunRecord) -> Iterator[Path]:
-    placing = Placing(record.setup.program)
-    events = chain(record.strict_reads(), record.lenient_reads(), *record.actor_reads().values())
-    named = {str(value[0]) for number, value in events if number == FILE_READ.number}  # type: ignore[index]
-    yield from (Path(placing.found(name)) for name in sorted(named))
-
-
-def _find_inside(project: Path, paths: Iterable[Path]) -> Iterator[str]:
-    """Yield the paths that lie in the project, from there on."""
-    for each in paths:
-        path = Path(os.path.normpath(each))
-        if path.is_relative_to(project):
-            yield path.relative_to(project).as_posix()
+def _find_inside(project: Path, paths: Iterable[Path]) -> tuple[str, ...]:
+    """Return the paths that lie in the project, from there on."""
+    tidy = [Path(os.path.normpath(each)) for each in paths]
+    return tuple(e.relative_to(project).as_posix() for e in tidy if e.is_relative_to(project))
 
 
 def uses_numpy(ending: Mapping[str, Any], sources: Iterable[Path]) -> bool:
@@ -219,7 +213,8 @@ def gather_taken(context: EvidenceContext) -> str:
 
 def gather_reseeded(context: EvidenceContext) -> bool | None:
     """Return whether another seed changes what the class judges; None where the sheets say why none does."""
-    if not context.plan.reseeded:
+    spec = context.workspace
+    if spec.situation().tier < Tier.S or spec.text("02", "seedless"):
         return None
     path = context.trial()
     context.doing("replaying it under another seed")
@@ -236,7 +231,7 @@ def gather_sealed(context: EvidenceContext) -> Verification:
 
 def gather_varied(context: EvidenceContext) -> tuple[FactorResult, ...]:
     """Vary what the sheets say that the result does not hang on."""
-    factors = context.plan.varied
+    factors = tuple(list_varied(context.workspace))
     if not factors:
         return ()
     trial = context.trial()
@@ -252,20 +247,20 @@ def gather_restored(context: EvidenceContext) -> RestoredSnapshots:
         result = explained_restores(path)
     except TwiceError as error:
         return RestoredSnapshots(0, (context.explain(error),), ())
-    failed = tuple(f"{each['component']}: {each['reason']}" for each in result["failed"])
-    failed += tuple(result.get("unjudged", ()))
+    failed = [f"{each['component']}: {each['reason']}" for each in result["failed"]]
+    failed += result.get("unjudged", ())
     missing = tuple(result["failed"][0].get("missing", ())) if result["failed"] else ()
     with RunRecord.open(path) as record:
         every = record.reader.snapshots
         on_the_way = sum(every[each].tick > 0 for each in chosen(len(every), every=False))
-    return RestoredSnapshots(int(result["tested"]), failed, missing, on_the_way)
+    return RestoredSnapshots(int(result["tested"]), tuple(failed), missing, on_the_way)
 
 
 def gather_policies(context: EvidenceContext) -> Fingerprint:
     """Measure a fresh process with the surroundings of a run."""
     context.trial()
     context.doing("reading back what holds in a run")
-    return measure_in(for_recording(os.environ, explicit=context.plan.variables()))
+    return measure_in(for_recording(os.environ, explicit=pin_threads(context.workspace)))
 
 
 def keeps_subnormals(probes: Mapping[str, str]) -> bool:
@@ -275,9 +270,10 @@ def keeps_subnormals(probes: Mapping[str, str]) -> bool:
 
 def gather_vector(context: EvidenceContext) -> KnownRun:
     """Open the vector, compare its code, verify it by the class under which it was recorded."""
-    if not context.plan.vector:
+    named = context.workspace.text("01", "vector")
+    if not named:
         raise MissingEvidence("sheet 01 names no test vector")
-    path = context.project / context.plan.vector
+    path = context.project / named
     try:
         with RunRecord.open(path) as record:
             changed = [

@@ -34,9 +34,11 @@ _WITNESS: Final = "twice.testing.witness"  # loaded by name, in pytest's process
 _OF_THIS_MACHINE: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _INSTALLED: Final = frozenset({"site-packages", "dist-packages", ".venv"})
 _COUNTEREXAMPLES: Final = "counterexamples.jsonl"
-_OWN: Final = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
-_SHARED: Final = {"pyproject.toml": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
-_CONFTEST: Final = "conftest.py"
+_SETTINGS: Final = {
+    "pytest.toml": "", ".pytest.toml": "", "pytest.ini": "", ".pytest.ini": "",
+    "pyproject.toml": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest",
+}  # fmt: skip
+"""Files of settings in the order in which pytest looks, and the section that a shared one has them in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ class SuiteRun:
 
 def gather_suite(context: EvidenceContext) -> SuiteRun:
     """Run the tests that sheet 12 names."""
-    project, tests, database = context.project, context.plan.tests, context.plan.database
+    project, spec = context.project, context.workspace
+    tests, database = sorted({*spec.strings("12", "tests")}), spec.text("12", "database")
     if not tests:
         raise MissingEvidence("sheet 12 names no tests")
     if find_spec("pytest") is None:
@@ -82,7 +85,7 @@ def gather_suite(context: EvidenceContext) -> SuiteRun:
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", _WITNESS,
         f"--twice-witness={results}", f"--rootdir={project}", f"--confcutdir={project}",
-        "-c", str(find_settings(project, tests) or os.devnull), "-o", "addopts=", "--", *tests,
+        "-c", str(_find_settings(project, tests) or os.devnull), "-o", "addopts=", "--", *tests,
     ]  # fmt: skip
     environ = {key: value for key, value in os.environ.items() if key not in _OF_THIS_MACHINE}
     try:
@@ -96,47 +99,47 @@ def gather_suite(context: EvidenceContext) -> SuiteRun:
     seen: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # pytest may not have come to its end
         seen = json.loads(results.read_bytes())
-    came: Mapping[str, str] = seen.get("outcomes", {})
+    found, came = seen.get("found", ()), seen.get("outcomes", {})
     last = done.stdout.decode(errors="replace").strip().rpartition("\n")[2]
-    by_outcome = {
-        wanted: tuple(name for name, outcome in came.items() if outcome == wanted)
+    passed, failed, skipped, xfailed = (
+        tuple(name for name, outcome in came.items() if outcome == wanted)
         for wanted in ("passed", "failed", "skipped", "xfailed")
-    }
-    not_run = [each for each in seen.get("found", ()) if each not in came]
-    ran = {*by_outcome["passed"], *by_outcome["failed"]}
+    )
+    left_out = (*seen.get("unfound", ()), *(each for each in found if each not in came))
     return SuiteRun(
         exit_code=done.returncode,
-        passed=len(by_outcome["passed"]),
-        failed=(*by_outcome["failed"], *seen.get("broken", ())),
-        exercised=tuple(_find_exercised(project, tests, ran)),
+        passed=len(passed),
+        failed=(*failed, *seen.get("broken", ())),
+        exercised=tuple(_find_exercised(project, tests, {*passed, *failed})),
         database=_find_fault_of_database(project, database),
         told="" if came else last[:_TOLD_MAX],
-        found=len(seen.get("found", ())),
-        left_out=tuple(map(context.hide_folders, (*seen.get("unfound", ()), *not_run))),
-        skipped=(*by_outcome["skipped"], *by_outcome["xfailed"]),
-        passed_over=_list_passed_over(project, database, seen.get("replayed", {})),
-        loaded=_list_own_sources(project, seen.get("loaded", ())),
+        found=len(found),
+        left_out=tuple(map(context.hide_folders, left_out)),
+        skipped=(*skipped, *xfailed),
+        passed_over=tuple(_list_passed_over(project, database, seen.get("replayed", {}))),
+        loaded=tuple(_list_own_sources(project, seen.get("loaded", ()))),
     )
 
 
-def _list_own_sources(project: Path, files: Collection[str]) -> tuple[str, ...]:
-    """Return the source files that lie in the project, from there on; installed ones may lie there and are none."""
-    inside = [Path(each) for each in sorted(files) if Path(each).is_relative_to(project)]
-    own = [each.relative_to(project) for each in inside if each.suffix == ".py"]
-    return tuple(each.as_posix() for each in own if _INSTALLED.isdisjoint(each.parts))
+def _list_own_sources(project: Path, files: Collection[str]) -> Iterator[str]:
+    """Yield the source files that lie in the project, from there on; installed ones may lie there and are none."""
+    for each in map(Path, sorted(files)):
+        if each.is_relative_to(project) and each.suffix == ".py":
+            own = each.relative_to(project)
+            if _INSTALLED.isdisjoint(own.parts):
+                yield own.as_posix()
 
 
 def _list_passed_over(
     project: Path, folder: str, replayed: Mapping[str, list[int]]
-) -> tuple[str, ...]:
-    """Return the lines of the counterexamples that no test replayed."""
+) -> Iterator[str]:
+    """Yield the lines of the counterexamples that no test replayed."""
     path = project / folder / _COUNTEREXAMPLES
-    if not folder or not path.is_file():
-        return ()
-    lines = path.read_bytes().splitlines()
-    done = set(replayed.get(str(path.parent.resolve()), ()))
-    shown = path.relative_to(project).as_posix()
-    return tuple(f"{shown}:{at}" for at in range(1, len(lines) + 1) if at not in done)
+    if folder and path.is_file():
+        done, shown = replayed.get(str(path.parent.resolve()), ()), path.relative_to(project)
+        for at in range(1, len(path.read_bytes().splitlines()) + 1):
+            if at not in done:
+                yield f"{shown.as_posix()}:{at}"
 
 
 def _find_exercised(project: Path, tests: Sequence[str], ran: Collection[str]) -> Iterator[str]:
@@ -146,16 +149,14 @@ def _find_exercised(project: Path, tests: Sequence[str], ran: Collection[str]) -
         path = project / top.partition("::")[0]
         for each in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
             start = f"{each.relative_to(project).as_posix()}::"
-            names = {
-                name.removeprefix(start).partition("[")[0].rpartition("::")[2]
-                for name in ran
-                if name.startswith(start)
-            }
-            if names:
-                used |= read_used_names(each.read_bytes(), names)
+            inside = [name.removeprefix(start) for name in ran if name.startswith(start)]
+            if inside:
+                names = {name.partition("[")[0].rpartition("::")[2] for name in inside}
+                used |= {
+                    name.replace("-", "_") for name in read_used_names(each.read_bytes(), names)
+                }
     for name in PROPERTIES:
-        written = name.replace("-", "_")
-        if any(written in each.replace("-", "_") for each in used):
+        if any(name.replace("-", "_") in each for each in used):
             yield name
 
 
@@ -169,19 +170,19 @@ def read_used_names(source: bytes, ran: Collection[str]) -> set[str]:
     used: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(source)]
     while waiting:
-        node = waiting.pop()
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            continue
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if node.name.startswith("test") and node.name not in ran:
+        match waiting.pop():
+            case ast.Import() | ast.ImportFrom():
                 continue
-            used.add(node.name)
-        elif isinstance(node, ast.Name):
-            used.add(node.id)
-        elif isinstance(node, ast.Attribute):
-            used.add(node.attr)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            used.add(node.value)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) as node:
+                if name.startswith("test") and name not in ran:
+                    continue
+                used.add(name)
+            case (
+                ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)) as node
+            ):
+                used.add(name)
+            case node:
+                pass
         # A text that stands alone is a docstring, or as good as a comment.
         waiting += [
             each
@@ -210,20 +211,9 @@ def _find_fault_of_database(project: Path, folder: str) -> str:
 def list_pytest_files(project: Path, tests: Sequence[str]) -> Iterator[str]:
     """Yield every file, from the project on, that settles what pytest runs if it is there."""
     tops = [project / each.partition("::")[0] for each in tests]
-    folders = {each for top in tops for each in _list_folders(top, project)}
-    for folder in sorted(folders):
-        for name in (*_OWN, *_SHARED, _CONFTEST):
+    for folder in sorted({each for top in tops for each in _list_folders(top, project)}):
+        for name in (*_SETTINGS, "conftest.py"):
             yield (folder / name).relative_to(project).as_posix()
-
-
-def find_settings(project: Path, tests: Sequence[str]) -> Path | None:
-    """Return the file whose settings are in force for some tests of a project; None for none."""
-    tops = [str(project / each.partition("::")[0]) for each in tests]
-    for folder in _list_folders(Path(os.path.commonpath(tops)), project):
-        for name in (*_OWN, *_SHARED):
-            if _holds_settings(folder / name):
-                return folder / name
-    return None
 
 
 def _list_folders(start: Path, project: Path) -> list[Path]:
@@ -232,12 +222,18 @@ def _list_folders(start: Path, project: Path) -> list[Path]:
     return [each for each in every if each.is_relative_to(project) and not each.is_file()]
 
 
-def _holds_settings(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    if path.name in _OWN:
-        return True
-    section = _SHARED[path.name]
+def _find_settings(project: Path, tests: Sequence[str]) -> Path | None:
+    """Return the file whose settings are in force for some tests of a project; None for none."""
+    tops = [str(project / each.partition("::")[0]) for each in tests]
+    for folder in _list_folders(Path(os.path.commonpath(tops)), project):
+        for name, section in _SETTINGS.items():
+            path = folder / name
+            if path.is_file() and (not section or _has_section(path, section)):
+                return path
+    return None
+
+
+def _has_section(path: Path, section: str) -> bool:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".toml":

@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from twice.replayer.rerun import rerun
 from twice.replayer.verify import verify
 from twice.specification.gate.evidence.context import EvidenceContext, MissingEvidence
 from twice.specification.gate.plan import read_field
+from twice.specification.workspace import Workspace
 
 _INPUT: Final = "twice/planted"
 _NAME: Final = "planted_driver.py"
@@ -81,14 +82,7 @@ def plant(part, by):
 
 @dataclass(frozen=True, slots=True)
 class PlantedDifference:
-    """A difference that was planted into the system's own run, and what diagnosing found.
-
-    Args:
-        component: where it was planted.
-        field: in which field, as reports name it.
-        tick: before the body of which tick.
-        divergence: what diagnosing gave.
-    """
+    """A difference that was planted in a field before the body of a tick, and what diagnosing found."""
 
     component: str
     field: str
@@ -105,7 +99,7 @@ class PlantedDifference:
 def gather_planted(context: EvidenceContext) -> PlantedDifference:
     """Plant a difference, and say what diagnosing found of it."""
     trial, program = context.trial(), context.program()
-    where = context.plan.planted or choose_number(trial)
+    where = _find_planned(context.workspace) or choose_number(trial)
     if where is None:
         raise MissingEvidence("no component of the trial holds a number that could be moved")
     component, field, tick = where
@@ -135,6 +129,15 @@ def gather_planted(context: EvidenceContext) -> PlantedDifference:
 
 def _write_index(keys: Sequence[str | int]) -> str:
     return "".join(f"[{key!r}]" for key in keys)
+
+
+def _find_planned(workspace: Workspace) -> tuple[str, str, int] | None:
+    """Return the component, the field and the tick that sheet 05 names; None leaves it to the gate."""
+    for row in workspace.rows("05", "planted"):
+        tick = str(row.get("tick", ""))
+        if "component" in row and "field" in row and tick.isdecimal():
+            return str(row["component"]), str(row["field"]), int(tick)
+    return None
 
 
 def choose_number(trial: Path) -> tuple[str, str, int] | None:
@@ -169,15 +172,8 @@ def _find_number(value: Any, path: str = "") -> str | None:
     return path if is_number else None
 
 
-@dataclass(frozen=True, slots=True)
-class OperationTrial:
-    """One operation of a session, tried on the trial.
-
-    Args:
-        operation: its name.
-        worked: whether it did what it is for.
-        told: what was seen.
-    """
+class OperationTrial(NamedTuple):
+    """One operation of a session, tried on the trial: whether it did what it is for, and what was seen."""
 
     operation: str
     worked: bool
@@ -188,7 +184,7 @@ def gather_operations(context: EvidenceContext) -> tuple[OperationTrial, ...]:
     """Try every operation that sheet 06 claims."""
     trial = context.trial()
     tried = []
-    for operation in context.plan.operations:
+    for operation in sorted({*context.workspace.column("06", "operations", "operation")}):
         context.doing(f"trying {operation}")
         folder = context.scratch / operation
         folder.mkdir(exist_ok=True)
