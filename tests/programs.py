@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import select
 import socket
@@ -10,7 +11,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,20 @@ def chains(record: RunRecord) -> list[bytes]:
     """The chain digest of every compare-point."""
     points = record.reader.points
     return [points.point(at).chain for at in range(len(points))]
+
+
+def call(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command of twice in this process: what it prints, and its exit code."""
+    from twice.cli import main
+
+    words, out, errors = [*map(str, arguments)], io.StringIO(), io.StringIO()
+    with chdir(cwd), redirect_stdout(out), redirect_stderr(errors):
+        try:
+            main(words)
+        except SystemExit as end:
+            code = end.code
+    assert isinstance(code, int), "main exits with a number"
+    return subprocess.CompletedProcess(words, code, out.getvalue(), errors.getvalue())
 
 
 def cli(

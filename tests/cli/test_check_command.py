@@ -1,4 +1,4 @@
-"""``twice check`` in a process of its own: exit codes, streams, and what a quick answer imports."""
+"""``twice check`` as a whole: exit codes, streams, and, in a process of its own, what a quick answer imports."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from programs import cli, environ
-
-pytestmark = pytest.mark.integration
+from programs import call, environ
 
 LISTING = "import os\n\n\ndef names(folder):\n    return [name for name in os.listdir(folder)]\n"
 MODULES = """
@@ -42,7 +40,7 @@ def test_exit_codes(folder: Path) -> None:
     (folder / "clean.py").write_text("x = 1\n")
     (folder / "broken.py").write_text("def broken(:\n")
 
-    codes = [cli("check", *given, cwd=folder).returncode for given in (
+    codes = [call("check", *given, cwd=folder).returncode for given in (
         ("clean.py",), ("a.py",), ("a.py", "broken.py"), ("broken.py",), ("nowhere",),
         ("a.py", "--fail-on", "critical"),
     )]  # fmt: skip
@@ -51,12 +49,13 @@ def test_exit_codes(folder: Path) -> None:
 
 
 def test_findings_go_to_standard_output_and_errors_elsewhere(folder: Path) -> None:
-    found, refused = cli("check", "--json", cwd=folder), cli("check", "nowhere", cwd=folder)
+    found, refused = call("check", "--json", cwd=folder), call("check", "nowhere", cwd=folder)
 
     assert (json.loads(found.stdout)["format"], found.stderr) == ("twice.findings/1", "")
     assert (refused.stdout, refused.stderr.partition("  ")[0]) == ("", "E-USE-001")
 
 
+@pytest.mark.integration
 def test_a_quick_answer_imports_no_rule_no_catalogue_and_nothing_heavy(folder: Path) -> None:
     first, second = modules(folder), modules(folder)
     heavy = (
@@ -83,7 +82,7 @@ def test_the_hook_calls_a_command_that_there_is(folder: Path) -> None:
 
     hook, *_ = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))
     program, *arguments = hook["entry"].split()
-    done = cli(*arguments, "a.py", cwd=folder)
+    done = call(*arguments, "a.py", cwd=folder)
 
     assert (program, hook["types_or"], done.returncode) == ("twice", ["python"], 1)
 
@@ -98,9 +97,9 @@ def test_the_guide_shows_what_is_found(tmp_path: Path) -> None:
     (tmp_path / "swarm" / "world.py").write_text(program[1])
     (tmp_path / "pyproject.toml").write_text("")
 
-    done = cli("check", "swarm", cwd=tmp_path)
+    done = call("check", "swarm", cwd=tmp_path)
     (tmp_path / "pyproject.toml").write_text(settings[1].replace("catalogues", "# catalogues"))
-    configured = cli("check", "swarm", "--baseline-accept", "why", cwd=tmp_path)
+    configured = call("check", "swarm", "--baseline-accept", "why", cwd=tmp_path)
 
     places = re.compile(r"^swarm/world.py:\S+ \w+ [\w-]+", re.MULTILINE)
     assert places.findall(done.stdout) == places.findall(guide)
@@ -113,7 +112,7 @@ def test_where_a_project_lies_says_nothing_of_its_zones(tmp_path: Path) -> None:
     (project / "setup.py").write_text("", encoding="utf-8")
     (project / "loading.py").write_text(LISTING, encoding="utf-8")
 
-    said = json.loads(cli("check", str(project), "--json", "--no-cache", cwd=tmp_path).stdout)
+    said = json.loads(call("check", str(project), "--json", "--no-cache", cwd=tmp_path).stdout)
 
     assert [each["severity"] for each in said["findings"]] == ["high"]
 
@@ -124,6 +123,6 @@ def test_the_specification_beside_the_code_declares_the_class(tmp_path: Path) ->
     (sheets / "01-determinism-class.md").write_text("---\nclass: logical\n---\n", encoding="utf-8")
     (tmp_path / "loading.py").write_text(LISTING, encoding="utf-8")
 
-    said = json.loads(cli("check", ".", "--json", "--no-cache", cwd=tmp_path).stdout)
+    said = json.loads(call("check", ".", "--json", "--no-cache", cwd=tmp_path).stdout)
 
     assert said["findings"] == []

@@ -1,4 +1,4 @@
-"""``twice check --confirm``: what it prints, how it ends, and what it refuses, in processes of its own."""
+"""``twice check --confirm``: what it prints, how it ends, and what it refuses; what runs a program does so in processes of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from programs import cli
+from programs import call, cli
 
 SET = """
 import sys
@@ -63,7 +63,6 @@ def test_a_fact_that_was_taken_away_is_named_all_the_same(folder: Path) -> None:
     assert "not shown, and a fact: program.py:6 set-order, confirmed" in ran.stdout
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -81,7 +80,7 @@ def test_a_fact_that_was_taken_away_is_named_all_the_same(folder: Path) -> None:
     ],
 )
 def test_wrong_use_is_one_error(folder: Path, options: list[str], said: str) -> None:
-    ran = cli("check", "program.py", *options, cwd=folder)
+    ran = call("check", "program.py", *options, cwd=folder)
 
     assert ran.returncode == 2
     assert ran.stdout == ""
@@ -90,9 +89,8 @@ def test_wrong_use_is_one_error(folder: Path, options: list[str], said: str) -> 
     assert said in ran.stderr
 
 
-@pytest.mark.integration
 def test_without_a_program_what_stands_after_two_dashes_is_a_path(folder: Path) -> None:
-    ran = cli("check", "--json", "--", "program.py", cwd=folder)
+    ran = call("check", "--json", "--", "program.py", cwd=folder)
 
     document = json.loads(ran.stdout)
     assert document["summary"]["files"] == 1
@@ -157,10 +155,9 @@ def test_a_package_is_run_as_a_module(folder: Path) -> None:
     assert finding["witness"]["operation"]["path"] == "people/__main__.py"
 
 
-@pytest.mark.integration
 def test_how_a_module_is_named_stands_in_the_help_and_in_the_refusal(folder: Path) -> None:
-    asked = cli("check", "--help", cwd=folder)
-    refused = cli("check", "program.py", "--confirm", "-m", "people", cwd=folder)
+    asked = call("check", "--help", cwd=folder)
+    refused = call("check", "program.py", "--confirm", "-m", "people", cwd=folder)
 
     assert '--confirm="-m package"' in asked.stdout
     assert refused.returncode == 2
