@@ -18,6 +18,10 @@ from twice.checking.report import Report, Tried
         (("--json", "--format", "sarif"), "--json and --format sarif"),
         (("--json", "--format", "concise"), "--json and --format concise"),
         (("--unsafe-fixes",), "--unsafe-fixes was given without"),
+        (
+            ("--nonsense",),
+            "no such option '--nonsense'.\n           Expected the options and arguments that",
+        ),
         (("-j", "0"), "invalid value for '-j'"),
         (("-o", "."), ". cannot be written"),
         (("-o", "inner"), "inner cannot be written"),

@@ -18,7 +18,7 @@ from twice.checking.findings import Finding
 from twice.checking.policy import Policy
 from twice.checking.registry import every_rule
 from twice.cli.confirm.experiments import Experiment, confirm
-from twice.cli.confirm.rule_factors import factors_of
+from twice.cli.confirm.rule_factors import find_factors
 from twice.diagnosis.divergence import Divergence, OperationFound
 from twice.diagnosis.vary.factors import FACTORS
 from twice.diagnosis.vary.report import FactorResult, Variation
@@ -323,13 +323,13 @@ def test_what_differs_and_no_finding_explains_is_said_aloud(tmp_path: Path) -> N
 
 
 def test_a_rule_that_no_experiment_tells_about_has_no_factor() -> None:
-    assert factors_of("partial-flags") == ()
-    assert factors_of("set-order")[0] == "hash seed"
-    assert "nothing" in factors_of("unseeded-generator")
-    assert factors_of("unpinned-blas-threads") == ("threads", "blas kernels")
-    assert "threads" not in factors_of("generator-across-threads")
+    assert find_factors("partial-flags") == ()
+    assert find_factors("set-order")[0] == "hash seed"
+    assert "nothing" in find_factors("unseeded-generator")
+    assert find_factors("unpinned-blas-threads") == ("threads", "blas kernels")
+    assert "threads" not in find_factors("generator-across-threads")
 
 
 @pytest.mark.parametrize("rule", [each.name for each in every_rule()])
 def test_every_factor_of_a_rule_is_one_that_can_be_varied(rule: str) -> None:
-    assert set(factors_of(rule)) <= {"nothing", *(factor.name for factor in FACTORS)}
+    assert set(find_factors(rule)) <= {"nothing", *(factor.name for factor in FACTORS)}

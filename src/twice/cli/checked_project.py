@@ -65,22 +65,10 @@ def check_options(*more: Option, required: bool) -> Option:
     return gather(
         "options",
         CheckOptions,
-        click.argument(
-            "paths", nargs=-1, required=required, type=PATH,
-            metavar="PATH..." if required else "[PATH]...",
-        ),
-        click.option(
-            "--class", "kind", type=click.Choice([each.value for each in DeterminismClass]),
-            help="the promise; default bit-exact",
-        ),
-        click.option(
-            "--scope", type=click.Choice([each.value for each in Scope]),
-            help="how far it reaches; default host",
-        ),
-        click.option(
-            "--tier", type=click.Choice(TIERS),
-            help="from L on, a value handed to unread code weighs in full",
-        ),
+        click.argument("paths", nargs=-1, required=required, type=PATH, metavar="PATH..." if required else "[PATH]..."),
+        click.option("--class", "kind", type=click.Choice([each.value for each in DeterminismClass]), help="the promise; default bit-exact"),
+        click.option("--scope", type=click.Choice([each.value for each in Scope]), help="how far it reaches; default host"),
+        click.option("--tier", type=click.Choice(TIERS), help="from L on, a value handed to unread code weighs in full"),
         several("--exclude", "exclude", metavar="PATTERN", help="paths to leave out"),
         click.option("--config", type=PATH, metavar="FILE", help="not the nearest pyproject.toml"),
         *more,
@@ -123,7 +111,7 @@ class SourceTree:
         """A path that never begins at the root of a disk: from the folder that was asked for."""
         if not path.startswith("/"):
             return path
-        bases = (os.path.normpath(Path.cwd() / _folder_of(each)) for each in self.paths)
+        bases = (os.path.normpath(Path.cwd() / _to_folder(each)) for each in self.paths)
         base = next(
             (each for each in bases if path.startswith(f"{each}/")), path.rpartition("/")[0]
         )
@@ -139,11 +127,11 @@ def open_sources(options: CheckOptions, *, may_be_empty: bool = False) -> Source
     """
     require_there(options.paths)
     starts = options.paths if options.project is None else (options.project,)
-    settings = _read_settings(options.config, _folder_of(starts[0]).absolute())
-    workspace = workspace_beside((*map(_folder_of, starts), Path.cwd()))
-    above, below = _place(settings.folder or _root(starts[0]))
+    settings = _read_settings(options.config, _to_folder(starts[0]).absolute())
+    workspace = workspace_beside((*map(_to_folder, starts), Path.cwd()))
+    above, below = _find_prefixes(settings.folder or _find_root(starts[0]))
     policy = replace(
-        _promise(options, settings, {} if workspace is None else workspace.said),
+        _read_promise(options, settings, {} if workspace is None else workspace.said),
         zones=settings.zones,
         bans={each.name: each.severity for each in settings.bans},
         above=above,
@@ -193,7 +181,7 @@ def _read_settings(config: Path | None, folder: Path) -> Settings:
     return Settings() if found is None else settings_of(found)
 
 
-def _promise(options: CheckOptions, settings: Settings, said: Mapping[str, str]) -> Policy:
+def _read_promise(options: CheckOptions, settings: Settings, said: Mapping[str, str]) -> Policy:
     """What was promised: by an option, the settings or the specification, in this order."""
     kind = options.kind or settings.kind or said.get("class")
     scope = options.scope or settings.scope or said.get("scope")
@@ -215,20 +203,20 @@ def _promise(options: CheckOptions, settings: Settings, said: Mapping[str, str])
     )
 
 
-def _folder_of(path: Path) -> Path:
+def _to_folder(path: Path) -> Path:
     return path if path.is_dir() else path.parent
 
 
-def _root(path: Path) -> Path:
+def _find_root(path: Path) -> Path:
     """The folder of the project that a path is in: where that lies says nothing of its zones."""
-    start = Path(os.path.normpath(_folder_of(path).absolute()))
+    start = Path(os.path.normpath(_to_folder(path).absolute()))
     for folder in (start, *start.parents):
         if any((folder / each).exists() for each in _ROOTS):
             return folder
     return Path.cwd() if start.is_relative_to(Path.cwd()) else start
 
 
-def _place(folder: Path) -> tuple[str, str]:
+def _find_prefixes(folder: Path) -> tuple[str, str]:
     """How a path from the working folder becomes one from the project's."""
     here = Path.cwd()
     if folder == here:

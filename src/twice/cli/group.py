@@ -266,8 +266,8 @@ def to_usage_error(error: click.ClickException) -> UsageError:
 
 
 def _passes_on(context: click.Context | None) -> bool:
-    command = None if context is None else context.command
-    return isinstance(command, Command) and command._splits
+    params = () if context is None else context.command.params
+    return any(isinstance(each, click.Argument) and each.name == "arguments" for each in params)
 
 
 def make_command(

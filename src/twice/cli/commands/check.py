@@ -140,7 +140,7 @@ class ChangeOptions:
                 "For example: twice check --diff --unsafe-fixes",
             )
 
-    def given(self) -> list[str]:
+    def names(self) -> list[str]:
         """Name the options that were given."""
         names = [
             each.name for each in fields(self) if getattr(self, each.name) not in {None, False}
@@ -219,7 +219,7 @@ def command(
 
         output.write(explanation(explain) if explain and not lists else listing())
         return 0
-    others = [*changes.given(), *(["--statistics"] if output.statistics else [])]
+    others = [*changes.names(), *(["--statistics"] if output.statistics else [])]
     confirm.require_sensible(output.format, others)
     after = () if confirm.program is not None else tuple(map(Path, confirm.arguments))
     sources = open_sources(replace(options, paths=(*options.paths, *after) or (Path(),)))

@@ -21,7 +21,7 @@ from typing import Any, Literal
 from twice.checking.findings import Finding
 from twice.checking.report import Tried
 from twice.cli.confirm.matches import Match, Parting, is_among
-from twice.cli.confirm.rule_factors import factors_of
+from twice.cli.confirm.rule_factors import find_factors
 from twice.cli.output import aligned
 from twice.diagnosis.vary.report import BASELINE, Variation
 from twice.diagnosis.vary.search import vary
@@ -65,7 +65,7 @@ def confirm(
         checked: paths of the files that were checked.
         **options: further ones of ``twice.vary``: seed, configuration and so on; its errors are raised.
     """
-    factors = dict.fromkeys(each for one in findings for each in factors_of(one.found.rule))
+    factors = dict.fromkeys(each for one in findings for each in find_factors(one.found.rule))
     factors.pop(BASELINE, None)
     variation = vary(program, factors=[*factors], skip_unable=True, **options)
     return Experiment(findings, variation, checked)
@@ -88,7 +88,7 @@ class Experiment:
     @cached_property
     def partings(self) -> list[tuple[Parting, Match, list[Finding]]]:
         """Where runs part, each with the findings that it is a witness of."""
-        rows = [Parting.of(row) for row in self.variation.factors if row.result in _PARTED]
+        rows = [Parting.from_row(row) for row in self.variation.factors if row.result in _PARTED]
         return [(each, *each.match(self.findings)) for each in rows]
 
     @cached_property
@@ -103,7 +103,7 @@ class Experiment:
                 return "differs from itself"
             rules = ", ".join(dict.fromkeys(one.found.rule for one in found))
             known = f"which is found there: {rules}" if rules else "where nothing was found"
-            return f"differs from itself in {each.operation.name} at {_place(each)}, {known}"
+            return f"differs from itself in {each.operation.name} at {_format_place(each)}, {known}"
         return ""
 
     @cached_property
@@ -111,7 +111,7 @@ class Experiment:
         """What is said of each finding, by its fingerprint."""
         confirmed: dict[str, Trial] = {}
         for each, match, found in self.partings:
-            at = f"two runs part {_PLACES[match]}, at {_place(each)}, {_values(each)}"
+            at = f"two runs part {_PLACES[match]}, at {_format_place(each)}, {_format_values(each)}"
             witness = {**each.to_json(), "tie": match}
             trial = Trial("confirmed", f"confirmed: {each.condition} {at}", witness)
             for one in found:
@@ -121,7 +121,7 @@ class Experiment:
 
     def _judge(self, finding: Finding) -> Trial:
         """Say something of a finding that no parting is a witness of."""
-        factors = factors_of(finding.found.rule)
+        factors = find_factors(finding.found.rule)
         if not factors:
             return Trial("unknown", "not tried: no experiment of one run tells about this rule")
         if self.itself:
@@ -152,8 +152,8 @@ class Experiment:
             elif not found:
                 at = each.operation
                 aside = "" if is_among(at.file, self.checked) else " (a file that was not checked)"
-                code = f"in {at.function}: {at.code or at.name}, {_values(each)}"
-                yield each, f"{each.condition} two runs part at {_place(each)}{aside} {code}"
+                code = f"in {at.function}: {at.code or at.name}, {_format_values(each)}"
+                yield each, f"{each.condition} two runs part at {_format_place(each)}{aside} {code}"
 
     def to_tried(self, hidden: Sequence[Finding]) -> Tried:
         """Give what the report of a check takes.
@@ -213,10 +213,10 @@ class Experiment:
         yield f"Every other factor is tried by: twice vary {program}"
 
 
-def _place(parting: Parting) -> str:
+def _format_place(parting: Parting) -> str:
     return f"{parting.operation.file}:{parting.operation.line}" if parting.operation else ""
 
 
-def _values(parting: Parting) -> str:
+def _format_values(parting: Parting) -> str:
     at = parting.operation
     return f"{at.name}: {at.a} / {at.b}" if at else ""

@@ -17,7 +17,7 @@ from typing import Literal, Self
 
 from twice.checking.findings import Finding, Place
 from twice.checking.reading import decoded, read, shown_path
-from twice.cli.confirm.rule_factors import factors_of
+from twice.cli.confirm.rule_factors import find_factors
 from twice.diagnosis.divergence import OperationFound
 from twice.diagnosis.vary.report import BASELINE, FactorResult
 
@@ -39,7 +39,7 @@ class Parting:
     channel: str = ""
 
     @classmethod
-    def of(cls, row: FactorResult) -> Self:
+    def from_row(cls, row: FactorResult) -> Self:
         """Read it from a factor's result."""
         found = row.divergence
         if found is None or found.operation is None:
@@ -63,7 +63,7 @@ class Parting:
 
     def concerns(self, finding: Finding) -> bool:
         """Say whether a finding is about what was varied, or about what differs though nothing was."""
-        factors = factors_of(finding.found.rule)
+        factors = find_factors(finding.found.rule)
         if self.row.factor == BASELINE:
             return BASELINE in factors or finding.channel == self.channel
         return not set(self.row.factor.split(" + ")).isdisjoint(factors)
@@ -97,17 +97,17 @@ def _match(finding: Finding, at: OperationFound) -> Match | None:
     if any(_covers(finding.path, step.place, at.line) for step in found.steps):
         return "step"
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    around = _statements(finding.path, at.line)
+    around = _find_statements(finding.path, at.line)
     names = [each.name for each in around if isinstance(each, definitions)]
     symbol = [each for each in found.symbol.split(".") if each not in {"", "<lambda>"}]
-    return "function" if names == symbol and _read(finding.path).body else None
+    return "function" if names == symbol and _read_syntax(finding.path).body else None
 
 
 def _covers(path: str, place: Place, line: int) -> bool:
     """Whether a line is of the statement that a place stands in; of a compound one, its header."""
     if place.line <= line <= place.end_line:
         return True
-    around = _statements(path, place.line)
+    around = _find_statements(path, place.line)
     if not around:
         return False
     body = getattr(around[-1], "body", None)
@@ -115,13 +115,13 @@ def _covers(path: str, place: Place, line: int) -> bool:
     return around[-1].lineno <= line <= end
 
 
-def _statements(path: str, line: int) -> list[ast.stmt]:
+def _find_statements(path: str, line: int) -> list[ast.stmt]:
     """The statements that a line is in, outermost first."""
-    every = (each for each in ast.walk(_read(path)) if isinstance(each, ast.stmt))
+    every = (each for each in ast.walk(_read_syntax(path)) if isinstance(each, ast.stmt))
     return [each for each in every if each.lineno <= line <= (each.end_lineno or 0)]
 
 
-def _read(path: str) -> ast.Module:
+def _read_syntax(path: str) -> ast.Module:
     """The syntax of a file; empty where it has none."""
     return _parse(read(path).data or b"")
 

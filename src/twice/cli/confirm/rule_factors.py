@@ -33,7 +33,7 @@ _FACTORS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 """Words of names, and what rules with one of them speak of."""
 
 
-def factors_of(rule: str) -> tuple[str, ...]:
+def find_factors(rule: str) -> tuple[str, ...]:
     """Give the factors that a rule speaks of, the likeliest first; none when no experiment tells.
 
     Args:
