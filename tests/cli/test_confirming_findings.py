@@ -7,7 +7,7 @@ processes of their own.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,10 @@ from twice.checking.checking import check
 from twice.checking.findings import Finding
 from twice.checking.policy import Policy
 from twice.checking.registry import every_rule
-from twice.cli.confirm.experiments import Experiment, confirm
+from twice.checking.report import Tried
+from twice.cli.checked_project import CheckOptions, open_sources
+from twice.cli.confirm.experiments import Experiment
+from twice.cli.confirm.option import ConfirmOptions
 from twice.cli.confirm.rule_factors import find_factors
 from twice.diagnosis.divergence import Divergence, OperationFound
 from twice.diagnosis.vary.factors import FACTORS
@@ -233,16 +236,26 @@ def test_a_file_that_has_gone_matches_nothing_but_equal_lines(tmp_path: Path) ->
     assert Experiment(findings, variation).to_tried(()).parted
 
 
+Told = dict[tuple[str, str], tuple[str, str, Any]]
+
+
 def tried(
-    folder: Path, source: str, *, name: str = ":main", config: Mapping[str, object] | None = None
-) -> tuple[dict[tuple[str, str], Any], Experiment]:
-    """Trials by the rule and the function of each finding."""
-    path, findings = made(folder, source)
-    found = confirm(findings, f"{path}{name}", checked=[path.as_posix()], seed=1, config=config)
-    trials = {
-        (each.found.rule, each.found.symbol): found.trials[each.fingerprint] for each in findings
-    }
-    return trials, found
+    folder: Path, source: str, *, name: str = ":main", settings: Sequence[str] = ()
+) -> tuple[Told, Tried]:
+    """Outcome, sentence and witness by the rule and the function of each finding."""
+    path, _ = made(folder, source)
+    report = open_sources(CheckOptions((path,), cache=False)).project.report([path.as_posix()])
+    confirming = ConfirmOptions(f"{path}{name}", "1", tuple(settings))
+    found = confirming.try_findings(report, [path.as_posix()]).tried
+    assert found is not None
+    summary: Any = found.summary
+    names = {each.fingerprint: (each.found.rule, each.found.symbol) for each in report.findings}
+    return {
+        names[each["fingerprint"]]: (
+            each["outcome"], each["sentence"], found.witnesses.get(each["fingerprint"])
+        )
+        for each in summary["findings"]
+    }, found  # fmt: skip
 
 
 @pytest.mark.heavy
@@ -251,25 +264,23 @@ def test_a_set_order_is_confirmed_where_two_hash_seeds_part_and_nowhere_else(
 ) -> None:
     trials, found = tried(tmp_path, SET)
 
-    known = trials["set-order", "names"]
-    assert known.outcome == "confirmed"
-    assert known.witness["factor"] == "hash seed"
-    assert known.witness["tie"] == "statement"
-    assert known.witness["operation"]["line"] == 4
-    assert known.witness["operation"]["a"] != known.witness["operation"]["b"]
-    assert trials["set-order", "unused"].outcome == "unknown"
-    assert [*found.unexplained] == []
+    outcome, _, witness = trials["set-order", "names"]
+    assert (outcome, witness["factor"], witness["tie"]) == ("confirmed", "hash seed", "statement")
+    assert witness["operation"]["line"] == 4
+    assert witness["operation"]["a"] != witness["operation"]["b"]
+    assert trials["set-order", "unused"][0] == "unknown"
+    assert found.summary["unexplained"] == []
 
 
 @pytest.mark.heavy
 def test_a_whole_script_is_tried_too_and_a_finding_that_did_nothing_stays(tmp_path: Path) -> None:
     trials, found = tried(tmp_path, SCRIPT, name="")
 
-    assert trials["set-order", ""].outcome == "confirmed"
-    stays = trials["unsorted-listing", "unread"]
-    assert stays.outcome in {"same", "unknown"}, "the script lists nothing"
-    assert stays.witness is None
-    assert [*found.unexplained] == []
+    assert trials["set-order", ""][0] == "confirmed"
+    outcome, _, witness = trials["unsorted-listing", "unread"]
+    assert outcome in {"same", "unknown"}, "the script lists nothing"
+    assert witness is None
+    assert found.summary["unexplained"] == []
 
 
 @pytest.mark.heavy
@@ -279,47 +290,42 @@ def test_a_listing_is_confirmed_by_a_folder_that_is_listed_backwards(tmp_path: P
     for name in ("a", "b", "c"):
         (inside / name).touch()
 
-    trials, found = tried(tmp_path, LISTING, config={"folder": str(inside)})
+    trials, found = tried(tmp_path, LISTING, settings=[f"folder={inside}"])
 
-    (trial,) = trials.values()
-    assert trial.outcome == "confirmed"
-    assert trial.witness["factor"] == "listing order"
-    assert found.to_json()["outcomes"] == {"confirmed": 1}
+    ((outcome, _, witness),) = trials.values()
+    assert (outcome, witness["factor"]) == ("confirmed", "listing order")
+    assert found.summary["outcomes"] == {"confirmed": 1}
 
 
 @pytest.mark.heavy
 def test_a_clock_is_confirmed_by_two_runs_of_the_same(tmp_path: Path) -> None:
     trials, found = tried(tmp_path, CLOCK)
 
-    trial = trials["clock", "World.step"]
-    assert trial.outcome == "confirmed"
-    assert trial.witness["factor"] == "nothing"
-    assert "with nothing varied" in trial.sentence
-    assert [*found.unexplained] == []
+    outcome, sentence, witness = trials["clock", "World.step"]
+    assert (outcome, witness["factor"]) == ("confirmed", "nothing")
+    assert "with nothing varied" in sentence
+    assert found.summary["unexplained"] == []
 
 
 @pytest.mark.integration
 def test_a_finding_that_made_no_difference_stays_and_is_not_cleared(tmp_path: Path) -> None:
     trials, found = tried(tmp_path, INNOCENT)
 
-    trial = trials["set-order", "total"]
-    assert trial.outcome == "same"
-    assert "did the same under hash seed" in trial.sentence
-    assert "may not have passed here" in trial.sentence
-    assert [*found.unexplained] == []
+    outcome, sentence, _ = trials["set-order", "total"]
+    assert outcome == "same"
+    assert "did the same under hash seed" in sentence
+    assert "may not have passed here" in sentence
+    assert found.summary["unexplained"] == []
 
 
 @pytest.mark.heavy
 def test_what_differs_and_no_finding_explains_is_said_aloud(tmp_path: Path) -> None:
-    path, findings = made(tmp_path, UNSEEN)
-    assert findings == (), "a name that is put together is out of the checker's sight"
+    trials, found = tried(tmp_path, UNSEEN)
 
-    found = confirm(findings, f"{path}:main", checked=[path.as_posix()], seed=1)
-
-    ((unseen, _),) = found.unexplained
-    assert unseen.operation is not None
-    assert unseen.operation.line == 5
-    assert "the checker did not see this" in found.to_tried(()).text
+    assert trials == {}, "a name that is put together is out of the checker's sight"
+    (unseen,) = found.summary["unexplained"]
+    assert unseen["operation"]["line"] == 5
+    assert "the checker did not see this" in found.text
 
 
 def test_a_rule_that_no_experiment_tells_about_has_no_factor() -> None:

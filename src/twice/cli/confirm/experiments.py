@@ -24,8 +24,6 @@ from twice.cli.confirm.matches import Match, Parting, is_among
 from twice.cli.confirm.rule_factors import find_factors
 from twice.cli.output import aligned
 from twice.diagnosis.vary.report import BASELINE, Variation
-from twice.diagnosis.vary.search import vary
-from twice.recording.program import Program
 
 _PARTED = frozenset({"differs", "failed"})
 _PLACES: dict[Match, str] = {
@@ -48,27 +46,6 @@ class Trial:
     outcome: Literal["confirmed", "same", "unknown"]
     sentence: str
     witness: Mapping[str, Any] | None = None
-
-
-def confirm(
-    findings: Sequence[Finding],
-    program: str | Program,
-    *,
-    checked: Sequence[str] = (),
-    **options: Any,
-) -> Experiment:
-    """Run a program in the surroundings that findings speak of.
-
-    Args:
-        findings: of a check, suppressed ones as well where they may explain what differs.
-        program: as ``twice.vary`` takes it, but no record: findings are about the code as it stands.
-        checked: paths of the files that were checked.
-        **options: further ones of ``twice.vary``: seed, configuration and so on; its errors are raised.
-    """
-    factors = dict.fromkeys(each for one in findings for each in find_factors(one.found.rule))
-    factors.pop(BASELINE, None)
-    variation = vary(program, factors=[*factors], skip_unable=True, **options)
-    return Experiment(findings, variation, checked)
 
 
 @dataclass(frozen=True)

@@ -63,9 +63,12 @@ class ConfirmOptions:
             UsageError: E-USE-001. ProgramNotFound: E-PROGRAM-001. ProgramFailed: E-PROGRAM-003.
             SeedMissing: E-SEED-001.
         """
-        from twice.cli.confirm.experiments import confirm
+        from twice.cli.confirm.experiments import Experiment
+        from twice.cli.confirm.rule_factors import find_factors
         from twice.cli.console import Status
         from twice.cli.run_options import ProgramOptions, StartOptions
+        from twice.diagnosis.vary.report import BASELINE
+        from twice.diagnosis.vary.search import vary
 
         kind = report.policy.kind
         if kind is DeterminismClass.STATISTICAL:
@@ -83,19 +86,21 @@ class ConfirmOptions:
         start = StartOptions(self.seed, None, self.settings, ())
         taken = (each.finding for each in (*report.suppressed, *report.baselined))
         every = [*report.findings, *taken]
+        factors = dict.fromkeys(each for one in every for each in find_factors(one.found.rule))
+        factors.pop(BASELINE, None)
         with Status() as status:
-            found = confirm(
-                every,
+            variation = vary(
                 program.find("check --confirm"),
-                checked=files,
                 seed=start.master_seed(),
                 config=start.values(),
+                factors=[*factors],
+                skip_unable=True,
                 predicate=Predicate.parse([str(kind)], "host"),
                 progress=status,
             )
         shown = {each.fingerprint for each in report.shown}
         hidden = [each for each in every if each.fingerprint not in shown]
-        return replace(report, tried=found.to_tried(hidden))
+        return replace(report, tried=Experiment(every, variation, files).to_tried(hidden))
 
 
 confirm_options: Final = gather(
