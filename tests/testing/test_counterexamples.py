@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from twice.errors import ExamplesDamaged, PropertyBroken
 from twice.testing import counterexamples, properties, strategies
 from twice.testing.counterexamples import Example, KeptExample, subject_in
-from twice.testing.property_search import search_property
+from twice.testing.property_search import PropertySearch
 
 BROKEN = "tests/testing/tested_systems.py:hidden"
 
@@ -63,9 +63,9 @@ def test_kept_examples_of_the_property_alone_are_replayed(tmp_path: Path) -> Non
     keep_one(tmp_path, "replay_equivalence")
     keep_one(tmp_path, "seed_isolation")
 
-    answer = search_property(
+    answer = PropertySearch(
         "replay_equivalence", BROKEN, {"ticks": 1}, 0, examples=1, examples_in=tmp_path
-    )
+    ).run()
 
     assert (answer.found, answer.judged) == (None, 2)
     assert counterexamples.replayed[tmp_path.resolve()] == {1}

@@ -17,8 +17,8 @@ from twice.errors import (
     UsageError,
 )
 from twice.testing import properties, strategies
-from twice.testing.property_search import search_property
-from twice.testing.subject import subject_of
+from twice.testing.executor import subject_of
+from twice.testing.property_search import PropertySearch
 
 SYSTEMS = "tests/testing/tested_systems.py"
 SWARM = "examples/swarm.py:main"
@@ -27,7 +27,7 @@ FEW: dict[str, Any] = {"examples": 3, "examples_in": None}
 
 
 def holds(name: str, program: str, **options: Any) -> None:
-    answer = search_property(name, program, **{**FEW, **options})
+    answer = PropertySearch(name, program, **{**FEW, **options}).run()
 
     assert answer.found is None, answer.found
     assert answer.judged
@@ -64,14 +64,10 @@ def test_a_gymnasium_environment_holds_every_property(name: str) -> None:
 
 
 @pytest.mark.integration
-def test_a_system_is_driven_without_a_program() -> None:
-    config = strategies.config(
-        ticks=st.integers(1, 4), inputs=strategies.inputs(push=st.floats(-1, 1))
-    )
+def test_a_branch_is_given_inputs_that_are_generated() -> None:
     inputs = {"push": st.floats(2, 3)}
 
-    holds("replay_equivalence", f"{SYSTEMS}:Walker", config=config, examples=2)
-    holds("fork_and_converge", f"{SYSTEMS}:walker", config=config, inputs=inputs, examples=1)
+    holds("fork_and_converge", f"{SYSTEMS}:walker", config={"ticks": 2}, inputs=inputs, examples=1)
 
 
 @pytest.mark.heavy
@@ -93,7 +89,7 @@ def test_what_the_state_does_not_show_breaks_restoring_and_branching() -> None:
 
 @pytest.mark.heavy
 def test_another_state_after_restore_breaks_the_round_trip() -> None:
-    found = broken("snapshot_round_trip", "Forgetful", config=strategies.config(ticks=2))
+    found = broken("snapshot_round_trip", "forgetful", config=strategies.config(ticks=2))
 
     assert "came back different after restore()" in str(found)
 
@@ -189,12 +185,17 @@ def module_level(run: twice.Run) -> None:
         pass
 
 
-def test_a_function_and_a_class_are_understood_by_themselves() -> None:
-    program, system = subject_of(module_level), subject_of(f"{SYSTEMS}:Walker")
+class NoProgram:
+    pass
+
+
+def test_a_function_is_understood_by_itself_and_a_class_is_refused() -> None:
+    program = subject_of(module_level)
 
     assert str(program.program) == "tests/testing/test_properties_hold.py:module_level"
-    assert dict(system.fixed) == {"system": f"{SYSTEMS}:Walker"}
     assert subject_of(program) is program
+    with pytest.raises(ProgramNotFound, match="is a class"):
+        subject_of(NoProgram)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from programs import environ
 from twice.errors import UsageError
-from twice.testing.recorded_runs import RecordedRuns, RunningTest, safe_name
+from twice.testing.recorded_runs import RecordedRuns, safe_name
 
 SWARM = Path(__file__).parents[2] / "examples" / "swarm.py"
 SMALL = {"n": 3, "ticks": 2}
@@ -84,7 +84,7 @@ def test_the_first_run_records_and_later_ones_verify(project: Path) -> None:
 def runs_of(project: Path, *, require: bool = False) -> RecordedRuns:
     file = project / "test_runs.py"
     node = f"{file.name}::test_it"
-    return RecordedRuns(RunningTest(file, node, project, require=require))
+    return RecordedRuns(file, node, project, require=require)
 
 
 def test_a_missing_record_fails_where_records_are_required(

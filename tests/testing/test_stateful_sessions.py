@@ -23,7 +23,7 @@ def test_a_sound_system_stays_true_in_any_order() -> None:
 @pytest.mark.heavy
 def test_a_system_that_restores_something_else_is_caught() -> None:
     made = make_machine(
-        "tests/testing/tested_systems.py:Forgetful",
+        "tests/testing/tested_systems.py:forgetful",
         config={"ticks": 2},
         seeds=7,
         examples=2,

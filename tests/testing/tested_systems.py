@@ -44,25 +44,12 @@ def shop(run: twice.Run) -> None:
         print(f"served {item}")
 
 
-class Walker:
-    """A system: made with a stream of its own, stepped with an input."""
-
-    def __init__(self, rng: np.random.Generator, scale: float = 1.0) -> None:
-        self.rng, self.scale = rng, scale
-        self.at = np.zeros(3)
-
-    def step(self, push: float) -> None:
-        self.at = self.at + push + self.scale * self.rng.standard_normal(3)
-
-    def state(self) -> dict[str, Any]:
-        return {"at": self.at}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.at = state["at"]
-
-
-def walker(rng: np.random.Generator, scale: float = 0.5) -> Walker:
-    return Walker(rng, scale)
+def walker(run: twice.Run) -> None:
+    """A point that is pushed by an input and by luck."""
+    rng, held = run.rng("walker"), run.track("walker", {"at": np.zeros(3)})
+    for _ in run.ticks(run.config["ticks"]):
+        push = run.input("push", lambda: 0.5)
+        held["at"] = held["at"] + push + rng.standard_normal(3)
 
 
 class Counter:
@@ -92,11 +79,14 @@ def hidden(run: twice.Run) -> None:
 class Forgetful(Counter):
     """Restores another value than the one it was given."""
 
-    def step(self) -> None:
-        self.value += 1
-
     def restore(self, state: dict[str, int]) -> None:
         self.value = state["value"] - 1
+
+
+def forgetful(run: twice.Run) -> None:
+    held = run.track("system", Forgetful())
+    for _ in run.ticks(run.config["ticks"]):
+        held.value += 1
 
 
 def set_ordered(run: twice.Run) -> None:

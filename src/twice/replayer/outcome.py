@@ -87,6 +87,7 @@ class Replay:
         inside: where files differ in the terms of their formats, by path.
         state: canonical form of every component at the point that was captured.
         is_extra: whether it made a read too many.
+        added: what a process that does more than to verify says besides.
     """
 
     failure: Failure | None = None
@@ -106,6 +107,7 @@ class Replay:
     inside: Mapping[str, str] = field(default_factory=dict)
     state: Mapping[str, bytes] = field(default_factory=dict)
     is_extra: bool = False
+    added: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_whole(self) -> bool:
@@ -117,6 +119,7 @@ def read_last_message(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a ``Replay`` that the last message of its process tells."""
     told = {"counts": message["counts"], "absent": message.get("absent", ())}
     told |= {"open_order": message.get("order", ""), "is_extra": bool(message.get("extra"))}
+    told |= {"added": message.get("added", {})}
     if "state" in message:
         told["state"] = message["state"]
     if message["kind"] == "failure":

@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,8 @@ class Plan:
         switch_interval: seconds after which Python lets another thread run; None for its own.
         cores: how many cores it may use, at most; None for all.
         seed: another seed than the recorded one, as ``other_seed`` gives it.
+        passed_over: columns that are not compared, whatever the class.
+        added: what the process does besides, for one that knows more than to verify.
     """
 
     predicate: Predicate
@@ -59,6 +61,8 @@ class Plan:
     switch_interval: float | None = None
     cores: int | None = None
     seed: Mapping[str, Any] | None = None
+    passed_over: tuple[str, ...] = ()
+    added: Mapping[str, Any] = field(default_factory=dict)
 
 
 def check_preconditions(
@@ -165,6 +169,8 @@ def execute_once(
         switch_interval=plan.switch_interval,
         cores=plan.cores,
         seed=plan.seed,
+        passed_over=plan.passed_over,
+        added=plan.added,
         lines_from=lines_from,
         keep=None if plan.keep is None else os.fspath(plan.keep),
         differing=differing,

@@ -65,6 +65,7 @@ class VerificationMonitor(NoControl):
         sink: compares with the record.
         session: what is executed, once there is one.
         source: of its reads, where they are held within their compare-points.
+        describe: gives what the last message says besides.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class VerificationMonitor(NoControl):
         self._is_reordered = False
         self.session: Session | None = None
         self.source: CheckpointBoundedReads | None = None
+        self.describe: Callable[[], Mapping[str, object]] = dict
         self.sink = ComparingSink(
             record,
             predicate or record.setup.predicate,
@@ -211,7 +213,7 @@ class VerificationMonitor(NoControl):
             is_read = message.get("name") == "effect"
             order = find_open_order(self.session, is_reordered=self._is_reordered, is_read=is_read)
             message |= {"order": order}
-        self.channel.send({**message, "counts": self.sink.counts})
+        self.channel.send({**message, "counts": self.sink.counts, "added": self.describe()})
         os._exit(0)
 
 
@@ -280,7 +282,6 @@ def build_verification(
     channel: Channel,
     *,
     change: Callable[[Resume], Resume] = lambda resume: resume,
-    passed_over: Collection[str] = (),
 ) -> VerificationMonitor:
     """Build the session that verifies a record, ready to be executed; return its monitor.
 
@@ -289,7 +290,6 @@ def build_verification(
         job: from ``replay_run.execute_once``.
         channel: to the parent.
         change: as for ``VerificationMonitor.rebuild``.
-        passed_over: columns that are not compared, whatever the class.
     """
     watch = VerificationMonitor(
         channel,
@@ -299,22 +299,15 @@ def build_verification(
         last=job["last"],
         capture=job["capture"],
         seed=job.get("seed"),
-        passed_over=passed_over,
+        passed_over=job["passed_over"],
     )
     source = CheckpointBoundedReads(record, watch.effect_differs, lines_from=job["lines_from"])
     source.session, watch.source = watch.rebuild(source, change=change), source
     return watch
 
 
-def execute_watched(
-    watch: VerificationMonitor, describe: Callable[[], Mapping[str, object]] = dict
-) -> NoReturn:
-    """Execute a watched session to its end, tell how it ended, and end this process.
-
-    Args:
-        watch: of the session.
-        describe: what the last message says besides; called when the program has ended.
-    """
+def execute_watched(watch: VerificationMonitor) -> NoReturn:
+    """Execute a watched session to its end, tell how it ended, and end this process."""
     session = watch.session
     assert session is not None, "a watch that executes has its session"
 
@@ -337,7 +330,6 @@ def execute_watched(
                 RESULTS: ending.get(RESULTS, {}),
                 ORDERS: ending.get(ORDERS, {}),
                 **describe_reads(),
-                **describe(),
             }
         )
 

@@ -1,7 +1,7 @@
 """The seven properties, each on one example: executed, compared, and told what did not hold.
 
-An example is recorded once; every other execution is compared with that record, point by point, under
-the declared class.
+An example is recorded once; every other execution is held against that record as a verification is,
+point by point, under the declared class.
 
 Invariant: a check that could not compare anything raises ``NothingToCompare``; it never holds by that.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -28,14 +28,18 @@ from twice.foundation.encoding import encode
 from twice.foundation.seeds import derive
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, unsupported_rows
-from twice.replayer.notes import merge_inventories
+from twice.recording.snapshots import STREAMS
+from twice.replayer.evidence import gather_evidence
 from twice.replayer.other_seed import OTHER_SEEDS, is_moved_by_seed
-from twice.replayer.outcome import Failure
+from twice.replayer.outcome import STOPPED, Failure, Replay
+from twice.replayer.replay_run import Plan
 from twice.testing.counterexamples import Example
 from twice.testing.execution import BYSTANDER
-from twice.testing.executor import AT_FAILURE, ExecutionResult, Executor, compare_states
+from twice.testing.executor import AT_FAILURE, Executor, Subject, compare_states
 from twice.testing.faults import active
-from twice.testing.subject import Subject
+
+_BESIDE_OUTCOME: Final = (STREAMS, "effects", "inputs", "files")
+"""Columns that say how a run came to its outcome, or what it left elsewhere."""
 
 
 class NothingToCompare(Exception):
@@ -74,9 +78,63 @@ class ExampleTrial:
         finally:
             path.unlink(missing_ok=True)
 
-    def execute(self, record: RunRecord, **options: Any) -> ExecutionResult:
-        """Execute the example against its record, with its state where it parts."""
-        return self.executor.execute(record, capture=AT_FAILURE, **options)
+    def execute(self, record: RunRecord, *, capture: int = AT_FAILURE, **added: Any) -> Replay:
+        """Execute the example with something added, from the top."""
+        plan = Plan(predicate=record.setup.predicate, capture=capture, added=added)
+        return self.executor.execute(record, plan)
+
+    def compare(
+        self,
+        record: RunRecord,
+        channel: Channel,
+        what: str,
+        *,
+        other: bool = False,
+        snapshot: int | None = None,
+        passed_over: tuple[str, ...] = (),
+        **added: Any,
+    ) -> tuple[Replay, Violation | None]:
+        """Execute the example and hold it against its record.
+
+        Args:
+            record: of the example.
+            channel: what a difference speaks for.
+            what: the execution, in words.
+            other: whether it is executed in the varied surroundings.
+            snapshot: number of the snapshot that it starts from; None for the top.
+            passed_over: columns that are not compared.
+            **added: what the execution does besides; see ``execution``.
+        """
+        plan = Plan(
+            predicate=record.setup.predicate,
+            capture=AT_FAILURE,
+            snapshot=snapshot,
+            first=0 if snapshot is None else record.reader.snapshots[snapshot].point,
+            passed_over=passed_over,
+            added=added,
+        )
+        replay = self.executor.execute(record, plan, other=other)
+        if replay.how == STOPPED and replay.failure is None:
+            return replay, None
+        evidence = gather_evidence(record, plan, replay)
+        if (failure := evidence.failure) is not None:
+            where = f"{failure.name} of tick {failure.tick}"
+            said = f"{what} differs at {where}, in {', '.join(failure.columns)}"
+            return replay, Violation(said, channel, failure, self.find_fields(record, replay))
+        if beside := unsupported_rows(evidence.inventory):
+            said = f"could not tell: a source of the world is not recorded: {in_words(beside[0])}"
+            return replay, Violation(said, Channel.EFFECTS)
+        return replay, None
+
+    def find_fields(self, record: RunRecord, replay: Replay) -> tuple[FieldDifference, ...]:
+        """Return what differs in the components where an execution parted, with both values."""
+        # A planted fault would be in the second execution, too.
+        if replay.failure is None or not replay.state or active() is not None:
+            return ()
+        index = replay.failure.index
+        if not 0 <= index < len(record.reader.points):
+            return ()
+        return compare_states(self.execute(record, capture=index).state, replay.state)
 
 
 Check = Callable[[ExampleTrial], Violation | None]
@@ -85,8 +143,7 @@ Check = Callable[[ExampleTrial], Violation | None]
 def replay_equivalence(trial: ExampleTrial) -> Violation | None:
     """The record, replayed in another process under another hash seed, agrees at every point."""
     with trial.record() as record:
-        result = trial.execute(record, other=True)
-        return _judge(trial, record, result, Channel.REPLAY, "the replay")
+        return trial.compare(record, Channel.REPLAY, "the replay", other=True)[1]
 
 
 def seed_matters(trial: ExampleTrial) -> Violation | None:
@@ -102,16 +159,18 @@ def seed_matters(trial: ExampleTrial) -> Violation | None:
 def seed_isolation(trial: ExampleTrial) -> Violation | None:
     """Others' draws stay what they are beside a bystander that draws, and after one draw more."""
     with trial.record() as record:
-        beside = trial.execute(record, bystander=True)
-        what = "the run with one more component and stream"
-        if found := _judge(trial, record, beside, Channel.RNG, what):
+        what, its_own = "the run with one more component and stream", (STREAMS, BYSTANDER)
+        beside, found = trial.compare(
+            record, Channel.RNG, what, passed_over=its_own, bystander=True
+        )
+        if found:
             return found
         for name, entry in (record.ending or {}).get("streams", {}).items():
             expected = derive(record.seed, name, rule=record.setup.rule)
             if entry["seed"] is not None and int(entry["seed"], 16) != expected.value:
                 said = f"the sub-seed of {name!r} is not derived from its name"
                 return Violation(said, Channel.SEEDS)
-        starts = {n: s for n, s in beside.message["starts"].items() if n != BYSTANDER}
+        starts = {n: s for n, s in beside.added["starts"].items() if n != BYSTANDER}
         drawn = [n for n in sorted(starts) if starts[n].get("kind") in {"numpy", "python"}]
         if not drawn:
             return None
@@ -119,7 +178,7 @@ def seed_isolation(trial: ExampleTrial) -> Violation | None:
         greedy = trial.execute(record, greedy=name, fork={"at": -1, "values": encode({})})
         if greedy.failure is not None:
             return None  # it ended elsewhere, before a second stream began
-        for other, start in greedy.message["starts"].items():
+        for other, start in greedy.added["starts"].items():
             if other != name and other in starts and encode(start) != encode(starts[other]):
                 said = f"one draw more from the stream {name!r} moves the beginning of {other!r}"
                 return Violation(f"{said}: it is seeded from a draw, not by its name", Channel.RNG)
@@ -152,17 +211,16 @@ def fork_and_converge(trial: ExampleTrial) -> Violation | None:
 
 def schedule_independence(trial: ExampleTrial) -> Violation | None:
     """The outcome is the same when tasks, listings and sets come in another order."""
-    key, config = trial.schedule, {}
-    options: dict[str, Any] = {"other": True}
-    what = "the run with its tasks in another order"
-    if key:
-        order = list(trial.example.choices["order"])
-        config, what = {key: sorted(order)}, f"the run with {key}={order}"
-    with trial.record(**config) as record:
-        if key:
-            options = {"config": {**record.config, key: order}}
-        result = trial.execute(record, outcome=True, **options)
-        return _judge(trial, record, result, Channel.CONCURRENCY, what)
+    if not trial.schedule:
+        what = "the run with its tasks in another order"
+        with trial.record() as record:
+            options: dict[str, Any] = {"other": True, "passed_over": _BESIDE_OUTCOME}
+            return trial.compare(record, Channel.CONCURRENCY, what, **options)[1]
+    key, order = trial.schedule, list(trial.example.choices["order"])
+    with trial.record(**{key: sorted(order)}) as record:
+        options = {"config": {**record.config, key: order}, "passed_over": _BESIDE_OUTCOME}
+        what = f"the run with {key}={order}"
+        return trial.compare(record, Channel.CONCURRENCY, what, **options)[1]
 
 
 # -- what they share ----------------------------------------------------------------------------
@@ -184,13 +242,9 @@ def _start_at(
         said = f"{', '.join(names)} cannot be put back: there is a state() and no restore()"
         return Violation(said, Channel.SNAPSHOT)
     try:
-        result = trial.execute(record, snapshot=number, **added)
+        return trial.compare(record, channel, what, snapshot=number, **added)[1]
     except (RestoreRefused, StreamStateRefused, StreamTaken, ProgramFailed) as error:
         return Violation(f"{error.happened} {error.expected}", Channel.SNAPSHOT)
-    if result.failure is None and result.ended == "stopped":
-        return None
-    begun = record.reader.snapshots[number].point
-    return _judge(trial, record, result, channel, what, begun=begun)
 
 
 def _choose_snapshot(trial: ExampleTrial, record: RunRecord) -> int:
@@ -219,21 +273,20 @@ def _branch_elsewhere(trial: ExampleTrial, record: RunRecord) -> Violation | Non
     ]
     values = {event.name: known[at % len(known)] if known else _alter(event.value)}
     branch, before = (event.tick, values), record.path.read_bytes()
-    fork = {"at": event.tick, "values": encode(values)}
     try:
-        result = trial.execute(record, fork=fork)
+        replay = trial.execute(record, fork={"at": event.tick, "values": encode(values)})
     except UsageError:
         if known:
             raise
         return None  # The value was made up, and the program takes no such input.
-    if result.failure is not None:
+    if replay.failure is not None:
         said = f"a branch before tick {event.tick} parts from its parent before the fork"
-        fields = _find_fields(trial, record, result)
-        return Violation(said, Channel.REPLAY, result.failure, fields, branch)
+        fields = trial.find_fields(record, replay)
+        return Violation(said, Channel.REPLAY, replay.failure, fields, branch)
     if record.path.read_bytes() != before:
         return Violation("a branch changed its parent's record", Channel.REPLAY, branch=branch)
     what = f"the parent, replayed after a branch before tick {event.tick},"
-    found = _judge(trial, record, trial.execute(record), Channel.EFFECTS, what)
+    found = trial.compare(record, Channel.EFFECTS, what)[1]
     return None if found is None else replace(found, branch=branch)
 
 
@@ -254,49 +307,3 @@ def _alter(value: Any) -> Any:
         array: Any = value
         return ~array if array.dtype.kind == "b" else array + array.dtype.type(1)
     return value
-
-
-def _judge(
-    trial: ExampleTrial,
-    record: RunRecord,
-    result: ExecutionResult,
-    channel: Channel,
-    what: str,
-    *,
-    begun: int = 0,
-) -> Violation | None:
-    """Return what an execution shows about its record, from the compare-point where it began."""
-    failure = result.failure
-    if failure is not None:
-        where = f"{failure.name} of tick {failure.tick}"
-        said = f"{what} differs at {where}, in {', '.join(failure.columns)}"
-        return Violation(said, channel, failure, _find_fields(trial, record, result))
-    ending = record.ending or {}
-    exception = ending.get("exception")
-    was = (ending.get("how"), ending.get("exit_code"), exception and exception["type"])
-    now = (result.ended, result.message.get("exit_code"), result.message.get("exception"))
-    if was != now:
-        here, there = (" ".join(str(p) for p in each if p is not None) for each in (now, was))
-        return Violation(f"{what} ended with {here}, the record with {there}", channel)
-    evaluated = int(result.message["counts"]["evaluated"])
-    missing = len(record.reader.points) - begun - evaluated
-    if missing > 0:
-        return Violation(f"{what} ended {missing} compare-points early", channel)
-    beside = unsupported_rows(merge_inventories(record, result.message.get("inventory")))
-    if beside:
-        said = f"could not tell: a source of the world is not recorded: {in_words(beside[0])}"
-        return Violation(said, Channel.EFFECTS)
-    return None
-
-
-def _find_fields(
-    trial: ExampleTrial, record: RunRecord, result: ExecutionResult
-) -> tuple[FieldDifference, ...]:
-    """Return what differs in the components at the first difference, with both values."""
-    failure = result.failure
-    is_point = failure is not None and 0 <= failure.index < len(record.reader.points)
-    # A planted fault would be in the second execution, too.
-    if failure is None or not is_point or not result.state or active() is not None:
-        return ()
-    was = trial.executor.execute(record, capture=failure.index).state
-    return compare_states(was, result.state)

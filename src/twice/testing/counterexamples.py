@@ -10,6 +10,7 @@ Invariant: the file is written whole or not at all, and read whole or refused.
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 from collections import defaultdict
@@ -83,7 +84,11 @@ def subject_in(folder: Path, label: str) -> str:
 
 
 def read(folder: Path) -> list[KeptExample]:
-    """Return all counterexamples of a folder, in the order of the file; none when there is no file."""
+    """Return all counterexamples of a folder, in the order of the file; none when there is no file.
+
+    Raises:
+        ExamplesDamaged: E-TESTING-002, with the number of the line.
+    """
     path = folder / FILE
     try:
         text = path.read_bytes().decode("utf-8")
@@ -96,10 +101,22 @@ def read(folder: Path) -> list[KeptExample]:
             f"Bring it back: git checkout -- {path}",
             path=str(path),
         ) from error
-    lines = text.split("\n")
-    if lines.pop() != "":
-        raise _damaged(path, len(lines) + 1, "the last line has no end", lines)
-    return [_parse_line(path, number, line) for number, line in enumerate(lines, 1)]
+    kept = []
+    for number, line in enumerate(io.StringIO(text, newline="\n"), 1):
+        try:
+            kept.append(_parse_line(line, folder))
+        except (ValueError, KeyError, TypeError) as error:
+            what = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+            raise ExamplesDamaged(
+                f"Line {number} of {path} is no counterexample: {what}.",
+                f'Expected one JSON object with format "{FORMAT}", property, subject, seed, config and '
+                "choices.",
+                f"Correct or delete that line, or bring the file back: git checkout -- {path}",
+                path=str(path),
+                line=number,
+                found=line[:80],
+            ) from error
+    return kept
 
 
 def keep(folder: Path, found: KeptExample) -> bool:
@@ -126,37 +143,24 @@ def keep(folder: Path, found: KeptExample) -> bool:
     return True
 
 
-def _parse_line(path: Path, number: int, line: str) -> KeptExample:
-    try:
-        found = json.loads(line)
-        seed = int(found["seed"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise _damaged(path, number, f"{type(error).__name__}: {error}", line) from error
-    if found.get("format") != FORMAT:
-        raise _damaged(path, number, f"its format is {found.get('format')!r}", line)
+def _parse_line(line: str, folder: Path) -> KeptExample:
+    """Read a line; what is wrong with it is a ``ValueError``, a ``KeyError`` or a ``TypeError``."""
+    if not line.endswith("\n"):
+        raise ValueError("the last line has no end")
+    found = json.loads(line)
+    if found["format"] != FORMAT:
+        raise ValueError(f"its format is {found['format']!r}")
     for name, kind in _TYPES.items():
         if not isinstance(found.get(name), kind):
-            raise _damaged(path, number, f"{name} is {found.get(name)!r:.40}", line)
+            raise ValueError(f"{name} is {found.get(name)!r:.40}")  # noqa: TRY004  (of the file, not of a call)
+    seed = int(found["seed"])
     if not 0 <= seed < 2**256:
-        raise _damaged(path, number, f"the seed {seed:.3g} is out of range", line)
+        raise ValueError(f"the seed {seed:.3g} is out of range")
     # A line that no test can ask for would be passed over for ever.
     if found["property"].replace("_", "-") not in PROPERTIES:
-        raise _damaged(path, number, f"{found['property']!r} is no property", line)
+        raise ValueError(f"{found['property']!r} is no property")
     place = found["subject"].rpartition(":")[0]
-    if place.endswith(".py") and not (path.parent / place).is_file():
-        what = f"its subject {found['subject']!r} is not there, as seen from {path.parent}"
-        raise _damaged(path, number, what, line)
+    if place.endswith(".py") and not (folder / place).is_file():
+        raise ValueError(f"its subject {found['subject']!r} is not there, as seen from {folder}")
     example = Example(found["config"], seed, found["choices"])
     return KeptExample(found["property"], found["subject"], example)
-
-
-def _damaged(path: Path, number: int, what: str, line: object) -> ExamplesDamaged:
-    return ExamplesDamaged(
-        f"Line {number} of {path} is no counterexample: {what}.",
-        f'Expected one JSON object with format "{FORMAT}", property, subject, seed, config and '
-        "choices.",
-        f"Correct or delete that line, or bring the file back: git checkout -- {path}",
-        path=str(path),
-        line=number,
-        found=str(line)[:80],
-    )

@@ -22,9 +22,8 @@ from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
 from twice.recording.sink import Sink
 from twice.recording.snapshots import STREAMS, decoded, load
-from twice.recording.wiring import Resume
 from twice.replayer.branch_prefix import BranchPrefixSink
-from twice.replayer.outcome import Failure
+from twice.replayer.outcome import STOPPED, Failure
 from twice.replayer.rebuild import rebuilt_session
 from twice.replayer.replay_job import open_job_record
 from twice.replayer.verify_worker import (
@@ -34,12 +33,10 @@ from twice.replayer.verify_worker import (
     execute_watched,
 )
 from twice.testing.faults import Fault
-from twice.testing.planting import FaultPlanter, draw_from, forget_field
+from twice.testing.planting import FaultPlanter, draw_from
 from twice.worker.channel import Channel, tell_error
 
 BYSTANDER: Final = "bystander-of-a-test"
-_BESIDE_OUTCOME: Final = ("streams", "effects", "inputs")
-"""Columns that say how a run came to its outcome."""
 
 _BeforeTick = Callable[[Session, int], None]
 
@@ -47,32 +44,24 @@ _BeforeTick = Callable[[Session, int], None]
 def execute_example(job: Mapping[str, Any], channel: Channel, measured: Fingerprint) -> NoReturn:
     """Execute one example against its record; the last message says how it went."""
     channel.send({"kind": "environment", "now": measured.to_json(), "held": job["held"]})
-    added: Mapping[str, Any] = job.get("added", {})
-
-    def tell_planted() -> None:
-        channel.send({"kind": "progress", "index": 0, "planted": True})
-
+    added: Mapping[str, Any] = job["added"]
     with open_job_record(job) as record:
-        change: Callable[[Resume], Resume] = lambda resume: resume  # noqa: E731
-        hooks: list[_BeforeTick] = []
-        fault = Fault(**added["fault"]) if "fault" in added else None
-        if fault is not None and fault.kind == "dropped field":
-            change = forget_field(fault, load(record.reader, 0), tell_planted)
+        planter = FaultPlanter(Fault(**added["fault"]), record) if "fault" in added else None
         if "fork" in added:
             watch = _build_branch(record, job, channel)
+        elif planter is not None:
+            watch = build_verification(record, job, channel, change=planter.change_snapshot)
         else:
-            passed_over: tuple[str, ...] = _BESIDE_OUTCOME if added.get("outcome") else ()
-            if added.get("bystander"):
-                passed_over = (STREAMS, BYSTANDER)
-            watch = build_verification(record, job, channel, change=change, passed_over=passed_over)
+            watch = build_verification(record, job, channel)
         session = watch.session
         assert session is not None, "a watch that executes has its session"
-        if fault is not None:
-            refuse = lambda error: watch.leave(tell_error(error))  # noqa: E731
-            hooks.append(FaultPlanter(fault, tell_planted, refuse).before_tick)
+        hooks: list[_BeforeTick] = []
+        if planter is not None:
+            planter.refuse = lambda error: watch.leave(tell_error(error))
+            hooks.append(planter.before_tick)
         if "again" in added:
             hooks.append(_restore_again(watch, record, added["again"], stop=bool(added["stop"])))
-        if added.get("bystander"):
+        if "bystander" in added:
             hooks.append(_add_bystander(watch, record, session))
         if "greedy" in added:
             session.wiring.sink = Sink()
@@ -81,11 +70,15 @@ def execute_example(job: Mapping[str, Any], channel: Channel, measured: Fingerpr
             session.config = Config(added["config"])
         if "same" in added:
             session.wiring.inputs = _substitute_inputs(watch, record, added["same"])
-        session.wiring.control = _Hooked(watch, hooks)
-        execute_watched(watch, lambda: {"starts": session.wiring.streams.starts()})
+        watch.describe = lambda: {
+            "planted": planter is not None and planter.is_planted,
+            "starts": session.wiring.streams.starts(),
+        }
+        session.wiring.control = _HookedMonitor(watch, hooks)
+        execute_watched(watch)
 
 
-class _Hooked:
+class _HookedMonitor:
     """A monitor with something to do before each tick."""
 
     def __init__(self, watch: VerificationMonitor, hooks: list[_BeforeTick]) -> None:
@@ -128,11 +121,9 @@ def _restore_again(
     is_done = False
 
     def require(session: Session, tick: int, name: str) -> None:
-        wanted = {each: b"".join(parts) for each, parts in captured.subsystems.items()}
         now = encode_states(session) | {STREAMS: encode(session.wiring.streams.snapshot())}
-        there = [*sorted(session.points.components), STREAMS]
-        for column in [each for each in there if each in wanted]:
-            if now.get(column) != wanted[column]:
+        for column in sorted({*captured.subsystems} & {*session.points.components, STREAMS}):
+            if now[column] != b"".join(captured.subsystems[column]):
                 texts = f"the snapshot before tick {tick}", f"another state after the {name}"
                 index = session.point_count - 1
                 watch.differs(Failure(index, tick - 1, name, (column,), *texts))
@@ -144,7 +135,7 @@ def _restore_again(
         is_done = True
         require(session, tick, "restore")
         if stop:
-            watch.leave({"kind": "ended", "how": "stopped"})
+            watch.leave({"kind": "ended", "how": STOPPED})
         session.put_back(captured)
         require(session, tick, "second restore")
 

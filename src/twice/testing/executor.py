@@ -12,24 +12,31 @@ from __future__ import annotations
 import atexit
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from twice.diagnosis.vary.factors import VaryContext, select_factors
+from twice.errors import ProgramFailed, ProgramNotFound
 from twice.foundation.comparison import FieldDifference, differences
+from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode
+from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
+from twice.recording.cadence import parse_cadence
+from twice.recording.naming import parse_program
+from twice.recording.program import Program, program_of, require_runnable
 from twice.recording.record import discard_hidden
 from twice.recording.recorder import record_job, refuse_lack_of_copy
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
 from twice.recording.trust import remember_record
-from twice.replayer.outcome import Failure
-from twice.replayer.replay_job import folder_of, job_for, stand_ins_of, surroundings_of
+from twice.replayer.outcome import Replay
+from twice.replayer.replay_job import folder_of, stand_ins_of, surroundings_of
+from twice.replayer.replay_run import Plan, execute_once
 from twice.testing.faults import active
 from twice.worker.fork_server import ForkServer
 from twice.worker.process import FreshWorker, Worker, refuse_nesting
@@ -44,6 +51,61 @@ AT_FAILURE: Final = -2
 """In place of a compare-point's index: the one that differs."""
 
 _servers: dict[str, ForkServer] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A program under test."""
+
+    program: Program
+    label: str
+    predicate: Predicate = field(default_factory=Predicate)
+    policies: Mapping[str, Any] = field(default_factory=dict)
+
+    def setup(self, config: Mapping[str, Any], seed: int) -> Setup:
+        """Return the setup of one example; a snapshot before every tick, so that all can be put back."""
+        return Setup(
+            self.program,
+            Seed(seed),
+            dict(config),
+            predicate=self.predicate,
+            cadence=parse_cadence("tick"),
+            **self.policies,
+        )
+
+
+def subject_of(
+    thing: str | Callable[..., object] | Subject,
+    *,
+    predicate: Predicate | None = None,
+    policies: Mapping[str, Any] | None = None,
+) -> Subject:
+    """Understand what a test names.
+
+    Args:
+        thing: ``"file.py:function"``, ``"module:function"``, or a function of a run.
+        predicate: the class that judges; bit-exact on one host when None.
+        policies: other fields of ``Setup``.
+
+    Raises:
+        ProgramNotFound: E-PROGRAM-001, when no fresh process could find it, or it takes no run.
+    """
+    if isinstance(thing, Subject):
+        return thing
+    if isinstance(thing, str):
+        program, label = parse_program(thing), thing
+    else:
+        program = program_of(thing)
+        label = str(program)
+        require_runnable(thing, label)
+        if not program.rerunnable or "<" in program.function:
+            raise ProgramNotFound(
+                f"{program.target} is a closure or a lambda: no fresh process can find it.",
+                "Expected a function at the top of a file.",
+                'Move it there, or name it: "tests/systems.py:main".',
+                target=program.target,
+            )
+    return Subject(program, label, predicate or Predicate(), dict(policies or {}))
 
 
 def fork_worker(
@@ -88,29 +150,24 @@ def close_servers() -> None:
         _servers.popitem()[1].close()
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutionResult:
-    """One execution, compared with its record."""
-
-    failure: Failure | None
-    ended: str  # ``completed``, ``exception``, ``stopped`` ..., empty after a failure
-    message: Mapping[str, Any]  # the last one
-    state: Mapping[str, bytes]  # canonical forms of the components at the point that was captured
-    planted: bool
-
-
 class Executor(Closing):
-    """Executes the examples of one search; a context manager."""
+    """Executes the examples of one search; a context manager.
+
+    Attributes:
+        folder: where its records are.
+        variables: what the second of two executions has in its environment besides.
+        planted: whether the active fault was planted in an execution.
+    """
 
     def __init__(self, vary: Sequence[str] = ("hash seed",)) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="twice-testing-")
         self.folder = Path(self._temporary.name)
-        self.base = for_recording(os.environ, explicit={})
+        self._base = for_recording(os.environ, explicit={})
         self.variables: dict[str, str] = {}
         for factor in select_factors(vary):
-            setting = factor.choose(VaryContext(self.base, self.folder))
+            setting = factor.choose(VaryContext(self._base, self.folder))
             self.variables |= {} if setting.skipped else setting.variables
-        self._other = self.base.with_variables(self.variables)
+        self._other = self._base.with_variables(self.variables)
         self.planted = False
         self._is_fresh, self._n_records = False, 0
 
@@ -125,7 +182,7 @@ class Executor(Closing):
 
     def start(self, *, other: bool = False) -> Worker:
         """Return a process for one execution, under the varied surroundings where it is the other one."""
-        surroundings = self._other if other else self.base
+        surroundings = self._other if other else self._base
         if self._is_fresh:
             environ = environ_for_child(os.environ, surroundings)
             return FreshWorker(_CHILD, environ, cwd=os.getcwd())  # noqa: PTH109
@@ -135,17 +192,26 @@ class Executor(Closing):
         """Record one run and return the path of its record; raises as ``record_in``."""
         self._n_records += 1
         out = self.folder / f"{self._n_records}.twice"
-        surroundings = self._other if other else self.base
+        surroundings = self._other if other else self._base
         record_in(self.start(other=other), out, setup, surroundings)
         return out
 
-    def execute(self, record: RunRecord, *, other: bool = False, **options: Any) -> ExecutionResult:
-        """Execute a record's program again, with the active fault; see ``execute_in``."""
+    def execute(self, record: RunRecord, plan: Plan, *, other: bool = False) -> Replay:
+        """Execute a record's program again, with the active fault.
+
+        Raises:
+            ProgramFailed: E-PROGRAM-003, when its process died. TwiceError: what it refused.
+        """
         if (fault := active()) is not None:
-            options["fault"] = asdict(fault)
-        result = execute_in(self.start(other=other), record, **options)
-        self.planted = self.planted or result.planted
-        return result
+            plan = replace(plan, added={**plan.added, "fault": asdict(fault)})
+        replay = execute_once(record, plan, start=lambda _: self.start(other=other))
+        if replay.death:
+            remedy = (
+                f"Run it by hand: twice record {record.setup.program} --seed {record.seed.value}"
+            )
+            raise ProgramFailed(replay.death, "Expected an answer from its process.", remedy)
+        self.planted = self.planted or bool(replay.added["planted"])
+        return replay
 
     def close(self) -> None:
         """Remove the folder."""
@@ -169,38 +235,6 @@ def record_in(
     finally:
         discard_hidden(out, pid)
     return message
-
-
-def execute_in(
-    process: Worker,
-    record: RunRecord,
-    *,
-    snapshot: int | None = None,
-    capture: int | None = None,
-    **added: Any,
-) -> ExecutionResult:
-    """Execute a record's program again in a process, with something added, and compare every point."""
-    job = job_for(
-        record,
-        "verify",
-        predicate=record.setup.predicate.to_json(),
-        snapshot=snapshot,
-        last=None,
-        capture=capture,
-        lines_from=None,
-        added=added,
-    )
-    is_planted = False
-    state: Mapping[str, bytes] = {}
-    with closing(process):
-        message = process.ask(job)
-        while message["kind"] in {"environment", "progress", "state"}:
-            is_planted = is_planted or bool(message.get("planted"))
-            state = message.get("state", state)
-            message = process.answer()
-    failure = Failure.from_json(message) if message["kind"] == "failure" else None
-    how = "" if failure is not None else str(message["how"])
-    return ExecutionResult(failure, how, message, message.get("state", state), is_planted)
 
 
 def compare_states(

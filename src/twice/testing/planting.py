@@ -10,7 +10,7 @@ Invariant: nothing happens before the fault's tick, and a value that is changed 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from time import time_ns  # The real one: bound before anything is patched.
 from typing import Any, Final, NoReturn
@@ -20,20 +20,28 @@ import numpy as np
 from twice.errors import EncodingRefused, FaultMisplaced
 from twice.foundation.encoding import decode, encode, encode_parts, loaded_types
 from twice.recording.components import Component
+from twice.recording.runrecord import RunRecord
 from twice.recording.session import Session
-from twice.recording.snapshots import Captured, decoded
+from twice.recording.snapshots import decoded, load
 from twice.recording.wiring import Resume
 from twice.testing.faults import Fault, Kind
 
+_FLOATS: Final = (float, np.floating)
+_SALTS: Final = 64
+
 
 class FaultPlanter:
-    """Plants one fault."""
+    """Plants one fault.
 
-    def __init__(
-        self, fault: Fault, done: Callable[[], None], refused: Callable[[FaultMisplaced], NoReturn]
-    ) -> None:
-        self._fault, self._done, self._refused = fault, done, refused
-        self._is_planted = self._is_placed = False
+    Attributes:
+        is_planted: whether it changed anything yet.
+        refuse: ends the execution where the fault has no place; called in the middle of the program.
+    """
+
+    def __init__(self, fault: Fault, record: RunRecord) -> None:
+        self._fault, self._record = fault, record
+        self.is_planted = self._is_placed = False
+        self.refuse: Callable[[FaultMisplaced], NoReturn]
         self._before: Any = None
 
     def before_tick(self, session: Session, tick: int) -> None:
@@ -46,34 +54,43 @@ class FaultPlanter:
         try:
             if fault.kind == "extra draw":
                 draw_from(session, fault.stream)
-                self._done()
+                self.is_planted = True
                 return
             components = session.points.components
-            component = components.get(fault.component)
-            if component is None:
-                raise _refuse_component(fault.component, components)
+            component = _require_component(fault.component, components)
             self._before = get_part(_copy(component.read()), fault.field)
             read = lambda: self._read(session, component)  # noqa: E731
             components[fault.component] = replace(component, read=read, changed=None)
             session.points.forget()
         except FaultMisplaced as error:
-            self._refused(error)
+            self.refuse(error)
+
+    def change_snapshot(self, resume: Resume) -> Resume:
+        """Let a snapshot from the fault's tick on forget its field: it is as the run began."""
+        fault, captured = self._fault, resume.captured
+        if fault.kind != "dropped field" or captured.tick < fault.tick:
+            return resume
+        state = decoded(_require_component(fault.component, captured.subsystems))
+        first = decoded(load(self._record.reader, 0).subsystems[fault.component])
+        begun = get_part(first, fault.field)
+        self.is_planted = encode(get_part(state, fault.field)) != encode(begun)
+        forgotten = encode_parts(replace_part(state, fault.field, begun))
+        subsystems = {**captured.subsystems, fault.component: forgotten}
+        return replace(resume, captured=replace(captured, subsystems=subsystems))
 
     def _read(self, session: Session, component: Component) -> object:
         """Read the component with the fault in its state; the fault stays in one that can be put back."""
         fault, change = self._fault, FAULT_KINDS[self._fault.kind].change
-        if change is not None and self._is_planted and component.put is not None:
+        if change is not None and self.is_planted and component.put is not None:
             return component.read()
         state = _copy(component.read())
         try:
             was = get_part(state, fault.field)
-            value = _copy(self._before) if change is None else change(was, time_ns())
+            value = _copy(self._before) if change is None else change(was)
         except FaultMisplaced as error:
-            self._refused(error)
+            self.refuse(error)
         planted = replace_part(state, fault.field, value)
-        if encode(value) != encode(was) and not self._is_planted:
-            self._is_planted = True
-            self._done()
+        self.is_planted = self.is_planted or encode(value) != encode(was)
         if component.put is None:
             return planted
         # A restore may draw; the fault is in the state, not in what the streams give next.
@@ -100,47 +117,20 @@ def draw_from(session: Session, name: str) -> None:
     generator.random()
 
 
-def forget_field(
-    fault: Fault, first: Captured, done: Callable[[], None]
-) -> Callable[[Resume], Resume]:
-    """Return what changes a snapshot so that it has forgotten the fault's field."""
-
-    def change(resume: Resume) -> Resume:
-        captured = resume.captured
-        parts = captured.subsystems.get(fault.component)
-        if captured.tick < fault.tick:
-            return resume
-        if parts is None:
-            raise _refuse_component(fault.component, captured.subsystems)
-        state = decoded(parts)
-        begun = get_part(decoded(first.subsystems[fault.component]), fault.field)
-        if encode(get_part(state, fault.field)) != encode(begun):
-            done()
-        forgotten = encode_parts(replace_part(state, fault.field, begun))
-        subsystems = {**captured.subsystems, fault.component: forgotten}
-        return replace(resume, captured=replace(captured, subsystems=subsystems))
-
-    return change
-
-
-def _refuse_component(component: str, known: Iterable[str]) -> FaultMisplaced:
-    names = sorted(known)
-    return FaultMisplaced(
-        f"There is no component {component!r}.",
-        f"Components: {', '.join(names) or 'none'}.",
-        f'Name one of them: faults.one_ulp("{next(iter(names), "name")}", ...)',
-        component=component,
+def _require_component(name: str, components: Mapping[str, Any]) -> Any:
+    if name in components:
+        return components[name]
+    known = sorted(components)
+    raise FaultMisplaced(
+        f"There is no component {name!r}.",
+        f"Components: {', '.join(known) or 'none'}.",
+        f'Name one of them: faults.one_ulp("{next(iter(known), "name")}", ...)',
+        component=name,
     )
 
 
 def _copy(state: Any) -> Any:
     return decode(encode(state), resolve=loaded_types)
-
-
-# -- how values change ---------------------------------------------------------------------------
-
-_FLOATS: Final = (float, np.floating)
-_SALTS: Final = 64
 
 
 def get_part(state: Any, path: str) -> Any:
@@ -184,22 +174,23 @@ def move_one_ulp(value: Any) -> Any:
     return _change_number(value, to_neighbour, "floating-point number", _FLOATS)
 
 
-def add_time(value: Any, now_ns: int) -> Any:
+def add_time(value: Any, now_ns: int | None = None) -> Any:
     """Put the time, in nanoseconds, into the first number, or into a text."""
+    now = time_ns() if now_ns is None else now_ns
 
     def move(number: Any) -> Any:
         if isinstance(number, np.integer):
             limit = int(np.iinfo(number.dtype).max)
-            added = (int(number) + 1 + now_ns % 97) % (limit + 1)
+            added = (int(number) + 1 + now % 97) % (limit + 1)
             return number.dtype.type(added if added != int(number) else 0)
         if isinstance(number, int):
-            return number + 1 + now_ns % 9973
-        share = number.__class__((1 + now_ns % 9973) / 9973)
+            return number + 1 + now % 9973
+        share = number.__class__((1 + now % 9973) / 9973)
         moved = number + share * (abs(number) or 1)
         return moved if math.isfinite(moved) else number / 2
 
     if isinstance(value, str):
-        return f"{value}{now_ns}"
+        return f"{value}{now}"
     return _change_number(value, move, "number", (*_FLOATS, int, np.integer))
 
 
@@ -230,17 +221,17 @@ class FaultKind:
 
     caught_by: str  # the property that must turn red
     place: str  # what it needs in a system
-    change: Callable[[Any, int], Any] | None = None
+    change: Callable[[Any], Any] | None = None
 
 
 _ROWS: Final = "field with two rows that differ"
 _MOVING: Final = "field that changes during the run"
 _REPLAY: Final = "replay_equivalence"
 FAULT_KINDS: Final[Mapping[Kind, FaultKind]] = {
-    "set order": FaultKind(_REPLAY, _ROWS, lambda value, _: reorder_by_set(value)),
+    "set order": FaultKind(_REPLAY, _ROWS, reorder_by_set),
     "extra draw": FaultKind("seed_isolation", "stream that can be drawn from"),
-    "one ulp": FaultKind(_REPLAY, "floating-point field", lambda value, _: move_one_ulp(value)),
-    "permuted rows": FaultKind(_REPLAY, _ROWS, lambda value, _: swap_rows(value)),
+    "one ulp": FaultKind(_REPLAY, "floating-point field", move_one_ulp),
+    "permuted rows": FaultKind(_REPLAY, _ROWS, swap_rows),
     "dropped field": FaultKind("restore_idempotence", _MOVING),
     "stale value": FaultKind(_REPLAY, _MOVING),
     "wall clock": FaultKind(_REPLAY, "number or text", add_time),
@@ -292,8 +283,7 @@ def _change_number(
         # To Python a bool is a number, and an int may be too large to be asked whether it is finite.
         if not isinstance(part, kinds) or isinstance(part, bool | np.bool_):
             return None
-        is_finite = not isinstance(part, _FLOATS) or math.isfinite(part)
-        return change(part) if is_finite else None
+        return change(part) if not isinstance(part, _FLOATS) or math.isfinite(part) else None
 
     changed = change_first(value)
     if changed is None:

@@ -56,17 +56,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def twice_run(request: pytest.FixtureRequest) -> Iterator[RecordedRuns]:
     """The runs of a test: ``twice_run.record`` of its marker, ``twice_run(program, ...)`` of others."""
-    from twice.testing.recorded_runs import RecordedRuns, RunningTest
+    from twice.testing.recorded_runs import RecordedRuns
 
     node, options = request.node, request.config
-    test = RunningTest(
-        file=node.path,
-        node=node.nodeid,
-        root=options.rootpath,
+    runs = RecordedRuns(
+        node.path,
+        node.nodeid,
+        options.rootpath,
         update=bool(options.getoption("--twice-update")),
         require=bool(options.getoption("--twice-require")),
+        note=lambda said: node.user_properties.append((MARKER, said)),
     )
-    runs = RecordedRuns(test, note=lambda said: node.user_properties.append((MARKER, said)))
     yield runs
     runs.close()
 

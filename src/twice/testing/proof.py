@@ -18,11 +18,10 @@ from twice.foundation.encoding import encode
 from twice.foundation.seeds import is_shared
 from twice.recording.runrecord import RunRecord
 from twice.testing.counterexamples import Example
-from twice.testing.executor import Executor
+from twice.testing.executor import Executor, Subject, subject_of
 from twice.testing.faults import KINDS, Fault, Kind
 from twice.testing.planting import FAULT_KINDS, get_part
-from twice.testing.property_search import Program, draw_until, examples_of, search_property
-from twice.testing.subject import Subject, subject_of
+from twice.testing.property_search import Program, PropertySearch, draw_until, examples_of
 
 Outcome = Literal["caught", "missed", "not applicable"]
 
@@ -62,13 +61,12 @@ class Proof:
         """A line for each fault."""
         lines = [f"planted faults in {self.subject}:"]
         for row in self.rows:
-            what = row.kind if row.fault is None else str(row.fault)
             by = FAULT_KINDS[row.kind].caught_by
-            lines.append(f"  {what}: {row.outcome} by {by}: {row.reason}")
+            lines.append(f"  {row.fault or row.kind}: {row.outcome} by {by}: {row.reason}")
         return "\n".join(lines)
 
 
-def plant_all(
+def prove(
     program: Program,
     *,
     faults: Sequence[Fault] | None = None,
@@ -79,7 +77,22 @@ def plant_all(
     policies: Any = None,
     **options: Any,
 ) -> Proof:
-    """Plant faults one by one; see ``properties.prove``."""
+    """Plant each kind of fault in the system, and show which property turns red.
+
+    Args:
+        program: as of ``properties.replay_equivalence``, and so are the errors.
+        faults: what is planted; when None, one of each kind, where the system's first runs offer a
+            place.
+        tick: the tick at which faults are planted that twice places itself.
+        config: as there, and so are the seeds, predicate, policies and other options.
+        seeds: as there.
+        predicate: as there.
+        policies: as there.
+        **options: as there.
+
+    Returns:
+        A row for each fault: caught, missed, or not applicable and why.
+    """
     options = {**options, "config": config, "seeds": seeds, "examples": _EXAMPLES}
     subject = subject_of(program, predicate=predicate, policies=policies)
     if faults is not None:
@@ -102,23 +115,24 @@ def _plant(places: Sequence[Fault], subject: Subject, options: Mapping[str, Any]
     """Plant a fault at the first of some places where it shows."""
     rows = []
     for fault in places:
-        kind, outcome, by = fault.kind, "missed", FAULT_KINDS[fault.kind].caught_by
+        by = FAULT_KINDS[fault.kind].caught_by
+        outcome: Outcome = "missed"
         try:
             with fault:
-                result = search_property(by, subject, **options)
+                search = PropertySearch(by, subject, **options).run()
         except (FaultMisplaced, NothingJudged) as error:
-            rows.append(ProofRow(kind, fault, "not applicable", error.happened))
+            rows.append(ProofRow(fault.kind, fault, "not applicable", error.happened))
             continue
-        if result.found is not None and result.planted:
-            return ProofRow(kind, fault, "caught", result.found.violation.said)
-        if result.found is not None:
-            reason = f"{by} is red without the fault: {result.found.violation.said}"
-        elif result.planted:
-            reason = f"planted in {result.judged} examples, and nothing differed"
+        if search.found is not None and search.is_planted:
+            return ProofRow(fault.kind, fault, "caught", search.found.violation.said)
+        if search.found is not None:
+            reason = f"{by} is red without the fault: {search.found.violation.said}"
+        elif search.is_planted:
+            reason = f"planted in {search.judged} examples, and nothing differed"
         else:
             outcome = "not applicable"
-            reason = f"nothing of it was to be seen in {result.judged} examples"
-        rows.append(ProofRow(kind, fault, outcome, reason))  # type: ignore[arg-type]
+            reason = f"nothing of it was to be seen in {search.judged} examples"
+        rows.append(ProofRow(fault.kind, fault, outcome, reason))
     return next((row for row in rows if row.outcome == "missed"), rows[0])
 
 
@@ -149,8 +163,7 @@ def _list_places(
 ) -> Iterator[Fault]:
     """Yield where a kind of fault could be planted, best first."""
     if kind == "extra draw":
-        own = [name for name in streams if not is_shared(name)]
-        yield from (Fault(kind, stream=name, tick=tick) for name in own)
+        yield from (Fault(kind, stream=name, tick=tick) for name in streams if not is_shared(name))
         return
     change = FAULT_KINDS[kind].change
     latest = states[-1] if states else {}
@@ -158,7 +171,7 @@ def _list_places(
         for path in _list_fields(latest[component]):
             try:
                 if change is not None:
-                    change(get_part(latest[component], path), 1)
+                    change(get_part(latest[component], path))
                 elif len({encode(get_part(each.get(component), path)) for each in states}) == 1:
                     continue
             except FaultMisplaced:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, Literal
 
 from twice.errors import PropertyBroken, UsageError
@@ -25,10 +26,10 @@ from twice.foundation.properties import PROPERTIES, required_properties
 from twice.testing import checks
 from twice.testing.failure_report import describe_counterexample
 from twice.testing.faults import Fault
-from twice.testing.proof import Proof, plant_all
-from twice.testing.property_search import Program, Schedule, search_property
+from twice.testing.proof import Proof
+from twice.testing.proof import prove as prove  # noqa: PLC0414  (users call it here)
+from twice.testing.property_search import Program, PropertySearch, Schedule
 from twice.testing.stateful import make_machine
-from twice.testing.strategies import hypothesis
 
 Tier = Literal["XS", "S", "M", "L", "XL"]
 ORDERS: Final = ("task order", "listing order", "hash seed")
@@ -70,8 +71,7 @@ def replay_equivalence(program: Program, **options: Any) -> None:
     The second is another process and has another hash seed.
 
     Args:
-        program: ``"file.py:function"``, ``"module:function"``, a function of a run, or what makes a
-            system; see ``subject.subject_of``.
+        program: ``"file.py:function"``, ``"module:function"``, or a function of a run.
         **options: of every property:
             ``config``, a strategy (``strategies.config``), or one configuration;
             ``seeds``, a strategy, or one seed (``strategies.seeds()``);
@@ -170,24 +170,6 @@ def stateful(program: Program, **options: Any) -> type:
     return made
 
 
-def prove(
-    program: Program, *, faults: Sequence[Fault] | None = None, tick: int = 1, **options: Any
-) -> Proof:
-    """Plant each kind of fault in the system, and show which property turns red.
-
-    Args:
-        program: as of ``replay_equivalence``, and so are the errors.
-        faults: what is planted; when None, one of each kind, where the system's first runs offer a
-            place.
-        tick: the tick at which faults are planted that twice places itself.
-        **options: as there.
-
-    Returns:
-        A row for each fault: caught, missed, or not applicable and why.
-    """
-    return plant_all(program, faults=faults, tick=tick, **options)
-
-
 def suite(
     program: Program,
     *,
@@ -233,43 +215,42 @@ def suite(
     own: dict[str, dict[str, Any]] = {
         "replay_equivalence": {} if vary is None else {"vary": vary},
         "fork_and_converge": {"inputs": inputs},
-        "schedule_independence": {"schedule": schedule},
+        "schedule_independence": {"schedule": schedule, "vary": ORDERS},
     }
-    tests = [_make_test(name, program, {**options, **own.get(name, {})}) for name in names]
+    tests = [
+        _make_test(
+            name,
+            getattr(checks, name).__doc__,
+            partial(_require, name, program, **{**options, **own.get(name, {})}),
+        )
+        for name in names
+    ]
     if tier == "XL" and not only:
-
-        def test_stateful() -> None:
-            """Stepping, restoring, branching and going back in any order stays true to the record."""
-            machine = make_machine(program, **options)
-            hypothesis("stateful").run_state_machine_as_test(machine)
-
-        tests.append(test_stateful)
+        doc = "Stepping, restoring, branching and going back in any order stays true to the record."
+        run = lambda: stateful(program, **options)().runTest()  # noqa: E731
+        tests.append(_make_test("stateful", doc, run))
     if faults:
-
-        def test_planted_faults_are_caught() -> None:
-            """Each kind of fault, planted in this system, turns a property red."""
-            planted = None if faults is True else tuple(faults or ())
-            _require_proof(prove(program, faults=planted, **options))
-
-        tests.append(test_planted_faults_are_caught)
+        doc = "Each kind of fault, planted in this system, turns a property red."
+        planted = None if faults is True else tuple(faults)
+        run = lambda: _require_proof(prove(program, faults=planted, **options))  # noqa: E731
+        tests.append(_make_test("planted_faults_are_caught", doc, run))
     members = {test.__name__: staticmethod(test) for test in tests}
     return type("Suite", (), {"__doc__": f"Determinism of {program}, tier {tier}.", **members})
 
 
-def _make_test(name: str, program: Program, options: dict[str, Any]) -> Callable[[], None]:
+def _make_test(name: str, doc: str, run: Callable[[], object]) -> Callable[[], None]:
     def test() -> None:
-        globals()[name](program, **options)
+        run()
 
-    test.__name__ = f"test_{name}"
-    test.__doc__ = getattr(checks, name).__doc__
+    test.__name__, test.__doc__ = f"test_{name}", doc
     return test
 
 
 def _require(name: str, program: Program, **options: Any) -> None:
     """Raise the counterexample of a property, if there is one."""
-    result = search_property(name, program, **options)
-    if result.found is not None:
-        raise describe_counterexample(result.question, result.found)
+    search = PropertySearch(name, program, **options).run()
+    if search.found is not None:
+        raise describe_counterexample(search, search.found)
 
 
 def _require_proof(proof: Proof) -> None:

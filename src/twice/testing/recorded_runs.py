@@ -12,15 +12,14 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import pytest
 
 from twice.diagnosis.diagnose import diagnose_failure
 from twice.diagnosis.vary.report import format_record_command
-from twice.errors import ProgramChanged, TwiceError, UsageError
+from twice.errors import TwiceError, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed
@@ -32,18 +31,11 @@ from twice.recording.sealing.inventory import unsupported_rows
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
 from twice.recording.trust import grant
-from twice.replayer.replay_job import Start, start_child
+from twice.replayer.replay_run import Plan, execute_once
 from twice.replayer.verdict import SEAL
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
-from twice.testing.executor import (
-    AT_FAILURE,
-    compare_states,
-    execute_in,
-    fork_apart,
-    fork_worker,
-    record_in,
-)
+from twice.testing.executor import AT_FAILURE, compare_states, fork_apart, fork_worker, record_in
 from twice.testing.failure_report import list_fields
 
 FOLDER: Final = "__twice__"
@@ -52,22 +44,30 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _DIGITS: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class RunningTest:
-    """The test that asks."""
-
-    file: Path
-    node: str  # how it is asked for on pytest's command line
-    root: Path  # of pytest; programs are named from there
-    update: bool = False  # whether every run is recorded anew
-    require: bool = False  # whether a missing record fails
-
-
 class RecordedRuns:
-    """The runs of one test, in the order in which it asks for them."""
+    """The runs of one test, in the order in which it asks for them.
 
-    def __init__(self, test: RunningTest, note: Callable[[str], object] = lambda _: None) -> None:
-        self._test, self._note = test, note
+    Args:
+        file: of the test; records stand beside it.
+        node: how the test is asked for on pytest's command line.
+        root: of pytest; programs are named from there.
+        update: record every run anew.
+        require: fail where a record is missing.
+        note: called with ``recorded`` or ``verified`` for every run.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        node: str,
+        root: Path,
+        *,
+        update: bool = False,
+        require: bool = False,
+        note: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        self._file, self._node, self._root = file, node, root
+        self._update, self._require, self._note = update, require, note
         self._records: list[RunRecord] = []
         self.results: list[Verification] = []
 
@@ -108,18 +108,18 @@ class RecordedRuns:
         """
         __tracebackhide__ = True
         setup = Setup(
-            parse_program(program, cwd=self._test.root)
+            parse_program(program, cwd=self._root)
             if isinstance(program, str)
             else program_of(program),
             Seed(seed),
             dict(config or {}),
             **{**policies, "cadence": parse_cadence(str(policies.get("cadence", "none")))},
         )
-        file, count = self._test.file, len(self._records)
-        name = (self._test.node.partition("::")[2] or self._test.node).replace("::", ".")
+        count = len(self._records)
+        name = (self._node.partition("::")[2] or self._node).replace("::", ".")
         again = f"-{count + 1}" if count else ""
-        path = file.parent / FOLDER / f"{safe_name(f'{file.stem}.{name}{again}')}.twice"
-        if self._test.update or not path.is_file():
+        path = self._file.parent / FOLDER / f"{safe_name(f'{self._file.stem}.{name}{again}')}.twice"
+        if self._update or not path.is_file():
             self._make(path, setup)
             self._note("recorded")
         else:
@@ -153,12 +153,11 @@ class RecordedRuns:
             self._records.pop().close()
 
     def _make(self, path: Path, setup: Setup) -> None:
-        test = self._test
-        if not test.update and (test.require or os.environ.get("CI")):
+        if not self._update and (self._require or os.environ.get("CI")):
             _fail(
-                f"there is no record at {os.path.relpath(path, test.root)}",
+                f"there is no record at {os.path.relpath(path, self._root)}",
                 "a test that is required to verify has nothing to verify",
-                f"record it, and check it in: pytest {test.node} --twice-update",
+                f"record it, and check it in: pytest {self._node} --twice-update",
             )
         path.parent.mkdir(exist_ok=True)
         aside = path.with_name(f".{path.name}.{os.getpid()}.new")
@@ -193,46 +192,40 @@ class RecordedRuns:
         for name, (recorded, asked) in pairs.items():
             if recorded != asked:
                 _fail(
-                    f"{os.path.relpath(path, self._test.root)} is the record of another run",
+                    f"{os.path.relpath(path, self._root)} is the record of another run",
                     f"its {name} is {recorded!r}, and the test says {asked!r}",
-                    f"record it anew: pytest {self._test.node} --twice-update",
+                    f"record it anew: pytest {self._node} --twice-update",
                 )
 
     def _verify(self, path: Path, *, is_new: bool = False) -> None:
         __tracebackhide__ = True
-        # A new record is verified in another process than it was made in: forks share addresses.
-        changed, verification = _verify_behaviour(path, fork_apart)
-        if not _holds(verification, is_changed=changed is not None):
-            changed, verification = _verify_behaviour(path, start_child)
+        # Behaviour is what a test is about, so edited code is executed too. A new record is verified in another
+        # process than it was made in: forks share addresses.
+        verification = verify(path, informational=True, start=fork_apart)
+        if not _holds(verification):
+            verification = verify(path, informational=True)
         self.results.append(verification)
-        if _holds(verification, is_changed=changed is not None):
+        if _holds(verification):
             return
         lines = [verification.to_markdown().lstrip("# ").rstrip(), ""]
-        failure = verification.failure
+        failure, changed = verification.failure, verification.changed_code
         try:
-            if changed is not None:
-                lines += [changed.happened, *_compare_fields(path)]
+            if changed:
+                lines += [f"{', '.join(changed)} differs from the recorded program"]
+                lines += _compare_fields(path)
             elif failure is not None and failure.name != SEAL:
                 lines.append(diagnose_failure(path, failure).to_text())
         except TwiceError as error:
             lines.append(f"no diagnosis: {error.happened}")
-        todo = f"if that is intended: pytest {self._test.node} --twice-update"
+        todo = f"if that is intended: pytest {self._node} --twice-update"
         if is_new:
             todo = "nothing was kept: a run that does not repeat itself is no record"
         _fail("the run differs from its record", "\n".join(lines), todo)
 
 
-def _verify_behaviour(path: Path, start: Start) -> tuple[ProgramChanged | None, Verification]:
-    """Return how the code differs, where it does, and the verification: behaviour is what a test is about."""
-    try:
-        return None, verify(path, start=start)
-    except ProgramChanged as error:
-        return error, verify(path, informational=True, start=start)
-
-
-def _holds(verification: Verification, *, is_changed: bool) -> bool:
+def _holds(verification: Verification) -> bool:
     """Whether the run is as recorded; after an edit, whether every point of it still is."""
-    if not is_changed:
+    if not verification.changed_code:
         return verification.exit_code == 0 and verification.result == "PASS"
     return (
         verification.result == "UNKNOWN"
@@ -246,16 +239,18 @@ def _holds(verification: Verification, *, is_changed: bool) -> bool:
 def _compare_fields(path: Path) -> list[str]:
     """Return what differs after an edit, where the record kept the state; the old code is not there to ask."""
     with RunRecord.open(path) as record:
-        result = execute_in(fork_apart(record), record, capture=AT_FAILURE)
-        failure = result.failure
-        if failure is None or not result.state:
+        plan = Plan(predicate=record.setup.predicate, capture=AT_FAILURE)
+        replay = execute_once(record, plan, start=fork_apart)
+        if replay.failure is None or not replay.state:
             return []
-        after = [each for each in record.reader.snapshots if each.tick == failure.tick + 1]
+        tick = replay.failure.tick + 1
+        after = [each for each in record.reader.snapshots if each.tick == tick]
         if not after:
-            hint = 'cadence="tick" keeps the state before every tick'
-            return [f"values are not in the record: {hint}"]
+            return [
+                'values are not in the record: cadence="tick" keeps the state before every tick'
+            ]
         was = record.state_at(after[0].number)
-    return [*list_fields(compare_states({name: encode(was[name]) for name in was}, result.state))]
+    return [*list_fields(compare_states({name: encode(was[name]) for name in was}, replay.state))]
 
 
 def safe_name(name: str) -> str:
@@ -267,6 +262,6 @@ def safe_name(name: str) -> str:
     return f"{safe[:_NAME_MAX]}-{str(digest).rpartition(':')[2][:_DIGITS]}"
 
 
-def _fail(what: str, more: str, todo: str) -> None:
+def _fail(what: str, more: str, todo: str) -> NoReturn:
     __tracebackhide__ = True
     pytest.fail(f"twice: {what}\n{more}\n{todo}", pytrace=False)

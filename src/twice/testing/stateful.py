@@ -7,22 +7,19 @@ holds before that tick.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Final
 
 from twice.foundation.encoding import encode
 from twice.recording.runrecord import RunRecord
 from twice.replayer.branch_session import BranchingSession, prefix_proof
-from twice.replayer.replay_job import surroundings_of
 from twice.replayer.replay_session import ReplaySession
 from twice.testing.counterexamples import Example
-from twice.testing.executor import Executor, fork_worker
+from twice.testing.executor import Executor, Subject, subject_of
 from twice.testing.property_search import Program, examples_of
 from twice.testing.strategies import hypothesis
-from twice.testing.subject import Subject, subject_of
-from twice.worker.process import Worker
 
-EXAMPLES = 10
-STEPS = 12
+EXAMPLES: Final = 10
+STEPS: Final = 12
 
 
 class SessionMoves:
@@ -37,7 +34,7 @@ class SessionMoves:
         self._executor = stack.enter_context(Executor(()))
         path = self._executor.record(self.subject.setup(example.config, example.seed))
         self._record = stack.enter_context(RunRecord.open(path))
-        self._session = ReplaySession(path, start=_start)
+        self._session = ReplaySession(path, start=lambda _: self._executor.start())
         stack.callback(self._session.end)
         self._recorded: dict[int, bytes] = {}
         for entry in self._record.reader.snapshots:
@@ -74,7 +71,8 @@ class SessionMoves:
         out = self._executor.folder / f"branch-{self._n_branches}.twice"
         same = {event.name: event.value for event in self._record.inputs(tick=fork)}
         name = f"a branch before tick {fork} with the same inputs"
-        with BranchingSession(self._record, fork, out, start=_start) as branching:
+        start = lambda _: self._executor.start()  # noqa: E731
+        with BranchingSession(self._record, fork, out, start=start) as branching:
             assert encode(branching.state()) == self._recorded[fork], f"{name} begins elsewhere"
             branching.step_with(same)
             arrived = branching.finish()
@@ -99,10 +97,6 @@ class SessionMoves:
             self._stack.close()
 
 
-def _start(record: RunRecord) -> Worker:
-    return fork_worker(surroundings_of(record))
-
-
 def make_machine(
     program: Program,
     *,
@@ -112,10 +106,9 @@ def make_machine(
     steps: int = STEPS,
     predicate: Any = None,
     policies: Any = None,
-    **ignored: Any,
+    **_: Any,
 ) -> Any:
-    """Make a ``RuleBasedStateMachine`` class for one system."""
-    del ignored
+    """Make a ``RuleBasedStateMachine`` class for one system; other options of a suite mean nothing here."""
     library, sf, integers = hypothesis(), hypothesis("stateful"), hypothesis("strategies").integers
     # Not a class statement: Hypothesis, which is optional, is only here by now.
     moves, moments = SessionMoves, sf.Bundle("moments")

@@ -60,10 +60,7 @@ def ticks(most: int = TICKS_MAX) -> Any:
 
 
 def inputs(**fields: Any) -> Any:
-    """Values for inputs, by name: lists of 1 to 8 where a system is driven by them, one a tick.
-
-    As ``inputs=`` of a property they are what a branch puts in place of the recorded one, and each is
-    drawn alone.
+    """Values for inputs, by name: one of a list of 1 to 8 is what a branch puts in place of the recorded one.
 
     Returns:
         A strategy of dictionaries.
