@@ -187,7 +187,7 @@ def test_a_change_is_told_bumped_followed_and_paid(begun: Project) -> None:
 @pytest.mark.integration
 @pytest.mark.parametrize(
     "words",
-    [("status",), ("changed",), ("fill",), ("bump",), ("add",)],
+    [("status",), ("changed",), ("fill",), ("bump",), ("add",), ("refresh",)],
 )
 def test_without_sheets_every_action_says_how_to_begin(
     project: Project, words: tuple[str, ...]

@@ -16,7 +16,6 @@ from twice.specification.changes import Step
 from twice.specification.consolidate import find_unmoved
 from twice.specification.gate.checks import CHECKS
 from twice.specification.gate.model import CheckOutcome
-from twice.specification.gate.plan import plan_gate
 from twice.specification.gate.report import GateReport, GateResult
 from twice.specification.gate.runner import judge, read_report, report_path
 from twice.specification.gate.staleness import digest_inputs
@@ -30,7 +29,7 @@ def judged(project: Path, heads: Heads | None = None) -> GateReport:
     """A whole gate on facts that are good, as it is before it was kept."""
     said = good_heads("M") if heads is None else heads
     known = facts(project, "M", said)
-    inputs = digest_inputs(known.workspace, known.lock, plan_gate(known.workspace))
+    inputs = digest_inputs(known.workspace, known.lock)
     return GateReport("herd", "M", [judge(each, known) for each in CHECKS], inputs)
 
 

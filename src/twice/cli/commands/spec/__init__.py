@@ -5,10 +5,11 @@
   twice spec fill --record a.twice
   twice spec changed 02
   twice spec bump 02 --major
+  twice spec refresh --check
   twice spec show 02 --cite
 
 The sheets are files NN-name.md in a folder determinism-and-replay; spec.lock beside them says what each
-said when its version was last moved. Nothing is executed. Exit code 0 it holds, 1 something is
+said when its version was last moved. Only refresh executes anything. Exit code 0 it holds, 1 something is
 missing, changed or owed, 2 wrong use or what cannot be read.
 """
 
@@ -26,6 +27,7 @@ ACTIONS: Final[dict[str, str]] = {
     "fill": "read from records, environment and code what sheets leave open",
     "changed": "what changed since versions were last moved, and what follows",
     "bump": "lock sheets that are new; move a sheet's version, as far as its changes need; then make sheet 99",
+    "refresh": "bring vector, digests, scaffold, costs and sheet 99 up to date after a change of the code",
 }
 
 command = make_group(__name__, ACTIONS)

@@ -276,11 +276,7 @@ def gather_vector(context: EvidenceContext) -> KnownRun:
     path = context.project / named
     try:
         with RunRecord.open(path) as record:
-            changed = [
-                f"{each.path} {'is gone' if each.now is None else 'differs'}"
-                for each in source_changes(record)
-            ]
-            changed += _changed_here(record, context.project)
+            changed = list_vector_changes(record, context.project)
             allow = record.recorded_allow
             known = KnownRun(
                 digest=digest_vector(record),
@@ -289,7 +285,7 @@ def gather_vector(context: EvidenceContext) -> KnownRun:
                 predicate=record.setup.predicate.sentence(),
                 seed=record.seed.value,
                 config=tuple(in_settings(record.config)),
-                changed=tuple(dict.fromkeys(changed)),
+                changed=tuple(changed),
             )
         if known.changed:
             return known
@@ -299,6 +295,15 @@ def gather_vector(context: EvidenceContext) -> KnownRun:
             return replace(known, verification=verify(path))
     except TwiceError as error:
         return KnownRun(unreadable=context.explain(error))
+
+
+def list_vector_changes(record: RunRecord, project: Path) -> list[str]:
+    """Return which source files of a record are not what they were, here and where it was recorded."""
+    changed = [
+        f"{each.path} {'is gone' if each.now is None else 'differs'}"
+        for each in source_changes(record)
+    ]
+    return [*dict.fromkeys([*changed, *_changed_here(record, project)])]
 
 
 def _changed_here(record: RunRecord, project: Path) -> Iterator[str]:
