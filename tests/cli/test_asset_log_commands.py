@@ -122,6 +122,34 @@ def test_an_export_is_written_whole_or_not_at_all(project: Path) -> None:
     assert not (project / "art.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "rows", "of"),
+    [
+        (["gate", "hot"], "rows", 1),
+        (["verify", "hot"], "rows", 1),
+        (["diff", "a.json", "b.json"], "differences", 2),
+        (["leaks", "hot", "page.txt", "--all"], "findings", 2),
+    ],
+)
+def test_a_long_list_is_cut_where_that_is_asked_for(
+    project: Path, words: list[str], rows: str, of: int
+) -> None:
+    for name, steps in (("a", 20), ("b", 30)):
+        art = {"steps": steps, "sampler": name, "scheduler": name}
+        (project / f"{name}.json").write_text(json.dumps({"kind": "art", "art": art}))
+    secret = "-".join(("steps: 20, sampler: Euler a, cfg scale: 7, seed: 42",) * 2)
+    (project / "page.txt").write_text(f"<!-- {secret} -->\nprompt: a pier, masterpiece\n")
+    Image.new("RGB", (8, 8)).save(project / "hot" / "pier.png")
+    whole = cli("asset", *words, "--json", cwd=project)
+    cut = cli("asset", *words, "--json", "--limit", 1, cwd=project)
+    every, first = json.loads(whole.stdout)[rows], json.loads(cut.stdout)
+
+    assert len(every) >= of
+    assert (first[rows], first["omitted"]) == (every[:1], len(every) - 1)
+    assert cut.stderr == f"{len(every) - 1} more: --limit {len(every)} lists them\n"
+    assert cut.returncode == whole.returncode
+
+
 BAD = [
     (["init", "hot"], "E-OUTPUT-001"),
     (["init", "public/hot", "--public", "public"], "E-ASSET-STORE-001"),

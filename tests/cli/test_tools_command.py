@@ -48,6 +48,15 @@ def test_a_registry_is_listed_with_what_each_tool_promises() -> None:
     assert done.stdout.splitlines()[-1].startswith("next: twice tools call tables")
 
 
+def test_a_list_is_cut_where_that_is_asked_for() -> None:
+    done = cli("tools", "list", "tables", "--limit", 2)
+
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:-1]] == [
+        "table.aggregate", "table.create",
+    ]  # fmt: skip
+    assert done.stderr == "9 more: --limit 11 lists them\n"
+
+
 def test_the_json_list_holds_schemas_and_fingerprints() -> None:
     told = json.loads(cli("tools", "list", "tables", "--json").stdout)
 

@@ -20,6 +20,9 @@ Option = Callable[[Any], Any]
 
 PATH: Final = click.Path(path_type=Path)
 json_option: Final = click.option("--json", "as_json", is_flag=True, help="print one JSON document")
+limit_option: Final = click.option(
+    "--limit", type=click.IntRange(1), metavar="N", help="list so many at most"
+)
 informational_option: Final = click.option(
     "--informational", is_flag=True, help="go on though code differs"
 )

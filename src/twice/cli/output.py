@@ -10,11 +10,10 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from twice.cli.console import coloured
 from twice.errors import OutputExists, OutputUnwritable
-from twice.foundation.printable import printable_lines
 from twice.writing import write
 
 
@@ -61,8 +60,8 @@ def tell(
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines, control characters as escapes; the first one's verdict in its colour."""
-    for at, line in enumerate(map(printable_lines, lines)):
+    """Print lines; the first one's verdict in its colour."""
+    for at, line in enumerate(lines):
         print(coloured(line) if at == 0 else line)
 
 
@@ -99,6 +98,22 @@ def write_text(text: str, out: Path | None, *, force: bool) -> None:
             "Expected the path of a file, of a pipe or of a device with room.",
             "Name another path.",
         ) from error
+
+
+def limit_rows(document: Mapping[str, Any], name: str, limit: int | None) -> dict[str, Any]:
+    """Keep the first rows of a list; how many are left out is said in ``omitted`` and on standard error.
+
+    Args:
+        document: that is to be printed.
+        name: of the list in it.
+        limit: how many rows at most.
+    """
+    rows = document[name]
+    if limit is None or len(rows) <= limit:
+        return dict(document)
+    omitted = len(rows) - limit
+    print(f"{omitted} more: --limit {len(rows)} lists them", file=sys.stderr)
+    return {**document, name: rows[:limit], "omitted": omitted}
 
 
 def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:

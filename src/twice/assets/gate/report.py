@@ -72,18 +72,18 @@ class Report:
         """For people; the first line answers."""
         return "\n".join(self._lines()) + "\n"
 
-    def to_text(self) -> str:
-        """For a terminal: the result, then what is not green."""
-        wanting = self.wanting()
+    def to_text(self, limit: int | None = None) -> str:
+        """For a terminal: the result, then what is not green, 60 rows or as many as ``limit`` says."""
+        wanting, shown = self.wanting(), limit or _SHOWN_MAX
         lines = [f"{self.result.value}: {self.counted()}"]
-        for row in wanting[:_SHOWN_MAX]:
+        for row in wanting[:shown]:
             lines += [
                 printable(f"{row.status.value:<6} {row.asset}  {row.check}: {row.evidence}"),
                 printable(f"       fix ({row.owner}): {row.fix}"),
             ]
-        if len(wanting) > _SHOWN_MAX:
-            more = len(wanting) - _SHOWN_MAX
-            lines.append(f"and {more} more: --json or --markdown lists them all")
+        if len(wanting) > shown:
+            more = f"and {len(wanting) - shown} more"
+            lines.append(f"{more}: --limit {len(wanting)}, --json or --markdown lists them all")
         return "\n".join(lines)
 
     def counted(self) -> str:

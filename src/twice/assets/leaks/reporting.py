@@ -42,8 +42,8 @@ def to_json(leaks: Leaks, shown: Severity) -> dict[str, object]:
     }
 
 
-def to_text(leaks: Leaks, shown: Severity) -> Iterator[str]:
-    """The scan as lines: the answer first, then each finding with its place and its remedy."""
+def to_text(leaks: Leaks, shown: Severity, limit: int | None = None) -> Iterator[str]:
+    """The scan as lines: the answer first, then each finding, or as many as ``limit`` says, with its remedy."""
     leaking = len(leaks.leaking)
     match leaks.result:
         case "leaks":
@@ -54,13 +54,16 @@ def to_text(leaks: Leaks, shown: Severity) -> Iterator[str]:
             other = sum(each.severity is Severity.MEDIUM for each in leaks.findings)
             also = f"; {other} to look at" if other else ""
             yield f"CLEAN  {leaks.files} files, {leaks.size:,} bytes{also}"
-    for each in leaks.findings:
-        if each.severity >= shown:
-            yield ""
-            yield f"{each.severity.word}  {each.rule}  {printable(each.message)}"
-            yield f"  at   {printable(place_of(each))}"
-            yield f"  says {printable(each.excerpt)}"
-            yield f"  do   {each.remedy}"
+    listed = [each for each in leaks.findings if each.severity >= shown]
+    for each in listed[:limit]:
+        yield ""
+        yield f"{each.severity.word}  {each.rule}  {printable(each.message)}"
+        yield f"  at   {printable(place_of(each))}"
+        yield f"  says {printable(each.excerpt)}"
+        yield f"  do   {each.remedy}"
+    if limit is not None and len(listed) > limit:
+        yield ""
+        yield f"and {len(listed) - limit} more: --limit {len(listed)} lists them"
     for unread in leaks.unread:
         where = " > ".join(unread.path)
         yield ""

@@ -49,7 +49,7 @@ class Saying:
         seeded: whether the seed stands in a variable.
         seedless: why there is no seed, or "".
         program: whether the command is said to be a program without a generative model.
-        kind: art or audio, or "" to go by the output's name.
+        kind: art or audio, or None to go by the output's name.
         env: the variables that the command gets.
         timeout_s: its time limit in seconds.
     """
@@ -62,7 +62,7 @@ class Saying:
     seeded: bool = False
     seedless: str = ""
     program: bool = False
-    kind: str = ""
+    kind: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 600.0
 

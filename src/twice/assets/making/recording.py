@@ -53,6 +53,16 @@ class Recorded:
     own: bool
     unnamed: tuple[Path, ...] = ()
 
+    def to_json(self) -> dict[str, object]:
+        """Give it as ``twice asset record --json`` prints it."""
+        return {
+            "asset": str(self.asset),
+            "draft": str(self.draft),
+            "record": str(self.record),
+            "own": self.own,
+            "unnamed": [str(each) for each in self.unnamed],
+        }
+
 
 def record_render(
     store: Store, command: Command, saying: Saying, *, answering: Answering, force: bool = False

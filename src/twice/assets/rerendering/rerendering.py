@@ -8,14 +8,14 @@ Invariant: nothing in the store is changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.errors import InputChanged, RenderFailed
 from twice.assets.likening.figures import too_loose, worst
-from twice.assets.model.log import AssetKind, DeterminismLog
+from twice.assets.model.log import SUFFIX, AssetKind, DeterminismLog
 from twice.assets.model.promise import Grade, Profile
 from twice.assets.model.reading import to_document
 from twice.assets.model.text import read_log
@@ -26,10 +26,13 @@ from twice.assets.rerendering.judging import GRADES, Likeness, liken, limits_of
 from twice.assets.rerendering.preparing import differing, given, job_of, took, unrenderable
 from twice.assets.rerendering.trusting import require_trusted
 from twice.assets.store.project import find_store
-from twice.errors import UsageError
+from twice.errors import TwiceError, UsageError
+from twice.foundation.printable import printable
 
 UNPROMISED: Final = "unpromised"
 """What is told of an asset that is marked as non-deterministic: there is nothing to hold it to."""
+REFUSED: Final = "refused"
+"""What is told of one of several logs that cannot be rendered at all."""
 
 Doing = Callable[[str], None]
 
@@ -59,7 +62,7 @@ class Rerendered:
 
     Args:
         log: path of the sidecar.
-        outcome: reproduced, differs, cannot-judge, or ``unpromised``.
+        outcome: reproduced, differs, cannot-judge, ``unpromised`` or ``refused``.
         promised: the grade of the promise; "" without one.
         grade: the worst that was reached; "" where nothing was rendered.
         runs: how often it was rendered.
@@ -87,6 +90,63 @@ class Rerendered:
             "reason": self.reason, "elsewhere": list(self.elsewhere),
             "artefacts": list(self.artefacts),
         }  # fmt: skip
+
+    def lines(self) -> Iterator[str]:
+        """Give it for people."""
+        name = self.log.name.removesuffix(SUFFIX)
+        yield printable(f"{self.outcome}: {name}: {self.reason}")
+        if self.figures:
+            figures = ", ".join(f"{key} {value:g}" for key, value in self.figures.items())
+            yield f"  worst of {self.runs}: {figures}"
+        if self.elsewhere and self.outcome == Outcome.REPRODUCED:
+            yield printable(f"  although {'; '.join(self.elsewhere)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Rerenderings:
+    """What re-rendering several logs came to."""
+
+    rows: Sequence[Rerendered]
+
+    @property
+    def result(self) -> str:
+        """A promise that does not hold counts most; assets without one do not count."""
+        outcomes = {str(each.outcome) for each in self.rows}
+        if Outcome.DIFFERS in outcomes:
+            return "below"
+        unsure = outcomes & {str(Outcome.CANNOT_JUDGE), REFUSED} or outcomes == {UNPROMISED}
+        return "cannot-judge" if unsure else "holds"
+
+    @property
+    def exit_code(self) -> int:
+        """0 every promise holds, 1 one does not, 2 one could not be judged."""
+        return {"holds": 0, "below": 1, "cannot-judge": 2}[self.result]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as ``twice asset rerender --json`` prints it."""
+        rows = [each.to_json() for each in self.rows]
+        return {"format": "twice.asset-rerender/1", "result": self.result, "rows": rows}
+
+    def to_text(self) -> str:
+        """Give it for people."""
+        return "\n".join(line for each in self.rows for line in each.lines())
+
+
+def rerender_each(paths: Sequence[Path], how: Trying, doing: Doing) -> Rerenderings:
+    """Render the assets of several logs again; of several, one that is refused stops no other.
+
+    Raises:
+        TwiceError: as ``rerender``, of a log that is alone.
+    """
+    rows = []
+    for path in paths:
+        try:
+            rows.append(rerender(path, how, doing))
+        except TwiceError as error:
+            if len(paths) == 1:
+                raise
+            rows.append(Rerendered(log=path, outcome=REFUSED, reason=error.happened))
+    return Rerenderings(rows)
 
 
 def rerender(path: Path, how: Trying, doing: Doing) -> Rerendered:

@@ -56,6 +56,17 @@ class Scrubbed:
     removed: tuple[Part, ...]
     left: tuple[Finding, ...]
 
+    def to_json(self) -> dict[str, object]:
+        """Give it as JSON, without the names of the files."""
+        return {
+            "payload": {"method": self.payload.method, "digest": self.payload.digest},
+            "removed": [
+                {"name": each.name, "offset": each.offset, "bytes": each.source.size}
+                for each in self.removed
+            ],
+            "left": [each.to_json() for each in self.left],
+        }
+
 
 def scrubbed(source: Source, name: str) -> Scrubbed:
     """The cold copy of a file.

@@ -36,6 +36,17 @@ class Package:
     blanked: Mapping[str, tuple[str, ...]]
     report: Report
 
+    def to_json(self) -> dict[str, object]:
+        """Give it as ``twice asset package --json`` prints it."""
+        return {
+            "format": "twice.asset-package/1",
+            "checkpoint": str(self.checkpoint),
+            "folder": None if self.folder is None else str(self.folder),
+            "logs": list(self.logs),
+            "blanked": {name: list(at) for name, at in self.blanked.items()},
+            "gate": self.report.to_json(),
+        }
+
 
 def package(
     store: Store, work_unit: str, variables: Mapping[str, str], *, to: Path | None = None,

@@ -50,6 +50,17 @@ class Sealed:
     missing: tuple[Problem, ...]
     blanked: tuple[str, ...]
 
+    def to_json(self) -> dict[str, object]:
+        """Give it as ``twice asset seal --json`` prints it."""
+        return {
+            "format": "twice.asset-seal/1",
+            "log": str(self.path),
+            "log_id": self.log.log_id,
+            "revision": self.log.revision,
+            "missing": [each.pointer for each in self.missing],
+            "blanked": list(self.blanked),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Sealing:

@@ -17,8 +17,8 @@ from typing import Any
 import click
 
 from twice.cli.group import make_command
-from twice.cli.options import PATH, json_option
-from twice.cli.output import aligned, tell
+from twice.cli.options import PATH, json_option, limit_option
+from twice.cli.output import aligned, limit_rows, tell
 from twice.errors import RecordForeign, TwiceError, UsageError
 from twice.foundation.printable import printable
 from twice.recording.runrecord import RunRecord
@@ -28,7 +28,7 @@ from twice.report.overview import ending_text, parent_text
 @make_command(
     click.argument("folders", nargs=-1, type=PATH, metavar="[FOLDER]..."),
     click.option("-v", "--verbose", is_flag=True, help="name the files skipped"),
-    click.option("--limit", type=click.IntRange(1), metavar="N", help="list so many at most"),
+    limit_option,
     json_option,
 )
 def command(folders: tuple[Path, ...], verbose: bool, limit: int | None, as_json: bool) -> int:
@@ -43,18 +43,11 @@ def command(folders: tuple[Path, ...], verbose: bool, limit: int | None, as_json
             skipped.append(str(path))
         except TwiceError as error:
             listed.append(_damaged(path, error))
-    shown = listed[:limit]
-    document: dict[str, object] = {
-        "format": "twice.records/1",
-        "records": shown,
-        "skipped": skipped,
-    }
-    if omitted := len(listed) - len(shown):
-        document["omitted"] = omitted
-        print(f"{omitted} more: --limit {len(listed)} lists them", file=sys.stderr)
+    document: dict[str, Any] = {"format": "twice.records/1", "records": listed, "skipped": skipped}
+    document = limit_rows(document, "records", limit)
     if not as_json and not listed:
         print(f"no run record in {', '.join(map(str, folders))}", file=sys.stderr)
-    rows = aligned([_HEAD, *map(_row, shown)], indent="") if listed else []
+    rows = aligned([_HEAD, *map(_row, document["records"])], indent="") if listed else []
     code = tell(document, rows, as_json=as_json)
     for name in skipped if verbose and not as_json else ():
         print(f"skipped, not a run record: {printable(name)}", file=sys.stderr)

@@ -18,18 +18,21 @@ import click
 from twice.assets.comparing import compare
 from twice.assets.model.text import read_log
 from twice.cli.group import make_command
-from twice.cli.options import PATH, json_option
-from twice.cli.output import aligned, tell
+from twice.cli.options import PATH, json_option, limit_option
+from twice.cli.output import aligned, limit_rows, tell
 from twice.foundation.printable import printable
 
 
-@make_command(click.argument("a", type=PATH), click.argument("b", type=PATH), json_option)
-def command(a: Path, b: Path, as_json: bool) -> int:
+@make_command(
+    click.argument("a", type=PATH), click.argument("b", type=PATH), limit_option, json_option
+)
+def command(a: Path, b: Path, limit: int | None, as_json: bool) -> int:
     """Compare, and print."""
     found = compare(read_log(a, draft=True), read_log(b, draft=True))
+    document = limit_rows(found.to_json(), "differences", limit)
     rows = [
-        (each.effect.value, each.pointer, f"{each.a or '(absent)'} -> {each.b or '(absent)'}")
-        for each in found.differences
+        (each["effect"], each["pointer"], f"{each['a'] or '(absent)'} -> {each['b'] or '(absent)'}")
+        for each in document["differences"]
     ]
     lines = [found.verdict, *map(printable, aligned(rows))]
-    return tell(found.to_json(), lines, as_json=as_json, code=1 if rows else 0)
+    return tell(document, lines, as_json=as_json, code=1 if rows else 0)

@@ -19,7 +19,6 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -35,46 +34,27 @@ from twice.assets.exporting.manifests import (
     cold_manifest,
 )
 from twice.assets.gate.gate import run_gate
-from twice.assets.gate.gathering import gather as gather_facts
+from twice.assets.gate.gathering import gather
 from twice.cli.commands.asset.hot_store import read_clock
 from twice.cli.group import make_command
-from twice.cli.options import PATH, gather
+from twice.cli.options import PATH
 from twice.errors import UsageError
 from twice.recording.recorder import refuse_existing
 from twice.writing import write
 
-KINDS: Final = ("gatecheck", "art-manifest", "cold-art-manifest", "cold-manifest", "build-lock")
+_NEEDS: Final = {
+    "gatecheck": "title",
+    "art-manifest": "project",
+    "cold-art-manifest": "approvals",
+    "cold-manifest": "snapshot",
+    "build-lock": "",
+}
+"""The option that each kind cannot do without."""
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentOptions:
-    """What a document says that no asset does."""
-
-    title: str | None
-    project: str | None
-    approvals: str | None
-    snapshot: str | None
-    document_version: str
-
-    def require(self, name: str, kind: str) -> str:
-        """Give what a kind of document cannot do without.
-
-        Raises:
-            UsageError: E-USE-001: it was not given.
-        """
-        value: str | None = getattr(self, name)
-        if value is None:
-            raise UsageError(
-                f"{kind} was asked for without --{name}.",
-                f"Expected --{name}.",
-                f"See: twice asset export --help, then add --{name}",
-            )
-        return value
-
-
-_DOCUMENT: Final = gather(
-    "says",
-    DocumentOptions,
+@make_command(
+    click.argument("kind", type=click.Choice([*_NEEDS]), metavar="KIND"),
+    click.argument("folder", type=PATH),
     click.option("--title", metavar="TITLE", help="gatecheck: the work unit or view"),
     click.option("--project", metavar="NAME", help="art-manifest: the project's name"),
     click.option("--approvals", metavar="FILE", help="cold-art-manifest: TOML"),
@@ -82,51 +62,47 @@ _DOCUMENT: Final = gather(
     click.option(
         "--document-version", default="1.0.0", metavar="X.Y.Z", help="of the manifest or lock"
     ),
-)
-
-
-@make_command(
-    click.argument("kind", type=click.Choice(KINDS)),
-    click.argument("folder", type=PATH),
-    _DOCUMENT,
     click.option("-o", "--output", type=PATH, metavar="FILE", help="instead of printing it"),
     click.option("--force", is_flag=True, help="write over FILE"),
 )
 def command(
-    kind: str, folder: Path, says: DocumentOptions, output: Path | None, force: bool
+    kind: str,
+    folder: Path,
+    document_version: str,
+    output: Path | None,
+    force: bool,
+    **given: str | None,
 ) -> int:
     """Export it."""
     if output is not None:
         refuse_existing(output, force=force)
-    document, code = _make(kind, folder, says)
+    code, needed = 0, _NEEDS[kind]
+    said = given[needed] if needed else ""
+    if said is None:
+        raise UsageError(
+            f"{kind} was asked for without --{needed}.",
+            f"Expected --{needed}.",
+            f"See: twice asset export --help, then add --{needed}",
+        )
+    match kind:
+        case "gatecheck":
+            report, today = run_gate(folder), datetime.now(UTC).date()
+            document = gatecheck(report, said, f"Determinism logs of {said}", today)
+            code = report.exit_code
+        case "art-manifest":
+            document = art_manifest(gather(folder), said, read_clock())
+        case "cold-art-manifest":
+            document = cold_art_manifest(folder, _read_approvals(Path(said)), document_version)
+        case "cold-manifest":
+            document = cold_manifest(folder, said, document_version, read_clock())
+        case _:
+            document = build_lock(gather(folder), document_version)
     text = json.dumps(document, indent=2) + "\n"
     if output is None:
         print(text, end="")
     else:
         write(output, text.encode())
     return code
-
-
-def _make(kind: str, folder: Path, says: DocumentOptions) -> tuple[dict[str, Any], int]:
-    """Make a document; the exit code."""
-    version = says.document_version
-    match kind:
-        case "gatecheck":
-            report, title = run_gate(folder), says.require("title", kind)
-            today = datetime.now(UTC).date()
-            scope = f"Determinism logs of {title}"
-            return gatecheck(report, title, scope, today), report.exit_code
-        case "art-manifest":
-            facts = gather_facts(folder)
-            return art_manifest(facts, says.require("project", kind), read_clock()), 0
-        case "cold-art-manifest":
-            approvals = _read_approvals(Path(says.require("approvals", kind)))
-            return cold_art_manifest(folder, approvals, version), 0
-        case "cold-manifest":
-            snapshot = says.require("snapshot", kind)
-            return cold_manifest(folder, snapshot, version, read_clock()), 0
-        case _:
-            return build_lock(gather_facts(folder), version), 0
 
 
 def _read_approvals(path: Path) -> Mapping[str, Any]:

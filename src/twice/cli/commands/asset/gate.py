@@ -14,15 +14,17 @@ Exit code 0 pass, 1 block (a row is red), 2 conditional (a row is yellow), or wr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from twice.assets.gate.gate import run_gate
+from twice.assets.gate.report import Report
 from twice.cli.console import Progress
 from twice.cli.group import make_command
-from twice.cli.options import PATH, json_option
-from twice.cli.output import show
+from twice.cli.options import PATH, json_option, limit_option
+from twice.cli.output import limit_rows, tell
 from twice.recording.recorder import refuse_existing
 from twice.writing import write
 
@@ -33,10 +35,17 @@ from twice.writing import write
     click.option("--markdown", is_flag=True, help="print every row as Markdown"),
     click.option("-o", "--output", type=PATH, metavar="FILE", help="write Markdown there"),
     click.option("--force", is_flag=True, help="write over FILE"),
+    limit_option,
     json_option,
 )
 def command(
-    path: Path, measure: bool, markdown: bool, output: Path | None, force: bool, as_json: bool
+    path: Path,
+    measure: bool,
+    markdown: bool,
+    output: Path | None,
+    force: bool,
+    limit: int | None,
+    as_json: bool,
 ) -> int:
     """Judge, and print."""
     if output is not None:
@@ -48,4 +57,13 @@ def command(
     if markdown and not as_json:
         print(report.to_markdown(), end="")
         return report.exit_code
-    return show(report, as_json=as_json)
+    return tell_report(report, report.to_json(), limit=limit, as_json=as_json)
+
+
+def tell_report(
+    report: Report, document: Mapping[str, object], *, limit: int | None, as_json: bool
+) -> int:
+    """Print a report's document, or what is not green in it; the exit code."""
+    if as_json:
+        document = limit_rows(document, "rows", limit)
+    return tell(document, [report.to_text(limit)], as_json=as_json, code=report.exit_code)

@@ -26,8 +26,8 @@ from twice.assets.leaks.reporting import to_json, to_sarif, to_text
 from twice.assets.leaks.scanning import Limits
 from twice.cli.console import Status
 from twice.cli.group import make_command
-from twice.cli.options import PATH, json_option, several
-from twice.cli.output import tell
+from twice.cli.options import PATH, json_option, limit_option, several
+from twice.cli.output import limit_rows, tell
 from twice.foundation.severity import Severity
 
 _LIMITS = Limits()
@@ -62,6 +62,7 @@ _LIMITS = Limits()
         "--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text",
         help="how it is printed",
     ),
+    limit_option,
     json_option,
 )  # fmt: skip
 def command(
@@ -74,6 +75,7 @@ def command(
     allow_empty: bool,
     progress: bool,
     form: str,
+    limit: int | None,
     as_json: bool,
 ) -> int:
     """Look, and print."""
@@ -98,12 +100,14 @@ def command(
     if form == "sarif" and not as_json:
         sys.stdout.write(to_sarif(leaks, shown, version=version("twice")))
         return leaks.exit_code
-    lines = [*to_text(leaks, shown)]
+    as_json = as_json or form == "json"
+    document = to_json(leaks, shown)
+    if as_json:
+        document = limit_rows(document, "findings", limit)
+    lines = [*to_text(leaks, shown, limit)]
     if leaks.result == "leaks":
         lines += [
             "",
             "next: twice asset scrub FILE -o COPY, for each file that is one picture or sound",
         ]
-    return tell(
-        to_json(leaks, shown), lines, as_json=as_json or form == "json", code=leaks.exit_code
-    )
+    return tell(document, lines, as_json=as_json, code=leaks.exit_code)

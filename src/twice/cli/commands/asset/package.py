@@ -38,19 +38,7 @@ def command(
 ) -> int:
     """Package it."""
     done = package(store.open(Path()), work_unit, os.environ, to=to, force=force)
-    document = {
-        "format": "twice.asset-package/1",
-        "checkpoint": str(done.checkpoint),
-        "folder": None if done.folder is None else str(done.folder),
-        "logs": list(done.logs),
-        "blanked": {name: list(at) for name, at in done.blanked.items()},
-        "gate": done.report.to_json(),
-    }
     lines = [f"packaged: {len(done.logs)} logs, {done.checkpoint}"]
     lines += [f"blanked in {name}: {', '.join(at)}" for name, at in done.blanked.items()]
-    return tell(
-        document,
-        [*map(printable, lines), done.report.to_text()],
-        as_json=as_json,
-        code=done.report.exit_code,
-    )
+    lines = [*map(printable, lines), done.report.to_text()]
+    return tell(done.to_json(), lines, as_json=as_json, code=done.report.exit_code)

@@ -15,7 +15,7 @@ Exit code 0 it was rendered and nothing is missing, 2 it was not: nothing is wri
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -103,6 +103,23 @@ _PROMISE: Final = gather(
 )  # fmt: skip
 
 
+_SAYING: Final = gather(
+    "saying",
+    Saying,
+    click.option("--seed", default="", metavar="N", help="stands for {seed}, and seeds the recorder"),
+    click.option("--no-seed", "seedless", default="", metavar="WHY", help="why it needs no seed"),
+    click.option("--program", is_flag=True, help="it is a program, without a generative model"),
+    click.option(
+        "--kind", type=click.Choice([*map(str, AssetKind)]), help="by default the file's name says it"
+    ),
+    who_option,
+    click.option(
+        "--timeout", "timeout_s", type=click.FloatRange(0, min_open=True), default=600.0,
+        metavar="SECONDS", help="how long it may take (600)",
+    ),
+)  # fmt: skip
+
+
 @make_command(
     click.argument("words", nargs=-1, required=True, metavar="-- COMMAND..."),
     click.option(
@@ -114,23 +131,11 @@ _PROMISE: Final = gather(
         help="a file that it reads and that no argument names",
     ),
     click.option(
-        "--from", "project", type=PATH, metavar="PROJECT.toml", help="what holds for all renderings"
+        "--from", "project_file", type=PATH, metavar="PROJECT.toml", help="what holds for all renderings"
     ),
-    click.option("--seed", metavar="N", help="stands for {seed}, and seeds the recorder"),
-    click.option("--no-seed", "seedless", default="", metavar="WHY", help="why it needs no seed"),
-    click.option(
-        "--program", is_flag=True, help="it is a program, without a generative model"
-    ),
-    click.option(
-        "--kind", type=click.Choice([*map(str, AssetKind)]), help="by default the file's name says it"
-    ),
+    _SAYING,
     _PROMISE,
-    who_option,
     several("--env", "variables", metavar="NAME=VALUE", help="a variable that it gets"),
-    click.option(
-        "--timeout", type=click.FloatRange(0, min_open=True), default=600.0, metavar="SECONDS",
-        help="how long it may take (600)",
-    ),
     click.option("--force", is_flag=True, help="replace the asset and its draft"),
     store_options,
     json_option,
@@ -139,60 +144,39 @@ def command(
     words: tuple[str, ...],
     outputs: tuple[Path, ...],
     inputs: tuple[Path, ...],
-    project: Path | None,
-    seed: str | None,
-    seedless: str,
-    program: bool,
-    kind: str | None,
+    project_file: Path | None,
+    saying: Saying,
     promised: PromiseOptions,
-    who: str,
     variables: tuple[str, ...],
-    timeout: float,
     force: bool,
     store: StoreOptions,
     as_json: bool,
 ) -> int:
     """Render, and say what is there."""
-    if seed is not None and not seed.isdecimal():
+    seed = saying.seed
+    if seed and not seed.isdecimal():
         raise UsageError(
             f"--seed {seed!r} is no seed.",
             "Expected a whole number of at least 0, in decimal digits.",
             "For example: --seed 7",
         )
     given = split_pairs(variables, "--env", "OMP_NUM_THREADS=2")
-    saying = Saying(
-        project=read_project(project) if project is not None else Project(),
+    env = {name: text.replace(SEED, seed) if seed else text for name, text in given.items()}
+    saying = replace(
+        saying,
+        project=Project() if project_file is None else read_project(project_file),
         declared=promised.to_log(),
-        who=who,
         when=read_clock(),
-        seed=seed or "",
         seeded=any(SEED in each for each in variables),
-        seedless=seedless,
-        program=program,
-        kind=kind or "",
-        env={
-            **PINS,
-            **{name: text.replace(SEED, seed) if seed else text for name, text in given.items()},
-        },
-        timeout_s=timeout,
+        env={**PINS, **env},
     )
     opened = store.open(outputs[0] if outputs else Path())
-    rendering = rewritten(list(words), opened, inputs, outputs, saying.seed)
+    rendering = rewritten(list(words), opened, inputs, outputs, seed)
     with Status() as status:
         status(f"rendering with {Path(words[0]).name}")
         done = record_render(opened, rendering, saying, answering=ask_missing(saying), force=force)
-    rows = [
-        {
-            "asset": str(each.asset),
-            "draft": str(each.draft),
-            "record": str(each.record),
-            "own": each.own,
-            "unnamed": [str(path) for path in each.unnamed],
-        }
-        for each in done
-    ]
     return tell(
-        {"format": "twice.asset-recorded/1", "recorded": rows},
+        {"format": "twice.asset-recorded/1", "recorded": [each.to_json() for each in done]},
         (printable(line) for each in done for line in _lines(each)),
         as_json=as_json,
     )

@@ -51,18 +51,10 @@ def command(file: Path, output: Path, force: bool, as_json: bool) -> int:
             "Expected a file.",
             "See: twice asset scrub --help",
         ) from error
-    document = {
-        "format": "twice.scrub/1",
-        "input": str(file),
-        "output": str(output),
-        "payload": {"method": made.payload.method, "digest": made.payload.digest},
-        "removed": [
-            {"name": each.name, "offset": each.offset, "bytes": each.source.size}
-            for each in made.removed
-        ],
-        "left": [each.to_json() for each in made.left],
-    }
-    return tell(document, _lines(made, output), as_json=as_json, code=1 if made.left else 0)
+    names = {"format": "twice.scrub/1", "input": str(file), "output": str(output)}
+    return tell(
+        names | made.to_json(), _lines(made, output), as_json=as_json, code=1 if made.left else 0
+    )
 
 
 def _lines(made: Scrubbed, output: Path) -> Iterator[str]:

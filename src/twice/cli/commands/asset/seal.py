@@ -83,15 +83,7 @@ def command(
         variables=os.environ,
     )
     sealed = seal(opened, asset, document, how)
-    told = {
-        "format": "twice.asset-seal/1",
-        "log": str(sealed.path),
-        "log_id": sealed.log.log_id,
-        "revision": sealed.log.revision,
-        "missing": [each.pointer for each in sealed.missing],
-        "blanked": list(sealed.blanked),
-    }
-    return tell(told, map(printable, _lines(sealed, asset)), as_json=as_json)
+    return tell(sealed.to_json(), map(printable, _lines(sealed, asset)), as_json=as_json)
 
 
 def _read_draft(path: Path) -> dict[str, Any]:

@@ -16,16 +16,16 @@ from pathlib import Path
 import click
 
 from twice.assets.gate.gate import verified
+from twice.cli.commands.asset.gate import tell_report
 from twice.cli.console import Progress
 from twice.cli.group import make_command
-from twice.cli.options import PATH, json_option
-from twice.cli.output import tell
+from twice.cli.options import PATH, json_option, limit_option
 
 
-@make_command(click.argument("path", type=PATH, default=Path()), json_option)
-def command(path: Path, as_json: bool) -> int:
+@make_command(click.argument("path", type=PATH, default=Path()), limit_option, json_option)
+def command(path: Path, limit: int | None, as_json: bool) -> int:
     """Verify, and print."""
     with Progress("logs") as progress:
         report = verified(path, doing=progress)
     document = report.to_json() | {"format": "twice.asset-verification/1"}
-    return tell(document, [report.to_text()], as_json=as_json, code=report.exit_code)
+    return tell_report(report, document, limit=limit, as_json=as_json)

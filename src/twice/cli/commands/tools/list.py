@@ -14,13 +14,13 @@ import sys
 import click
 
 from twice.cli.group import make_command
-from twice.cli.options import json_option
-from twice.cli.output import aligned, tell
+from twice.cli.options import json_option, limit_option
+from twice.cli.output import aligned, limit_rows, tell
 from twice.foundation.printable import printable
 
 
-@make_command(click.argument("registry"), json_option)
-def command(registry: str, as_json: bool) -> int:
+@make_command(click.argument("registry"), limit_option, json_option)
+def command(registry: str, limit: int | None, as_json: bool) -> int:
     """Find the registry and print what it offers."""
     from twice.tooling.finding import find_registry
 
@@ -35,11 +35,11 @@ def command(registry: str, as_json: bool) -> int:
     }
     rows = [
         (each.name, each.determinism.value, each.version, ", ".join(each.needs.world()) or "-", each.summary)
-        for each in found
+        for each in [*found][:limit]
     ]  # fmt: skip
     lines = [
         f"{registry}: {len(found)} tools, {found.fingerprint}",
         *map(printable, aligned(rows)),
         f"next: twice tools call {registry} TOOL --args '{{}}'",
     ]
-    return tell(document, lines, as_json=as_json)
+    return tell(limit_rows(document, "tools", limit), lines, as_json=as_json)
