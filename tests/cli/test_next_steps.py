@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "specification" / "gate"))
 
-from gatesystems import HERD, heads_at, laid
+from gatesystems import HERD, heads_at, laid, recorded
 
 from twice.cli import dispatch
 from twice.cli.commands.spec import proposing
@@ -53,6 +53,30 @@ def test_filling_reads_the_sources_all_the_same(opened: Workspace) -> None:
 
     assert ("00", "traits") in {(each.sheet, each.key) for each in found.put_in}
     assert found.workspace.situation().traits[Trait.CONCURRENCY] is True
+
+
+@pytest.mark.parametrize(("denied", "started"), [(True, True), (True, False), (False, True)])
+def test_a_record_that_shows_what_00_denies_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], denied: bool, started: bool
+) -> None:
+    heads = heads_at("L")
+    for row in heads["00"]["traits"]:
+        row["here"] = row["here"] and not (denied and row["name"] == "concurrency")
+    laid(tmp_path, heads)
+    (tmp_path / "src").mkdir()
+    thread = "    threading.Thread(target=len, args=([],)).start()\n" if started else ""
+    source = f"import threading\n\n{HERD}".replace("    herd = run", f"{thread}    herd = run")
+    (tmp_path / "src" / "herd.py").write_text(source, encoding="utf-8")
+    recorded(tmp_path)
+
+    code = dispatch(["spec", "status", "--json", "--project", str(tmp_path)])
+
+    against = json.loads(capsys.readouterr().out)["against"]
+    assert bool(against) is (denied and started)
+    assert code == 1
+    assert all(
+        "00 says that there is no concurrency: a run started 1 threads" in each for each in against
+    )
 
 
 def test_filling_comes_next_where_a_file_beside_the_sheets_says_what_they_leave_open(

@@ -13,11 +13,13 @@ from sheets_written import artifact, workspace, write
 from twice.specification.create import find_blocker
 from twice.specification.errors import SheetRefused, SpecForeign, WorkspaceRefused
 from twice.specification.questionnaire import Question, Way, decide, next_question
-from twice.specification.tiers import Tier
+from twice.specification.tiers import Tier, Trait
 from twice.specification.workspace import (
     FOLDER,
+    Workspace,
     find_cap,
     find_forced_tier,
+    find_tier_requirements,
     find_workspace,
     open_workspace,
 )
@@ -161,6 +163,58 @@ def test_a_sheet_forces_its_tier(number: str, key: str, value: object, forced: T
     said[number] = {**said.get(number, {}), key: value}  # type: ignore[dict-item]
 
     assert find_forced_tier(workspace(Path(), said)) is forced
+
+
+TRAITS = [
+    ("concurrency", "bit-exact", "XS", Tier.M, "07"),
+    ("concurrency", "logical", "S", Tier.M, "07"),
+    ("gpu", "bit-exact", "M", Tier.L, "09"),
+    ("audit-log", "bit-exact", "S", Tier.L, "11"),
+]
+
+
+def with_trait(name: str, kind: str, tier: str, *, here: bool = True, also: str = "") -> Workspace:
+    rows = [
+        {"name": each.value, "here": here and each == name, "why": "looked at"} for each in Trait
+    ]
+    said = {"00": {"tier": tier, "traits": rows}, "01": {"tier": tier, "class": kind}}
+    return workspace(Path(), {**said, **({also: {}} if also else {})})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "kind", "tier", "forced", "sheet"), TRAITS)
+def test_a_trait_forces_the_tier_that_asks_for_its_sheet(
+    name: str, kind: str, tier: str, forced: Tier, sheet: str
+) -> None:
+    made = with_trait(name, kind, tier)
+
+    (found,) = find_tier_requirements(made)
+
+    assert find_forced_tier(made) is forced
+    assert (found.sheet, found.key, found.caps) == ("00", "traits", False)
+    assert f"in sheet {sheet}" in found.why
+
+
+@pytest.mark.parametrize(("name", "kind", "tier", "forced", "sheet"), TRAITS)
+def test_a_trait_forces_nothing_where_its_sheet_is_there_or_it_is_denied(
+    name: str, kind: str, tier: str, forced: Tier, sheet: str
+) -> None:
+    for made in (
+        with_trait(name, kind, tier, also=sheet),
+        with_trait(name, kind, tier, here=False),
+        with_trait(name, kind, forced.value),
+    ):
+        assert find_forced_tier(made) is made.situation().tier
+
+
+@pytest.mark.parametrize(
+    "name", ["floating-point", "external-effects", "hashed-snapshots", "branching"]
+)
+def test_what_runs_show_at_every_tier_forces_none(name: str) -> None:
+    assert find_forced_tier(with_trait(name, "bit-exact", "S")) is Tier.S
+
+
+def test_a_gpu_under_a_class_with_a_tolerance_forces_none() -> None:
+    assert find_forced_tier(with_trait("gpu", "logical", "S")) is Tier.S
 
 
 def test_an_effect_that_cannot_be_substituted_caps_the_tier() -> None:

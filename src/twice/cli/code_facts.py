@@ -75,6 +75,7 @@ def read_code(project: Path, sources: Sequence[str]) -> SourceFacts:
         pickles=tuple(_find_imports(inner, _PICKLES)),
         reported=tuple(reported),
         unread=tuple(SourcePlace(each.path, each.line, each.what) for each in audited.unread),
+        present=_find_present(audited.files),
     )
 
 
@@ -84,8 +85,12 @@ def read_presence(project: Path, sources: Sequence[str]) -> dict[Trait, str]:
     Raises:
         UsageError: E-USE-001, for a path at which nothing is. ConfigError: for settings that cannot be read.
     """
+    return _find_present(_open(project, sources).audit().files)
+
+
+def _find_present(files: Sequence[FileFacts]) -> dict[Trait, str]:
     places: dict[Trait, list[str]] = {}
-    for one in _open(project, sources).audit().files:
+    for one in files:
         for each in one.present if one.zone != _TESTS else ():
             shown = f"{each.path}:{each.line}: {each.what}"
             places.setdefault(_TRAITS[each.channel], []).append(shown)

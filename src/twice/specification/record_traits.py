@@ -51,15 +51,19 @@ def find_floats(record: RunRecord) -> str:
 
 def find_shown_traits(record: RunRecord) -> Iterator[tuple[Trait, str]]:
     """Yield what a system certainly has, because a run of it had it, with what was seen."""
-    ending: Mapping[str, Any] = record.ending or {}
+    yield from find_told_traits(record.ending or {})
+    floats = find_floats(record)
+    if floats:
+        yield Trait.FLOATING_POINT, f"in a run the state of {floats} holds floats"
+
+
+def find_told_traits(ending: Mapping[str, Any]) -> Iterator[tuple[Trait, str]]:
+    """Yield those that the end of a record tells, without a look at any state."""
     counted = [
         f"{count} {model}" for model, count in count_concurrent(ending.get("lineages", {})).items()
     ]
     if counted:
         yield Trait.CONCURRENCY, f"a run started {', '.join(counted)}"
-    floats = find_floats(record)
-    if floats:
-        yield Trait.FLOATING_POINT, f"in a run the state of {floats} holds floats"
     reached = ending.get("numerics", {}).get("gpu", {}).get("reached", [])
     if reached:
         yield Trait.GPU, f"a run reached {', '.join(reached)}"

@@ -9,6 +9,7 @@ Source: the tier table of the specification's seed document.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -144,6 +145,13 @@ REQUIRED: Final[dict[str, tuple[Requirement, ...]]] = {
     "12": (Requirement(Tier.M),),
     **dict.fromkeys(("13", "99"), (ALWAYS,)),
 }
+# Traits that a lower tier leaves without any answer, while its runs could still agree by luck. Rounding and questions
+# to the world are judged by what runs show at every tier.
+_PROMOTING: Final[dict[Trait, tuple[tuple[str, ...], str]]] = {
+    Trait.CONCURRENCY: ((), "what runs at once needs a strategy"),
+    Trait.GPU: (("bit-exact",), "a bit-exact run on a GPU needs every switch stated"),
+    Trait.AUDIT_LOG: ((), "an encoding shared with an audit log has to be stated"),
+}
 MEMO_SHEETS: Final = frozenset({"04", "05", "06"})  # one page each will do at tier XS
 
 
@@ -154,6 +162,32 @@ def find_required(situation: Situation) -> tuple[str, ...]:
         for number, any_of in REQUIRED.items()
         if any(each.holds(situation) for each in any_of)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """A trait whose sheet the declared tier does not ask for: the tier that does, that sheet, and why it is needed."""
+
+    tier: Tier
+    sheet: str
+    why: str
+
+
+def find_promotions(situation: Situation, present: Collection[str]) -> Iterator[Promotion]:
+    """Yield what the traits of a system force; a sheet that is there answers for its trait at any tier.
+
+    Args:
+        situation: with the traits that are known to be there.
+        present: numbers of the sheets that are there.
+    """
+    for number, any_of in REQUIRED.items():
+        for each in any_of:
+            if each.trait not in _PROMOTING or situation.traits.get(each.trait) is not True:
+                continue
+            classes, why = _PROMOTING[each.trait]
+            is_meant = not classes or situation.determinism_class in classes
+            if is_meant and number not in present and situation.tier < each.tier:
+                yield Promotion(each.tier, number, f"{why}, in sheet {number}")
 
 
 def may_be_memo(number: str, tier: Tier) -> bool:

@@ -16,7 +16,7 @@ from twice.specification.errors import SheetRefused, SheetVersion, SpecForeign, 
 from twice.specification.front_matter import Value, combine, refuse_line
 from twice.specification.schema import SHEETS
 from twice.specification.sheet import Sheet, decode, parse_sheet
-from twice.specification.tiers import Situation, Tier, Trait, find_required
+from twice.specification.tiers import Situation, Tier, Trait, find_promotions, find_required
 from twice.writing import write
 
 FOLDER: Final = "determinism-and-replay"
@@ -289,6 +289,8 @@ class TierRequirement:
 
 def find_tier_requirements(workspace: Workspace) -> Iterator[TierRequirement]:
     """Yield everything that forces or caps the tier, in the order of the sheets."""
+    for each in find_promotions(workspace.situation(), workspace.sheets):
+        yield TierRequirement(each.tier, "00", "traits", each.why)
     reach = (workspace.text("01", "scope"), workspace.text("01", "axis"))
     if reach[0] == "cross-host" or reach[1] == "reproducibility":
         yield TierRequirement(Tier.L, "01", "scope", "the promise reaches other machines")

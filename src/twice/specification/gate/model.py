@@ -135,16 +135,27 @@ class GateFacts:
         return self.situation.traits.get(trait) is False
 
     def explain_absence(self, trait: Trait) -> str:
-        """Return the reason for which a system has not something, as sheet 00 says it; "" where it gives none."""
+        """Return why a system has not something, as sheet 00 says it; "" without a reason, or where the code has it."""
         rows = self.workspace.rows("00", "traits")
         why = next((str(row.get("why", "")) for row in rows if row.get("name") == trait), "")
-        return f"by sheet 00 the system has no {trait}: {why}" if why and self.denies(trait) else ""
+        is_believed = why and self.denies(trait) and not any(self.find_present(trait))
+        return f"by sheet 00 the system has no {trait}: {why}" if is_believed else ""
 
     def find_unexplained(self, trait: Trait) -> Iterator[str]:
         """Yield that a system is said not to have something, and that nobody said why."""
-        if self.denies(trait) and not self.explain_absence(trait):
+        is_present = any(self.find_present(trait))
+        if self.denies(trait) and not is_present and not self.explain_absence(trait):
             said = f"by sheet 00 the system has no {trait}, without a reason"
             yield Undecided(self.tell("00", "traits", said))
+
+    def find_present(self, trait: Trait) -> Iterator[str]:
+        """Yield that the code, where it was read, certainly does what sheet 00 denies."""
+        code = optional(self.code)
+        # A function that rounds need not reach the state; there the trial decides.
+        is_shown = code is not None and trait in code.present and trait != Trait.FLOATING_POINT
+        if code is not None and is_shown and self.denies(trait):
+            said = f"by sheet 00 the system has no {trait}, and the code has: {code.present[trait]}"
+            yield self.tell("00", "traits", said)
 
     def find_gaps(
         self, number: str, *, but: Collection[str] = (), conditional: bool = False

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from twice.cli.commands.spec.reading_code import from_code, traits_in_code
+from twice.errors import TwiceError
 from twice.recording.runrecord import RunRecord
 from twice.specification.cost.result import propose_costs
 from twice.specification.fill import (
@@ -20,7 +21,7 @@ from twice.specification.fill import (
     propose_from_record,
     propose_traits,
 )
-from twice.specification.record_traits import find_shown_traits
+from twice.specification.record_traits import find_shown_traits, find_told_traits
 from twice.specification.workspace import Workspace
 
 
@@ -43,6 +44,21 @@ def propose_fill(
     second = fill_sheets(first.workspace, propose_from_environment(first.workspace))
     put_in = (*first.put_in, *second.put_in)
     return FillResult(second.workspace, put_in, second.unknown, tuple(denied))
+
+
+def list_against(workspace: Workspace) -> tuple[str, ...]:
+    """Return what the end of the record that 01 names shows though 00 denies it; () where none can be read."""
+    place = _vector(workspace)
+    if place is None:
+        return ()
+    try:
+        with RunRecord.open(place) as record:
+            shown = dict(find_told_traits(record.ending or {}))
+    except TwiceError:  # Check 10 of the gate says what is wrong with it.
+        return ()
+    return tuple(
+        f"{each}, in {_inside(workspace, place)}" for each in list_denied(workspace, shown)
+    )
 
 
 def _vector(workspace: Workspace) -> Path | None:

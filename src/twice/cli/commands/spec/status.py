@@ -4,7 +4,9 @@
   twice spec status --json
 
 A sheet that says more than its tier holds forces the tier up; that is a promotion and never waived: twice spec bump --promote.
-Exit code 0 when every sheet that the tier needs is there and says what it has to, nothing is owed, and the tier holds; 1 otherwise.
+So do traits: what runs at once forces M, a GPU under a bit-exact class and an audit log's encoding L, unless the sheet that answers
+for it (07, 09, 11) is there. What the record of 01 shows though 00 denies it is told.
+Exit code 0 when every sheet that the tier needs is there and says what it has to, nothing is owed, no record contradicts 00, and the tier holds; 1 otherwise.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from twice.cli.commands.spec.opening import (
     next_lines,
     workspace_options,
 )
+from twice.cli.commands.spec.proposing import list_against
 from twice.cli.commands.spec.stepping import completing
 from twice.cli.group import make_command
 from twice.cli.options import json_option
@@ -49,7 +52,11 @@ def command(every: bool, where: WorkspaceOptions, as_json: bool) -> int:
     status = _describe(workspace, lock)
     settled = all(not each["open"] and each["state"] != "absent" for each in status["sheets"])
     capped, declared = find_cap(workspace), workspace.situation().tier
-    holds = find_forced_tier(workspace) == declared and not (capped and declared > capped.tier)
+    holds = (
+        not status["against"]
+        and find_forced_tier(workspace) == declared
+        and not (capped and declared > capped.tier)
+    )
     code = 0 if settled and holds and not lock.owed else 1
     return tell(status, _lines(status, every=every), as_json=as_json, code=code)
 
@@ -74,6 +81,8 @@ def _describe(workspace: Workspace, lock: Lock) -> dict[str, Any]:
             "state": compare_sheet(workspace, lock, number).state if there else "absent",
             "open": open_keys.get(number, []),
         })  # fmt: skip
+    against = list(list_against(workspace))
+    first = ["say in 00.traits what the record shows"] if against else []
     return {
         "format": FORMAT,
         "component": workspace.component(),
@@ -83,10 +92,11 @@ def _describe(workspace: Workspace, lock: Lock) -> dict[str, Any]:
             {"tier": each.tier.value, "sheet": each.sheet, "key": each.key, "why": each.why, "caps": each.caps}
             for each in find_tier_requirements(workspace)
         ],
+        "against": against,
         "missing": list(workspace.missing(find_forced_tier(workspace))),
         "sheets": sheets,
         "owed": [{"sheet": each.sheet, "because": each.because, "row": each.row, "what": each.what} for each in lock.owed],
-        "next": _next(workspace, sheets, lock),
+        "next": [*first, *_next(workspace, sheets, lock)],
     }  # fmt: skip
 
 
@@ -116,6 +126,7 @@ def _lines(status: dict[str, Any], *, every: bool) -> Iterator[str]:
         if is_forced or each["caps"]:
             how = "caps it at" if each["caps"] else "needs"
             yield f"  {each['sheet']}.{each['key']} {how} {each['tier']}: {each['why']}"
+    yield from (f"  {each}" for each in status["against"])
     yield from aligned(
         [
             (

@@ -24,7 +24,7 @@ from twice.specification.gate.model import (
 )
 from twice.specification.gate.plan import find_algorithm
 from twice.specification.sheet import Sheet
-from twice.specification.tiers import Tier, Trait
+from twice.specification.tiers import Tier, Trait, find_required
 
 _SOURCE_OF: Final = {
     "clock": "clock", "entropy": "entropy", "env": "environment", "environ": "environment",
@@ -60,7 +60,13 @@ def check_external_effects(facts: GateFacts) -> Iterator[str]:
     else:
         yield from facts.find_unexplained(Trait.EXTERNAL_EFFECTS)
         yield from facts.find_gaps("10", conditional=True)
+    yield from facts.find_present(Trait.EXTERNAL_EFFECTS)
     trial, sealed, code = require(facts.trial), require(facts.sealed), require(facts.code)
+    if sheet is None and not denies and "10" not in find_required(facts.situation):
+        for name in trial.asked:
+            if _SOURCE_OF.get(name.partition(".")[0]) == "network":
+                unlisted = "what other machines answer is listed at every tier: twice spec add 10"
+                yield f"the trial asked {name}, and there is no sheet 10; {unlisted}"
     beside = unsupported_rows(sealed.inventory)
     for each in beside:
         yield f"the trial reached the world beside the layer: {in_words(each)}"

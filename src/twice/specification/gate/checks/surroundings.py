@@ -59,7 +59,7 @@ _KNOBS: Final = {
 def _find_gaps(facts: GateFacts, number: str, trait: Trait) -> list[str]:
     """Return what the sheet of a trait lacks; of a trait that is denied, whether its reason is missing."""
     if facts.denies(trait):
-        return list(facts.find_unexplained(trait))
+        return [*facts.find_unexplained(trait), *facts.find_present(trait)]
     return facts.find_gaps(number, conditional=True)
 
 
@@ -78,13 +78,13 @@ def _judge_factor(factor: FactorResult, same: str, differs: str, other: str) -> 
 def _explain_no_concurrency(facts: GateFacts) -> str:
     reason, trial = facts.explain_absence(Trait.CONCURRENCY), optional(facts.trial)
     lineages = None if trial is None else trial.ending.get("lineages")
-    if not reason or lineages is None or count_concurrent(lineages):
+    if not reason or lineages is None or count_concurrent(lineages) or not optional(facts.code):
         return ""  # What no run shows cannot be said to be absent.
     return f"{reason}; and the trial started none"
 
 
 @check(
-    11, "Concurrency strategy named", "07", "00", needs=("trial", "varied"),
+    11, "Concurrency strategy named", "07", "00", needs=("trial", "varied", "code"),
     absent=_explain_no_concurrency,
 )  # fmt: skip
 def check_concurrency(facts: GateFacts) -> Iterator[str]:

@@ -5,8 +5,8 @@ Invariant: the trial is recorded once, and whoever asks for it sees the same rec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from twice.recording.recorder import record
 from twice.recording.runrecord import RunRecord
 from twice.specification.errors import SpecIncomplete
 from twice.specification.gate.plan import plan_recording
+from twice.specification.tiers import Trait
 from twice.specification.workspace import Workspace
 
 Doing = Callable[[str], None]
@@ -75,6 +76,7 @@ class SourceFacts:
         pickles: code that is no test and imports pickle or a library like it.
         reported: findings that weigh medium or more and that nobody accepted.
         unread: files that could not be read.
+        present: what code that is no test certainly does of the traits of 00, each with a place.
     """
 
     draws: tuple[SourcePlace, ...] = ()
@@ -86,6 +88,7 @@ class SourceFacts:
     pickles: tuple[SourcePlace, ...] = ()
     reported: tuple[ReportedFinding, ...] = ()
     unread: tuple[SourcePlace, ...] = ()
+    present: Mapping[Trait, str] = field(default_factory=dict)
 
 
 class ReadsCode(Protocol):
