@@ -20,6 +20,7 @@ import gatesystems
 from programs import cli, environ
 from small_system import build
 from twice.cli import dispatch
+from twice.cli.console import coloured
 from twice.cli.group import COMMANDS
 from twice.cli.reference import page
 
@@ -213,3 +214,46 @@ def test_no_command_reads_as_wrong_use_and_help_as_help() -> None:
     assert cli().returncode == 2
     assert cli("--help").returncode == 0
     assert cli("--help").stdout == cli().stdout
+
+
+@pytest.mark.parametrize("name", ["verify", "record", "check", "spec"])
+def test_help_fits_a_narrow_terminal_and_breaks_no_word(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    helps = []
+    for columns in ("40", "80"):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert dispatch([name, "--help"]) == 0
+        helps.append(capsys.readouterr().out)
+    narrow, wide = helps
+
+    # An example is one command, and an option's choices are one word.
+    plain = [row for row in narrow.splitlines() if not row.startswith(("  twice ", "  -"))]
+    assert [row for row in plain if len(row) > 40] == []
+    assert "".join(narrow.split()) == "".join(wide.split())
+
+
+@pytest.mark.parametrize("surroundings", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
+def test_a_terminal_without_colours_gets_none(
+    surroundings: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert coloured("PASS: a.twice") == "\033[1;32mPASS\033[0m: a.twice"
+
+    for name, value in surroundings.items():
+        monkeypatch.setenv(name, value)
+    assert coloured("PASS: a.twice") == "PASS: a.twice"
+
+
+def test_completion_names_commands_and_options(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_TWICE_COMPLETE", "bash_complete")
+    for words, at in (("twice ver", 1), ("twice verify --rest", 2)):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(at))
+        assert dispatch([]) == 0
+
+    assert capsys.readouterr().out.split() == ["plain,verify", "plain,--restores"]

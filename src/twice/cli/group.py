@@ -12,8 +12,9 @@ import difflib
 import importlib
 import importlib.util
 import re
+import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import click
@@ -70,6 +71,24 @@ _ENTRY_POINTS: Final = "twice.commands"
 _HELP: Final = {"help_option_names": ["-h", "--help"]}
 
 
+class _HelpFormatter(click.HelpFormatter):
+    """Help as wide as the terminal, also where that is narrower than click supposes."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        columns = shutil.get_terminal_size().columns
+        super().__init__(width=max(30, min(columns, 80) - 1))
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        """Write options or commands; half of the line is for what they do."""
+        super().write_dl(rows, min(col_max, self.width // 2 - 4), col_spacing)
+
+
+class _Context(click.Context):
+    formatter_class = _HelpFormatter
+
+
 class Command(click.Command):
     """One command: its help is the docstring of its file, its function gives the exit code.
 
@@ -77,6 +96,8 @@ class Command(click.Command):
         splits: whether what stands after ``--`` is the program's own, and goes into ``arguments``.
         **attributes: of a click command.
     """
+
+    context_class = _Context
 
     def __init__(self, *, splits: bool = False, **attributes: Any) -> None:
         attributes.setdefault("context_settings", _HELP)
@@ -89,7 +110,11 @@ class Command(click.Command):
         if self._splits and "--" in args:
             at = args.index("--")
             args, rest = args[:at], args[at + 1 :]
-        left = super().parse_args(ctx, args)
+        try:
+            left = super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx  # the parser of options sets none
+            raise
         if self._splits:
             ctx.params["arguments"] = (*ctx.params.get("arguments", ()), *rest)
         return left
@@ -128,6 +153,8 @@ class Group(click.Group):
         brought: whether other distributions may bring more.
         **attributes: of a click group.
     """
+
+    context_class = _Context
 
     def __init__(
         self,
