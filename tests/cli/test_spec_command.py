@@ -97,9 +97,6 @@ def test_the_way_from_the_first_question_to_a_lock(begun: Project) -> None:
     begun.sheet("00").write_text(text, encoding="utf-8")
     assert "04-snapshot-strategy.md" in begun.spec("add")
     assert "locked 00, 01, 02, 03" in begun.spec("bump", code=1)
-    cited = begun.spec("show", "02", "--cite")
-    place = f"{FOLDER}/02-seed-governance-spec.md"
-    assert f"02@0.1.0#derivation  [02 derivation]({place})" in cited
     assert not list((begun.folder / FOLDER).glob("99-*"))
 
 
@@ -269,12 +266,12 @@ def test_a_second_beginning_is_refused(begun: Project) -> None:
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (("show", "77"), "There is no sheet '77'"),
+        (("add", "77", "--template"), "There is no sheet '77'"),
+        (("add", "--template"), "Expected the number of one"),
         (("bump", "05", "--unchanged", " "), "The reason is empty"),
         (("bump", "05", "--unchanged", "x"), "Sheet 05 owes nothing"),
         (("bump", "--major"), "are for one sheet"),
         (("bump", "02", "--promote"), "are for one sheet"),
-        (("show", "07"), "has no sheet 07"),
         (("status", "--project", "nowhere"), "nowhere is no folder"),
         (("fill", "--record", "nothing.twice"), "nothing.twice"),
     ],
@@ -357,5 +354,5 @@ def test_a_tier_that_is_forced_is_promoted(begun: Project) -> None:
 
 @pytest.mark.integration
 def test_json_is_one_document(begun: Project) -> None:
-    for words, code in ((("status",), 1), (("changed",), 1), (("show", "01"), 0)):
+    for words, code in ((("status",), 1), (("changed",), 1), (("add", "01", "--template"), 0)):
         assert json.loads(begun.spec(*words, "--json", code=code))["format"] == "twice.spec/1"

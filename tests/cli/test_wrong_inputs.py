@@ -87,7 +87,7 @@ WRONG = [
     "spec",
     "spec begin",
     "spec status",
-    "spec show 42",
+    "spec add 42 --template",
     "gate",
     "gate --only 3",
     "cost",

@@ -91,7 +91,7 @@ def parse_front_matter(text: str, name: str) -> tuple[FrontMatter, list[SheetRef
             1,
             f"the first line is {_shorten(lines[0])}, so there is no head.",
             'Expected a line "---", then keys, then "---" again.',
-            f"Put the head in front; see: twice spec show --template {name.rpartition('/')[2][:2]}",
+            f"Put the head in front; see: twice spec add {name.rpartition('/')[2][:2]} --template",
         )
     if "---" not in lines[1:]:
         raise refuse_line(

@@ -39,6 +39,7 @@ def test_a_gate_that_passed_ends_in_a_sheet_99_that_names_it(tmp_path: Path) -> 
     whole = open_workspace(tmp_path).sheets["99"]
     assert (kept.result, whole.text("status")) == (GateResult.PASS, "accepted")
     assert {row["id"] for row in whole.rows("sheets")} == good_heads("M").keys() - {"99"}
+    assert '<a id="02-derivation"></a>' in whole.body
     assert read_report(tmp_path, facts(tmp_path / "b").today).moved == ()
     assert after_passing(open_workspace(tmp_path)) == []
     assert "99" in read_lock(tmp_path / FOLDER / "spec.lock").sheets

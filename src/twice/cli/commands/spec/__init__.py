@@ -6,7 +6,7 @@
   twice spec changed 02
   twice spec bump 02 --major
   twice spec refresh --check
-  twice spec show 02 --cite
+  twice spec add 02 --template
 
 The sheets are files NN-name.md in a folder determinism-and-replay; spec.lock beside them says what each
 said when its version was last moved. Only refresh executes anything. Exit code 0 it holds, 1 something is
@@ -23,7 +23,6 @@ ACTIONS: Final[dict[str, str]] = {
     "init": "ask what is needed, and lay down the first sheets, or say that none are",
     "add": "lay down the sheets that the tier needs, once the first ones say enough",
     "status": "which sheets are there, what they do not say yet, what is owed, which tier they force",
-    "show": "print a sheet: as it is, as it would begin, or to be cited",
     "fill": "read from records, environment and code what sheets leave open",
     "changed": "what changed since versions were last moved, and what follows",
     "bump": "lock sheets that are new; move a sheet's version, as far as its changes need; then make sheet 99",

@@ -2,9 +2,11 @@
 
   twice spec add
   twice spec add 07 10
+  twice spec add 02 --template
 
 04 and later wait until 01, 02 and 03 say what they have to, and everything after 01 waits while 01 is
-contested. At tier XS, 04 to 06 are laid down as memos of one page, unless --full.
+contested. At tier XS, 04 to 06 are laid down as memos of one page, unless --full. --template prints a sheet as it begins at tier XL, with all that it could say: each
+key with what it is for, what it takes and an example; nothing is written.
 """
 
 from __future__ import annotations
@@ -23,21 +25,30 @@ from twice.cli.commands.spec.stepping import completing
 from twice.cli.group import make_command
 from twice.cli.options import json_option
 from twice.cli.output import tell
+from twice.errors import UsageError
 from twice.specification.consolidate import CONSOLIDATION
-from twice.specification.create import add_sheet, find_blocker
+from twice.specification.create import add_sheet, find_blocker, render_template
 from twice.specification.front_matter import Scalar, Value
-from twice.specification.tiers import may_be_memo
+from twice.specification.schema import SHEETS
+from twice.specification.tiers import Situation, Tier, may_be_memo
 from twice.specification.workspace import Workspace, save
 
 
 @make_command(
     click.argument("sheets", nargs=-1, metavar="[NN]..."),
+    click.option(
+        "--template", is_flag=True, help="print one sheet as it would begin; writes nothing"
+    ),
     click.option("--full", is_flag=True, help="sheets where a memo would do"),
     workspace_options,
     json_option,
 )
-def command(sheets: tuple[str, ...], full: bool, where: WorkspaceOptions, as_json: bool) -> int:
+def command(
+    sheets: tuple[str, ...], template: bool, full: bool, where: WorkspaceOptions, as_json: bool
+) -> int:
     """Lay them down."""
+    if template:
+        return _print_template(sheets, as_json=as_json)
     before, _ = where.open()
     wanted = [*map(number_of, sheets)] or [
         each for each in before.missing() if each != CONSOLIDATION
@@ -64,6 +75,19 @@ def command(sheets: tuple[str, ...], full: bool, where: WorkspaceOptions, as_jso
         *next_lines(list(completing(workspace)) or ["twice spec status"]),
     ]
     return tell(document, lines, as_json=as_json, code=1 if waiting else 0)
+
+
+def _print_template(sheets: tuple[str, ...], *, as_json: bool) -> int:
+    if len(sheets) != 1:
+        raise UsageError(
+            f"--template was given with {len(sheets)} sheets.",
+            "Expected the number of one.",
+            "For example: twice spec add 02 --template",
+        )
+    number = number_of(sheets[0])
+    text = render_template(SHEETS[number], "?", Situation(Tier.XL, "", {}), {}, every=True)
+    document = {"format": FORMAT, "sheet": number, "template": text}
+    return tell(document, [text.removesuffix("\n")], as_json=as_json)
 
 
 def _known(workspace: Workspace) -> dict[str, Value]:
