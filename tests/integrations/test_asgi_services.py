@@ -11,7 +11,7 @@ import pytest
 from programs import recorded
 from twice.errors import EffectRefused
 from twice.integrations.asgi import read_request, respond
-from twice.integrations.services.messages import HttpRequest
+from twice.integrations.services import HttpRequest
 from twice.recording.runrecord import RunRecord
 from twice.replayer.verify import verify
 

@@ -10,7 +10,7 @@ import pytest
 from programs import recorded, write
 from twice.errors import EffectRefused
 from twice.integrations import dbapi
-from twice.integrations.dbapi.values import parameter, result
+from twice.integrations.dbapi.proxy import parameter, result
 from twice.replayer.verify import verify
 
 SHOP = """

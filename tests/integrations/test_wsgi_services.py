@@ -16,7 +16,7 @@ import pytest
 import twice
 from programs import HANGS_AFTER_S, environ, recorded, wait_until, write
 from twice.errors import UsageError
-from twice.integrations.services.messages import HttpRequest
+from twice.integrations.services import HttpRequest
 from twice.recording.runrecord import RunRecord
 from twice.replayer.verify import verify
 

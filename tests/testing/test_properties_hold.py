@@ -34,8 +34,10 @@ def holds(name: str, program: str, **options: Any) -> None:
 
 
 def broken(name: str, program: str, **options: Any) -> PropertyBroken:
+    # One seed: what is smaller than it is nobody's question here, and every example is executed many times.
+    given = {**FEW, "examples": 10, "seeds": 0, **options}
     with pytest.raises(PropertyBroken) as caught:
-        getattr(properties, name)(f"{SYSTEMS}:{program}", **{**FEW, "examples": 10, **options})
+        getattr(properties, name)(f"{SYSTEMS}:{program}", **given)
     return caught.value
 
 
@@ -76,7 +78,7 @@ def test_what_the_state_does_not_show_breaks_restoring_and_branching() -> None:
 
     properties.snapshot_round_trip(f"{SYSTEMS}:hidden", config=config, **FEW)
     restored = broken("restore_idempotence", "hidden", config=config)
-    forked = broken("fork_and_converge", "hidden", config=config)
+    forked = broken("fork_and_converge", "hidden", config={"ticks": 2})
 
     assert restored.fields["config"] == {"ticks": 2}
     assert "not put back: counter.seen" in str(restored)

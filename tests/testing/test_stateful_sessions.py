@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from twice.errors import RestoreRefused
@@ -30,5 +31,6 @@ def test_a_system_that_restores_something_else_is_caught() -> None:
         steps=4,
     )
 
+    only_found = settings(made.TestCase.settings, phases=[Phase.generate])
     with pytest.raises(RestoreRefused, match="came back different"):
-        run_state_machine_as_test(made)
+        run_state_machine_as_test(made, settings=only_found)

@@ -5,6 +5,11 @@ Real processes: what the system does to them is what is tested.
 
 from __future__ import annotations
 
+import os
+import secrets
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -72,6 +77,30 @@ def test_memory_that_runs_out_is_an_exception_of_the_program(tmp_path: Path) -> 
     assert verify(path).result == "PASS"
 
 
-def test_a_child_that_is_left_behind_keeps_nobody_waiting(tmp_path: Path) -> None:
-    with recorded(tmp_path, LEAVES_A_CHILD) as record:
+@pytest.fixture
+def mark() -> Iterator[dict[str, str]]:
+    """A variable for a recorded program; every process that still has it after the test is ended."""
+    mark = {"MARK_OF_A_TEST": secrets.token_hex(16)}
+    yield mark
+    for pid in find_marked(mark):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def find_marked(mark: dict[str, str]) -> list[int]:
+    """Find the processes that were started with a variable."""
+    (entry,) = (f"{name}={value}".encode() for name, value in mark.items())
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # it ended meanwhile, or is another user's
+            if entry in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+    return found
+
+
+def test_a_child_that_is_left_behind_keeps_nobody_waiting(
+    tmp_path: Path, mark: dict[str, str]
+) -> None:
+    with recorded(tmp_path, LEAVES_A_CHILD, env=mark) as record:
         assert record.complete
+    assert find_marked(mark), "the child is the program's, and goes on"

@@ -23,14 +23,18 @@ Source: ASGI 3.0, HTTP 2.3 and lifespan 2.0 (asgi.readthedocs.io).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
 from twice.errors import EffectRefused
-from twice.integrations.services.messages import Headers, HttpRequest, HttpResponse
-from twice.integrations.services.service import RecordedService, ServiceEnded
+from twice.integrations.services import (
+    Headers,
+    HttpRequest,
+    HttpResponse,
+    RecordedService,
+)
 from twice.recording.run import Run
 
 Scope = MutableMapping[str, Any]
@@ -41,16 +45,7 @@ _UNSUPPORTED_DATA = 1003
 
 
 def record(app: Application, run: Run, *, name: str = "service") -> AsgiService:
-    """Put an ASGI application under a run.
-
-    Each request is the input ``NAME/request`` of a tick of its own, each response the decision
-    ``NAME/response``: status, headers, body; for an application that raises, what it raised.
-
-    Args:
-        app: an ASGI 3 application; it is called on the main program alone.
-        run: the run.
-        name: what the service is called in the record.
-    """
+    """Put an ASGI 3 application under a run, as a service of that name in the record."""
     return AsgiService(app, run, name)
 
 
@@ -87,14 +82,8 @@ class AsgiService(RecordedService):
     async def _pass_on(self, request: HttpRequest, send: Send) -> None:
         answer = self.queue.put(request)
         try:
-            try:
-                response = await asyncio.wrap_future(answer)
-            except ServiceEnded:
-                response = HttpResponse(
-                    503, "", (("content-type", "text/plain"),), b"the service ended\n"
-                )
-            headers = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in response.headers]
-            status = response.status
+            response = await asyncio.wrap_future(answer)
+            status, headers = response.status, _encode(response.headers)
             await send({"type": "http.response.start", "status": status, "headers": headers})
             await send({"type": "http.response.body", "body": response.body})
         finally:
@@ -126,7 +115,7 @@ async def read_request(scope: Scope, receive: Receive) -> HttpRequest:
         method=scope["method"],
         path=scope["path"],
         query=scope.get("query_string", b"").decode("latin-1"),
-        headers=tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]),
+        headers=_decode(scope["headers"]),
         body=bytes(body),
         scheme=scope.get("scheme", "http"),
         root=scope.get("root_path", ""),
@@ -167,8 +156,7 @@ async def respond(app: Application, request: HttpRequest, state: dict[str, Any])
         kind = message["type"]
         if kind == "http.response.start":
             status = int(message["status"])
-            pairs = message.get("headers", ())
-            headers = tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in pairs)
+            headers = _decode(message.get("headers", ()))
         elif kind == "http.response.body":
             body.extend(message.get("body", b""))
             if not message.get("more_body", False):
@@ -191,7 +179,7 @@ async def respond(app: Application, request: HttpRequest, state: dict[str, Any])
         "raw_path": (request.raw_path or encode_path(request.path)).encode("latin-1"),
         "query_string": request.query.encode("latin-1"),
         "root_path": request.root,
-        "headers": [(n.encode("latin-1"), v.encode("latin-1")) for n, v in request.headers],
+        "headers": _encode(request.headers),
         "server": request.server,
         "client": request.client,
         "state": dict(state),
@@ -243,6 +231,14 @@ class Lifespan:
             return
         if answer.result()["type"].endswith(".failed"):
             raise RuntimeError(f"{kind} failed: {answer.result().get('message', '')}")
+
+
+def _decode(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
+
+
+def _encode(headers: Headers) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
 def encode_path(path: str) -> str:

@@ -28,8 +28,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from twice.errors import EffectRefused
-from twice.integrations.services.messages import HttpRequest, HttpResponse
-from twice.integrations.services.service import RecordedService, ServiceEnded
+from twice.integrations.services import HttpRequest, HttpResponse, RecordedService
 from twice.recording.run import Run
 
 Environ = dict[str, Any]
@@ -38,16 +37,7 @@ _UNPREFIXED = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH
 
 
 def record(app: Application, run: Run, *, name: str = "service") -> WsgiService:
-    """Put a WSGI application under a run.
-
-    Each request is the input ``NAME/request`` of a tick of its own, each response the decision
-    ``NAME/response``: status, headers, body; for an application that raises, what it raised.
-
-    Args:
-        app: any WSGI application; it is called on the main program alone.
-        run: the run.
-        name: what the service is called in the record.
-    """
+    """Put a WSGI application under a run, as a service of that name in the record."""
     return WsgiService(app, run, name)
 
 
@@ -59,9 +49,6 @@ class WsgiService(RecordedService):
         answer = self.queue.put(_request(environ))
         try:
             response = answer.result()
-        except ServiceEnded:
-            start_response("503 Service Unavailable", [("Content-Type", "text/plain")])
-            return _SentBody(b"the service ended\n", self.queue.note_delivery)
         except BaseException:
             self.queue.note_delivery()
             raise

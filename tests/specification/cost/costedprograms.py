@@ -44,17 +44,6 @@ def main(run):
         counter.seen = list({f"name {at}" for at in range(40)})
 """
 """Its state is the order of a set of text."""
-SALTED = """
-import sys
-
-def main(run):
-    run.track("counter", Counter())
-    if sys.flags.hash_randomization:
-        raise RuntimeError("the hash seed is not fixed")
-    for tick in run.ticks(run.config["ticks"]):
-        pass
-"""
-"""Fails where nobody fixes the hash seed."""
 ZONES = {"TZ": "Asia/Tokyo", "LC_ALL": "C"}
 """Other than what a machine chooses by itself, so that leaving them to it is seen."""
 

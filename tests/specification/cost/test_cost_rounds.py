@@ -1,13 +1,14 @@
-"""Real programs in real processes: switches take effect, rounds turn, bytes are those of the record."""
+"""Real programs in real processes: switches take effect, bytes are those of the record. Rounds turn on figures made up."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from costedprograms import ORDERED, SALTED, SWARM, declared, reader, written
+from costedprograms import ORDERED, SWARM, declared, reader, run_of, written
 
 from twice.errors import ConfigKeyUnused, ProgramFailed
 from twice.foundation.seeds import Seed
@@ -15,6 +16,7 @@ from twice.recording.naming import parse_program
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
+from twice.specification.cost import measurement
 from twice.specification.cost.measurement import (
     BARE,
     EVERYTHING,
@@ -95,8 +97,21 @@ def test_the_record_of_a_run_without_a_part_says_so(tmp_path: Path) -> None:
         assert "the session was run without its reads" in record.ending["caveats"]
 
 
-@pytest.mark.heavy
-def test_rounds_are_made_in_that_order() -> None:
+def make_up(monkeypatch: pytest.MonkeyPatch, failing: str = "", **seen: str) -> None:
+    """Let every run be made up: what it reads back, and the rule without which it fails; no process is started."""
+
+    def run_once(variant: RunVariant, out: Path) -> MeasuredRun:
+        del out
+        if failing in variant.off:
+            raise ProgramFailed(f"{failing} is off", "Expected it.", "Leave it on.")
+        off = dict.fromkeys(variant.off, "off")
+        return replace(run_of(1.0), seen={**dict.fromkeys(variant.off, "on"), **off, **seen})
+
+    monkeypatch.setattr(measurement, "measure_once", run_once)
+
+
+def test_rounds_are_made_in_that_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_up(monkeypatch)
     variants, _ = plan_variants(declared(SWARM), choose_rules(["output captured"]))
     told: list[str] = []
     runs, _ = measure_rounds(variants, 2, told.append)
@@ -127,35 +142,36 @@ def test_a_cost_holds_every_rule_that_was_asked_for(tmp_path: Path) -> None:
     assert "the start dominates" in document["caveats"][0]
 
 
-@pytest.mark.integration
-def test_a_rule_whose_switch_had_no_effect_has_a_reason_and_no_figure() -> None:
-    variant = declared(SWARM)
-    zoneless = RunVariant(variant.setup, for_recording({}, explicit={"LC_ALL": "C"}))
-    cost = measure_cost(zoneless, rounds=2, rules=choose_rules(["time zone"]))
+def test_a_rule_whose_switch_had_no_effect_has_a_reason_and_no_figure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Where the machine's own zone is the declared one, leaving it to the machine changes nothing.
+    make_up(monkeypatch, **{"time zone": "UTC"})
+    cost = measure_cost(declared(SWARM), rounds=2, rules=choose_rules(["time zone"]))
 
-    # Where the machine's own zone is UTC, leaving it to the machine changes nothing.
-    if cost.rules == []:
-        (row,) = cost.unmeasured
-        assert (row.name, row.artifact) == ("time zone", "10")
-        assert "nothing changed" in row.why
+    assert cost.rules == []
+    (row,) = cost.unmeasured
+    assert (row.name, row.artifact) == ("time zone", "10")
+    assert "nothing changed: time zone is still UTC" in row.why
 
 
-@pytest.mark.integration
-def test_a_program_that_fails_without_a_rule_loses_that_figure_alone(tmp_path: Path) -> None:
-    variants, _ = plan_variants(declared(written(tmp_path, SALTED)), choose_rules(["hash seed"]))
+def test_a_program_that_fails_without_a_rule_loses_that_figure_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make_up(monkeypatch, failing="hash seed")
+    variants, _ = plan_variants(declared(SWARM), choose_rules(["hash seed"]))
     del variants[BARE]
     runs, dropped = measure_rounds(variants, 2, lambda _: None)
 
-    assert "the hash seed is not fixed" in dropped["hash seed"]
+    assert "the program fails like this: hash seed is off" in dropped["hash seed"]
     assert {name: len(each) for name, each in runs.items()} == {EVERYTHING: 2}
 
 
-@pytest.mark.integration
-def test_a_program_that_does_not_run_bare_is_told_so(tmp_path: Path) -> None:
-    variant = declared(written(tmp_path, SALTED))
+def test_a_program_that_does_not_run_bare_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_up(monkeypatch, failing="hash seed")
 
     with pytest.raises(ProgramFailed, match="runs as declared, and fails where nothing is pinned"):
-        measure_cost(variant, rounds=2, rules=choose_rules(["output captured"]))
+        measure_cost(declared(SWARM), rounds=2, rules=choose_rules(["output captured"]))
 
 
 @pytest.mark.heavy

@@ -15,8 +15,7 @@ from typing import Any
 
 from twice.errors import EffectRefused
 from twice.integrations.dbapi.cursor import RecordedCursor
-from twice.integrations.dbapi.proxy import DriverProxy, TransactionBlock
-from twice.integrations.dbapi.values import parameter, result
+from twice.integrations.dbapi.proxy import DriverProxy, TransactionBlock, parameter, result
 from twice.recording import active
 from twice.recording.effects import ops
 

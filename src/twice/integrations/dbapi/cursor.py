@@ -12,8 +12,7 @@ from typing import Any, Self
 
 from twice.errors import EffectRefused
 from twice.foundation.with_blocks import Closing
-from twice.integrations.dbapi.proxy import DriverProxy
-from twice.integrations.dbapi.values import ResultColumn, columns, parameter
+from twice.integrations.dbapi.proxy import DriverProxy, ResultColumn, columns, parameter
 
 _STATE = ("rowcount", "lastrowid", "statusmessage")
 

@@ -69,11 +69,9 @@ class StatePart(Protocol):
 
     def read(self) -> State:
         """Return plain values."""
-        ...
 
     def put(self, state: Mapping[str, Any]) -> None:
         """Put back what ``read`` gave."""
-        ...
 
 
 class EnvAttributes:

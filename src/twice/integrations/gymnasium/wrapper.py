@@ -108,17 +108,25 @@ class EnvRecorder:
         self.run.compare(self._outcome, outcome[:4])
 
 
-class RecordedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment under a run; see ``wrap``."""
+class _RecordedLayer:
+    """What an environment and a vector of them have in common under a run."""
 
-    def __init__(self, recorder: EnvRecorder, env: gymnasium.Env[Any, Any]) -> None:
-        super().__init__(env)
+    def __init__(self, recorder: EnvRecorder, env: Any) -> None:
+        super().__init__(env)  # type: ignore[call-arg]  # of gymnasium's wrapper, which comes next
         self._recorder = recorder
 
     @property
     def observation(self) -> Any:
-        """The latest observation: part of the state, so it is there after a restore as well."""
+        """The latest observation, of all slots: part of the state, so it is there after a restore as well."""
         return self._recorder.progress.observation
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        """Reset; without a seed the governed stream goes on."""
+        return self._recorder.reset(self.env, seed, options)  # type: ignore[attr-defined]
+
+
+class RecordedEnv(_RecordedLayer, gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment under a run; see ``wrap``."""
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Step once; the action is the input ``NAME/action``.
@@ -138,24 +146,9 @@ class RecordedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
             recorder.run.episode(recorder.name)
         return outcome
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Reset; without a seed the governed stream goes on."""
-        return self._recorder.reset(self.env, seed, options)
 
-
-class RecordedVectorEnv(gymnasium.vector.VectorWrapper):
+class RecordedVectorEnv(_RecordedLayer, gymnasium.vector.VectorWrapper):
     """A vectorised environment under a run; see ``wrap``."""
-
-    def __init__(self, recorder: EnvRecorder, env: Any) -> None:
-        super().__init__(env)
-        self._recorder = recorder
-
-    @property
-    def observation(self) -> Any:
-        """The latest observations, of all slots."""
-        return self._recorder.progress.observation
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step every slot once; raises what ``RecordedEnv.step`` raises."""
@@ -172,10 +165,6 @@ class RecordedVectorEnv(gymnasium.vector.VectorWrapper):
             recorder.run.episode(recorder.name)
         progress.returned = returned
         return outcome
-
-    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        """Reset every slot; raises what ``RecordedEnv.reset`` raises."""
-        return self._recorder.reset(self.env, seed, options)
 
 
 def wrap(

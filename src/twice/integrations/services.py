@@ -1,4 +1,4 @@
-"""A service as a program: a loop in which each request is a tick.
+"""A service as a program, under WSGI and ASGI alike: a loop in which each request is a tick.
 
 While recording, a server runs on a thread of its own, outside of the run. What it receives is handed
 to the main program, which executes the application and hands the response back. Which request
@@ -10,7 +10,7 @@ were complete, while recording already. Not covered: whatever needs two requests
 application that sends requests to itself waits for ever), streams, WebSockets.
 
 Invariant: the application is given the same requests, in the same order, in every mode. Every request that was put in
-is answered once: by a response, by the exception that the application raised, or by ``ServiceEnded``.
+is answered once: by a response, by the exception that the application raised, or by 503.
 """
 
 from __future__ import annotations
@@ -22,25 +22,113 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, fields
 from queue import Empty, SimpleQueue
 from threading import Condition
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
-from twice.errors import TwiceError
-from twice.integrations.services.messages import HttpRequest, HttpResponse
+from twice.errors import TwiceError, UsageError
 from twice.recording.effects.actors import outside
 from twice.recording.interrupts import Orderly
 from twice.recording.kernel.confinement import current
 from twice.recording.run import Run
 
+Headers = tuple[tuple[str, str], ...]
 Answer: TypeAlias = "Future[HttpResponse]"
 _LOOK_EVERY_S = 0.5
 _ENDING_S = 10.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class ServiceEnded(Exception):
-    """The service takes no more requests."""
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """One request, complete: what a record holds. ``HttpRequest.of(request.plain()) == request``.
+
+    Headers and queries are Latin-1 as they came over the wire, so that every byte has its place; a path is
+    as the server's protocol gives it (WSGI Latin-1, ASGI UTF-8).
+
+    Attributes:
+        method: in capitals, such as ``GET``.
+        path: decoded, without the query.
+        query: what follows the question mark, as it was sent.
+        headers: pairs in the order in which the server gave them, names in small letters.
+        body: the whole of it.
+        scheme: ``http`` or ``https``.
+        root: the part of the path that leads to the application.
+        server: name and port under which the server was asked.
+        client: address and port of who asked; a port of 0 when the server did not say.
+        protocol: such as ``HTTP/1.1``.
+        raw_path: the path as it was sent, still encoded; empty where encoding ``path`` gives the same.
+    """
+
+    method: str
+    path: str
+    query: str
+    headers: Headers
+    body: bytes
+    scheme: str = "http"
+    root: str = ""
+    server: tuple[str, int] = ("localhost", 80)
+    client: tuple[str, int] = ("", 0)
+    protocol: str = "HTTP/1.1"
+    raw_path: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """As a dict of plain values, for a record."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        if not self.raw_path:
+            del values["raw_path"]  # requests without one have the bytes they always had
+        return values
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """A request from such a dict; what a branch leaves out has its default."""
+        try:
+            given: dict[str, Any] = dict(value)  # type: ignore[call-overload]
+            given["headers"] = tuple((str(n), str(v)) for n, v in given.get("headers", ()))
+            given["body"] = bytes(given.get("body", b""))
+            given.setdefault("query", "")
+            for name in ("server", "client"):
+                if name in given:
+                    host, port = given[name]
+                    given[name] = (str(host), int(port))
+            return cls(**given)
+        except (TypeError, ValueError) as error:
+            raise UsageError(
+                f"{value!r:.80} is no request: {error}.",
+                f"Expected a dict of {', '.join(one.name for one in fields(cls))}.",
+                'For example {"method": "GET", "path": "/", "headers": [["host", "a"]]}.',
+            ) from error
+
+    def wire(self) -> bytes:
+        """As it would stand on an HTTP/1.1 connection: where redaction looks for secrets."""
+        query = "?" + self.query if self.query else ""
+        # Both forms of the path: a secret may stand in either.
+        paths = [path for path in (self.path, self.raw_path) if path]
+        lines = [f"{self.method} {path}{query} HTTP/1.1" for path in paths]
+        skipped = ("content-length", "transfer-encoding")
+        lines += [f"{name}: {value}" for name, value in self.headers if name not in skipped]
+        lines += [f"content-length: {len(self.body)}", "", ""]
+        return "\r\n".join(lines).encode("latin-1", "replace") + self.body
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """One response, complete: what is compared."""
+
+    status: int
+    reason: str
+    headers: Headers
+    body: bytes
+
+    def plain(self) -> dict[str, Any]:
+        """As a dict of plain values, for a compare-point."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+_ENDED = HttpResponse(
+    503, "Service Unavailable", (("content-type", "text/plain"),), b"the service ended\n"
+)
 
 
 class RequestQueue:
@@ -58,7 +146,7 @@ class RequestQueue:
         with self._delivered:
             self._open += 1
             if self._ended:
-                answer.set_exception(ServiceEnded())
+                answer.set_result(_ENDED)
             else:
                 self._waiting.put((request, answer))
         return answer
@@ -92,13 +180,17 @@ class RequestQueue:
             except Empty:
                 break
             if waiting is not None:
-                waiting[1].set_exception(ServiceEnded())
+                waiting[1].set_result(_ENDED)
         with self._delivered:
             self._delivered.wait_for(lambda: self._open == 0, timeout_s)
 
 
 class RecordedService(ABC):
-    """An application under a run, for a server to call."""
+    """An application under a run, for a server to call.
+
+    Each request is the input ``NAME/request`` of a tick of its own, each response the decision
+    ``NAME/response``: status, headers, body; for an application that raises, what it raised.
+    """
 
     def __init__(self, app: Any, run: Run, name: str) -> None:
         self._app, self._run, self._name = app, run, name
