@@ -130,16 +130,7 @@ _ASGI = {"version": "3.0", "spec_version": "2.3"}
 
 
 async def respond(app: Application, request: HttpRequest, state: dict[str, Any]) -> HttpResponse:
-    """Return an application's response, whole.
-
-    Args:
-        app: the application.
-        request: what it is asked.
-        state: what its lifespan put there; it is given a copy.
-
-    Raises:
-        EffectRefused: E-EFFECT-002, when it sends what cannot be recorded.
-    """
+    """Return an application's response, whole; its state is a copy of what its lifespan put there."""
     messages = [{"type": "http.request", "body": request.body, "more_body": False}]
     complete = asyncio.Event()
     status, body = 0, bytearray()
@@ -199,11 +190,7 @@ class Lifespan:
         self._task: asyncio.Task[None] | None = None
 
     async def startup(self) -> None:
-        """Start the application up; one that knows no lifespan is taken as it is.
-
-        Raises:
-            RuntimeError: when it says that its startup failed.
-        """
+        """Start the application up; one that knows no lifespan is taken as it is, and one that fails ends the run."""
         self._messages: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._answers: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._task = asyncio.create_task(self._live())

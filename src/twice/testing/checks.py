@@ -94,17 +94,7 @@ class ExampleTrial:
         passed_over: tuple[str, ...] = (),
         **added: Any,
     ) -> tuple[Replay, Violation | None]:
-        """Execute the example and hold it against its record.
-
-        Args:
-            record: of the example.
-            channel: what a difference speaks for.
-            what: the execution, in words.
-            other: whether it is executed in the varied surroundings.
-            snapshot: number of the snapshot that it starts from; None for the top.
-            passed_over: columns that are not compared.
-            **added: what the execution does besides; see ``execution``.
-        """
+        """Execute the example and hold it against its record; what differs speaks for the channel."""
         plan = Plan(
             predicate=record.setup.predicate,
             capture=AT_FAILURE,

@@ -84,11 +84,7 @@ def subject_in(folder: Path, label: str) -> str:
 
 
 def read(folder: Path) -> list[KeptExample]:
-    """Return all counterexamples of a folder, in the order of the file; none when there is no file.
-
-    Raises:
-        ExamplesDamaged: E-TESTING-002, with the number of the line.
-    """
+    """Return all counterexamples of a folder, in the order of the file; none when there is no file."""
     path = folder / FILE
     try:
         text = path.read_bytes().decode("utf-8")

@@ -80,16 +80,7 @@ def subject_of(
     predicate: Predicate | None = None,
     policies: Mapping[str, Any] | None = None,
 ) -> Subject:
-    """Understand what a test names.
-
-    Args:
-        thing: ``"file.py:function"``, ``"module:function"``, or a function of a run.
-        predicate: the class that judges; bit-exact on one host when None.
-        policies: other fields of ``Setup``.
-
-    Raises:
-        ProgramNotFound: E-PROGRAM-001, when no fresh process could find it, or it takes no run.
-    """
+    """Understand what a test names: ``"file.py:function"``, ``"module:function"``, or a function of a run."""
     if isinstance(thing, Subject):
         return thing
     if isinstance(thing, str):
@@ -151,13 +142,7 @@ def close_servers() -> None:
 
 
 class Executor(Closing):
-    """Executes the examples of one search; a context manager.
-
-    Attributes:
-        folder: where its records are.
-        variables: what the second of two executions has in its environment besides.
-        planted: whether the active fault was planted in an execution.
-    """
+    """Executes the examples of one search; a context manager."""
 
     def __init__(self, vary: Sequence[str] = ("hash seed",)) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="twice-testing-")
@@ -197,11 +182,7 @@ class Executor(Closing):
         return out
 
     def execute(self, record: RunRecord, plan: Plan, *, other: bool = False) -> Replay:
-        """Execute a record's program again, with the active fault.
-
-        Raises:
-            ProgramFailed: E-PROGRAM-003, when its process died. TwiceError: what it refused.
-        """
+        """Execute a record's program again, with the active fault; raises where its process died."""
         if (fault := active()) is not None:
             plan = replace(plan, added={**plan.added, "fault": asdict(fault)})
         replay = execute_once(record, plan, start=lambda _: self.start(other=other))

@@ -31,17 +31,12 @@ _SALTS: Final = 64
 
 
 class FaultPlanter:
-    """Plants one fault.
-
-    Attributes:
-        is_planted: whether it changed anything yet.
-        refuse: ends the execution where the fault has no place; called in the middle of the program.
-    """
+    """Plants one fault."""
 
     def __init__(self, fault: Fault, record: RunRecord) -> None:
         self._fault, self._record = fault, record
         self.is_planted = self._is_placed = False
-        self.refuse: Callable[[FaultMisplaced], NoReturn]
+        self.refuse: Callable[[FaultMisplaced], NoReturn]  # called in the middle of the program
         self._before: Any = None
 
     def before_tick(self, session: Session, tick: int) -> None:

@@ -45,21 +45,7 @@ class Counterexample:
 
 
 class PropertySearch:
-    """Looks for a counterexample of one property of one system.
-
-    The arguments are those of the functions of ``properties``, and ``name`` is the function's.
-
-    Attributes:
-        check: what judges an example.
-        subject: what is tested.
-        folder: where counterexamples are kept; None for nowhere.
-        vary: factors in which the second execution differs.
-        schedule: configuration key for the order of tasks; empty without one.
-        needs_one: whether one example in which it holds is enough.
-        found: the counterexample, or None.
-        judged: how many examples were compared.
-        is_planted: whether the active fault was planted in one of them.
-    """
+    """Looks for a counterexample of one property of one system; arguments as of the functions of ``properties``."""
 
     def __init__(
         self,
@@ -93,11 +79,7 @@ class PropertySearch:
         self._shrinks = 0
 
     def run(self) -> Self:
-        """Search, and raise nothing where there is a counterexample.
-
-        Raises:
-            NothingJudged: E-TESTING-004. ExamplesDamaged: E-TESTING-002. TwiceError: what an example refused.
-        """
+        """Search, and raise nothing where there is a counterexample."""
         with Executor(self.vary) as self._executor:
             if self.needs_one:
                 self.found = self._find_none_that_holds()

@@ -20,11 +20,7 @@ TICKS_MAX = 8
 
 
 def hypothesis(part: str = "") -> Any:
-    """Return the module ``hypothesis``, or a part of it.
-
-    Raises:
-        ExtraMissing: E-EXTRA-001, when it is not installed.
-    """
+    """Return the module ``hypothesis``, or a part of it."""
     try:
         return import_module(f"hypothesis.{part}" if part else "hypothesis")
     except ImportError as error:

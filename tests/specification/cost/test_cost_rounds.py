@@ -33,11 +33,15 @@ SWITCHED = [rule for rule in RULES if not rule.whole]
 
 
 @pytest.fixture(scope="module")
-def read(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, MeasuredRun]:
-    """One run of the program that reads: with everything, bare, and without each rule."""
-    folder = tmp_path_factory.mktemp("costed")
-    variants, _ = plan_variants(declared(reader(folder)), RULES)
-    return {name: measure_once(each, folder / "run.twice") for name, each in variants.items()}
+def costed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("costed")
+
+
+@pytest.fixture(scope="module")
+def read(costed: Path) -> Mapping[str, MeasuredRun]:
+    """One run of the program that reads: with everything, bare, and without each rule; records have their names."""
+    variants, _ = plan_variants(declared(reader(costed)), RULES)
+    return {name: measure_once(each, costed / f"{name}.twice") for name, each in variants.items()}
 
 
 @pytest.mark.integration
@@ -77,22 +81,21 @@ def test_nothing_is_in_force_in_the_bare_run(read: Mapping[str, MeasuredRun]) ->
 
 
 @pytest.mark.integration
-def test_points_snapshots_and_bytes_are_those_of_the_record(tmp_path: Path) -> None:
-    out = tmp_path / "run.twice"
-    one = measure_once(declared(SWARM), out)
+def test_points_snapshots_and_bytes_are_those_of_the_record(
+    costed: Path, read: Mapping[str, MeasuredRun]
+) -> None:
+    one, out = read[EVERYTHING], costed / f"{EVERYTHING}.twice"
 
     assert one.size_bytes == out.stat().st_size
     with RunRecord.open(out) as record:
-        assert one.seen["compare-points"] == str(len(record.reader.points)) == "42"
+        assert one.seen["compare-points"] == str(len(record.reader.points)) == "22"
         assert one.seen["snapshots"] == str(len(record.reader.snapshots)) == "2"
 
 
 @pytest.mark.integration
-def test_the_record_of_a_run_without_a_part_says_so(tmp_path: Path) -> None:
-    variants, _ = plan_variants(declared(SWARM), choose_rules(["effects recorded"]))
-    measure_once(variants["effects recorded"], tmp_path / "run.twice")
-
-    with RunRecord.open(tmp_path / "run.twice") as record:
+@pytest.mark.usefixtures("read")
+def test_the_record_of_a_run_without_a_part_says_so(costed: Path) -> None:
+    with RunRecord.open(costed / "effects recorded.twice") as record:
         assert record.ending is not None
         assert "the session was run without its reads" in record.ending["caveats"]
 

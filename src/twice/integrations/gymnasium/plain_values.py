@@ -48,16 +48,7 @@ class PlainReader:
         self._where, self._seen, self._limits = where, seen, limits
 
     def read(self, value: Any, path: str, depth: int = 0) -> Any:
-        """Return a value as plain data, or ``NO_STATE``.
-
-        Args:
-            value: of an attribute.
-            path: what errors call it.
-            depth: how deep it is nested.
-
-        Raises:
-            ComponentRefused: E-TRACK-001, naming path and type.
-        """
+        """Return the value at a path of an attribute as plain data, or ``NO_STATE``."""
         kind = type(value)
         if kind in _PLAIN:
             if kind is np.ndarray and value.dtype.hasobject:

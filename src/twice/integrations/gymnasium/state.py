@@ -75,14 +75,7 @@ class StatePart(Protocol):
 
 
 class EnvAttributes:
-    """What one environment or wrapper holds.
-
-    Args:
-        owner: the environment or the wrapper, without what it wraps.
-        where: what errors call it, such as ``ant (AntEnv)``.
-        only: the attributes that are its state, as dotted paths; None looks at all of them.
-        opaque: attributes that are neither captured nor compared.
-    """
+    """What one environment or wrapper holds: attributes ``only`` at these dotted paths, without the ``opaque`` ones."""
 
     def __init__(
         self,
