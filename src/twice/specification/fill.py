@@ -37,14 +37,7 @@ _Read = Iterator[tuple[str, str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A value that could stand in a sheet.
-
-    Args:
-        sheet: its number.
-        key: the item.
-        value: what it would say; cells that could not be read are "?".
-        source: where it was read, in words.
-    """
+    """A value that could stand in a sheet, cells that could not be read being "?", and where it was read, in words."""
 
     sheet: str
     key: str
@@ -54,14 +47,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class FillResult:
-    """A workspace after filling.
-
-    Args:
-        workspace: with what was read put in.
-        put_in: the proposals that were taken, in order.
-        unknown: what is still not known: sheet, key, what it is for and accepts.
-        against: what was seen of traits that 00 denies.
-    """
+    """A workspace after filling: proposals that were taken, keys not known yet, and what speaks against 00."""
 
     workspace: Workspace
     put_in: tuple[Proposal, ...]
@@ -77,10 +63,27 @@ def fill_sheets(workspace: Workspace, proposals: Iterable[Proposal]) -> FillResu
         sheet = sheets.get(each.sheet)
         if sheet is None or sheet.is_memo:
             continue
-        entry = sheet.head.entries.get(each.key)
-        value = _merge(each, entry.value if entry else None)
-        if value is None or (entry is None and count_unknown(value)):
+        entry, item = sheet.head.entries.get(each.key), SHEETS[each.sheet].item(each.key)
+        assert item is not None, "a proposal is for an item that the sheet has"
+        now, value, name = entry.value if entry else UNKNOWN, each.value, item.type.unique
+        if entry is None and count_unknown(value):
             continue
+        if now != UNKNOWN:
+            # Rows of one name are one row; nothing else that somebody wrote is touched.
+            if not name or not isinstance(now, list) or not isinstance(value, list):
+                continue
+            read = {str(row.get(name)): row for row in value if isinstance(row, dict)}
+            rows: list[Row] = []
+            for row in now:
+                assert isinstance(row, dict), "the type is a list of maps"
+                other = read.get(str(row.get(name)), {})
+                cells = {
+                    k: other.get(k, cell) if cell == UNKNOWN else cell for k, cell in row.items()
+                }
+                rows.append(cells)
+            if rows == now:
+                continue
+            value = rows
         sheets[each.sheet] = sheet.with_value(each.key, value)
         put_in.append(replace(each, value=value))
     after = replace(workspace, sheets=sheets)
@@ -97,26 +100,6 @@ def list_unknown(workspace: Workspace) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _merge(proposal: Proposal, now: Value | None) -> Value | None:
-    """Return what a key says with a proposal put in; None for no change. Rows of one name are one row."""
-    if now is None or now == UNKNOWN:
-        return proposal.value
-    item = SHEETS[proposal.sheet].item(proposal.key)
-    assert item is not None, "a proposal is for an item that the sheet has"
-    name, proposed = item.type.unique, proposal.value
-    if not name or not isinstance(now, list) or not isinstance(proposed, list):
-        return None
-    read = {str(row.get(name)): row for row in proposed if isinstance(row, dict)}
-    rows: list[Row] = []
-    for row in now:
-        assert isinstance(row, dict), "the type is a list of maps"
-        other = read.get(str(row.get(name)), {})
-        rows.append({
-            key: other.get(key, cell) if cell == UNKNOWN else cell for key, cell in row.items()
-        })  # fmt: skip
-    return rows if rows != now else None
-
-
 def to_rows(read: Iterable[Mapping[str, Cell]]) -> Value:
     """Return a list of maps as a value; "?" for an empty one, because nothing was read."""
     found: list[Row] = [dict(each) for each in read]
@@ -126,12 +109,9 @@ def to_rows(read: Iterable[Mapping[str, Cell]]) -> Value:
 def propose_traits(
     workspace: Workspace, seen: Mapping[Trait, str], source: str
 ) -> Iterator[Proposal]:
-    """Propose traits of 00 that something was seen of; that nothing was seen leaves a trait open.
+    """Propose traits of 00 that something was seen of, with where and what; one that 00 denies stays denied.
 
-    Args:
-        workspace: whose 00 may deny a trait, which then stays denied.
-        seen: for each trait that is there, where and what.
-        source: where all of it was read, in words.
+    That nothing was seen leaves a trait open. ``source`` says where all of it was read.
     """
     denied = workspace.situation().traits
     told = {trait: each for trait, each in seen.items() if denied.get(trait) is not False}
@@ -204,12 +184,7 @@ def find_version(name: str) -> str:
 
 
 def propose_from_record(record: RunRecord, path: str) -> Iterator[Proposal]:
-    """Propose what a record shows.
-
-    Args:
-        record: an open record.
-        path: how sheets name it.
-    """
+    """Propose what an open record shows, which sheets name by ``path``."""
     proposed = [*_read_setup(record), *_read_run(record)]
     proposed += [("01", "vector", path), ("01", "vector_digest", digest_vector(record))]
     for sheet, key, value in sorted(proposed, key=lambda each: each[0]):

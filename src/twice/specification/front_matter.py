@@ -46,14 +46,7 @@ LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class HeadEntry:
-    """One key of the front matter.
-
-    Args:
-        value: its value.
-        line: its line in the file, from 1.
-        end_line: the line after its last.
-        rows: for a list of maps, the line of each column of each row.
-    """
+    """One key: its value, its line and the line after its last; of a list of maps the line of each column of each row."""
 
     value: Value
     line: int
@@ -63,23 +56,14 @@ class HeadEntry:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The front matter of a sheet.
-
-    Args:
-        entries: by key, in the file's order.
-        end_line: the line of the closing ``---``, from 1.
-    """
+    """The front matter of a sheet: entries by key in the file's order, and the line of the closing ``---``."""
 
     entries: Mapping[str, HeadEntry]
     end_line: int
 
 
 def parse_front_matter(text: str, name: str) -> tuple[FrontMatter, list[SheetRefused]]:
-    """Read the front matter of a sheet, and return what is refused of it, key by key.
-
-    Args:
-        text: the whole file, lines ended by newlines alone.
-        name: what errors call the file.
+    """Read the front matter of a sheet's text, and return what is refused of it, key by key; ``name`` is the file.
 
     Raises:
         SheetRefused: E-SPEC-001: there is no front matter, or it has no end.
@@ -278,18 +262,13 @@ def format_value(value: object) -> str:
     if isinstance(value, int):
         return str(value)
     assert isinstance(value, str), "front matter holds texts, whole numbers and booleans"
-    escaped = (
-        _ESCAPES.get(each)
-        or (
-            each
-            if each.isprintable()
-            else f"\\U{ord(each):08x}"
-            if ord(each) > 0xFFFF
-            else f"\\u{ord(each):04x}"
-        )
-        for each in value
-    )
-    return f'"{"".join(escaped)}"'
+    return f'"{"".join(map(_escape, value))}"'
+
+
+def _escape(each: str) -> str:
+    if each in _ESCAPES or each.isprintable():
+        return _ESCAPES.get(each, each)
+    return f"\\U{ord(each):08x}" if ord(each) > 0xFFFF else f"\\u{ord(each):04x}"
 
 
 def replace_entry(text: str, head: FrontMatter, key: str, value: Value) -> str:

@@ -33,27 +33,15 @@ class Question(StrEnum):
     DIVERGING = "diverging", "Do two of its runs disagree right now?"
     EXISTING = "existing", "Does its code exist already?"
     CHECKED = "checked", "Was it read by twice check, and were the findings settled or accepted?"
-    REPLAY = (
-        "replay",
-        "Is a replay needed, more than bugs that come back on the developer's machine?",
-    )
-    CONSUMED = (
-        "consumed",
-        "Do other systems consume replay (training loop, regression suite, several processes)?",
-    )
+    REPLAY = "replay", "Is a replay needed, more than bugs that come back on the developer's machine?"  # fmt: skip
+    CONSUMED = "consumed", "Do other systems consume replay (training loop, regression suite, several processes)?"  # fmt: skip
     CROSS_MACHINE = "cross-machine", "Must another machine give the same?"
-    OBLIGED = (
-        "obliged",
-        "Is a replay owed by law or contract, or bit-exactness over unlike hardware?",
-    )
+    OBLIGED = "obliged", "Is a replay owed by law or contract, or bit-exactness over unlike hardware?"  # fmt: skip
     BRANCHING = "branching", "Do runs branch from a recorded tick with other inputs?"
     CONCURRENCY = "concurrency", "Are there threads, processes, tasks or actors?"
     FLOATING_POINT = "floating-point", "Does floating-point arithmetic reach the state?"
     GPU = "gpu", "Does anything run on a GPU?"
-    EXTERNAL_EFFECTS = (
-        "external-effects",
-        "Does it read the clock, files, the network, the environment or a service?",
-    )
+    EXTERNAL_EFFECTS = "external-effects", "Does it read the clock, files, the network, the environment or a service?"  # fmt: skip
     SUBSTITUTABLE = "substitutable", "Can all of that be recorded, or computed from the run?"
     HASHED_SNAPSHOTS = "hashed-snapshots", "Are snapshots compared by digest?"
     AUDIT_LOG = "audit-log", "Is there an audit log with a canonical encoding of its own?"
@@ -94,13 +82,9 @@ _STOPS_AT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Where the answers lead, and why.
+    """Where the answers lead, how far replay reaches (XS where nothing is specified), and one sentence for each reason.
 
-    Args:
-        way: what is done next.
-        tier: how far replay reaches; XS where nothing is specified.
-        reasons: one sentence each.
-        capped: whether something outside holds the tier down: the last reason.
+    If something outside holds the tier down, it is ``capped`` and the last reason says so.
     """
 
     way: Way

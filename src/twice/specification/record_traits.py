@@ -23,12 +23,9 @@ _COUNT: Final = 4
 
 
 def count_concurrent(started: Mapping[str, int]) -> dict[str, int]:
-    """Return how many of each model ran beside something else, by what was started.
+    """Return how many of each model ran beside something else, by ``lineages`` of a record.
 
     A task that no task started runs alone: it is what ``asyncio.run`` was called with.
-
-    Args:
-        started: the record's ``lineages``: how many, by lineage without numbers.
     """
     found: dict[str, int] = {}
     for lineage, count in started.items():
@@ -97,11 +94,6 @@ def first_draws(kind: str, master: Seed, name: str) -> list[str]:
     """Return the first four 64-bit words of a stream as hexadecimal digits; [] for a kind that is not drawn here.
 
     They are the numbers that ``run.rng`` and ``run.streams.python`` give under that name.
-
-    Args:
-        kind: ``numpy`` or ``python``, as sheet 03 says it.
-        master: the run's seed.
-        name: the stream's.
     """
     streams = Streams(master)
     if kind == "numpy":

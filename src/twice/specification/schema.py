@@ -40,16 +40,10 @@ FORMS: Final = (VERSION, "twice.spec/1")
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """What a key or a column may hold.
+    """What a key or a column may hold: ``expected``, to be read after "Expected", and an example that it accepts.
 
-    Args:
-        expected: what it accepts, to be read after "Expected".
-        example: a value that it accepts.
-        accepts: whether it accepts a value; what is wrong inside of a row is found by ``find_faults``.
-        is_closed: whether only some words will do, in all of it or in a part.
-        is_list: whether it is a list of plain values.
-        columns: for a list of maps, what each map holds, in the order in which they are written.
-        unique: the column whose values differ from row to row; "" for none.
+    It is closed if only some words will do, in all of it or in a part. Lists of maps have ``columns``, in the order in
+    which they are written, of which the values of the ``unique`` one differ from row to row.
     """
 
     expected: str
@@ -79,15 +73,9 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One key of a sheet.
+    """One key of a sheet: what it holds and is for, when it has to be said (None for never), an example.
 
-    Args:
-        key: as it stands in the front matter.
-        type: what it holds.
-        says: what it is for, in one line: a comment in templates.
-        needed: when it has to be said; None for never.
-        decides: whether a change of it is a change of the promise.
-        example: a value that it accepts; one row of a list of maps.
+    ``decides`` says whether a change of it is a change of the promise.
     """
 
     key: str
@@ -110,15 +98,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class SheetSchema:
-    """What a sheet of the specification has to say.
-
-    Args:
-        number: two digits.
-        name: the file's name without number and suffix.
-        title: for people.
-        about: what it settles, in one or two sentences.
-        items: its own keys, in the order in which they are written.
-    """
+    """What a sheet has to say: two digits, the file's name, a title, what it settles, and its own keys in order."""
 
     number: str
     name: str
@@ -184,52 +164,51 @@ def count_unknown(value: object) -> int:
     return int(value == UNKNOWN)
 
 
-def _is_number(value: object) -> bool:
-    try:
-        return isinstance(value, str) and 0 <= float(value) < math.inf
-    except ValueError:
-        return False
+def _text_if(test: Callable[[str], object]) -> Callable[[object], bool]:
+    """Accept a text that passes a test, which may raise ``ValueError`` as well."""
+
+    def accepts(value: object) -> bool:
+        try:
+            return isinstance(value, str) and bool(test(value))
+        except ValueError:
+            return False
+
+    return accepts
 
 
-def _is_day(value: object) -> bool:
-    try:
-        return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
-    except ValueError:
-        return False
-
-
-def _match(form: str) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, str) and re.fullmatch(form, value) is not None
-
-
+_NUMBER: Final = r"(0|[1-9]\d{0,8})"
 _TYPES: Final = {
-    # A text of one letter says nothing, and would pass for an answer; a name may be one letter.
-    "text": ValueType(
-        "a text in double quotes of at least two characters",
-        "in words",
-        lambda value: isinstance(value, str) and len("".join(value.split())) > 1,
-    ),
-    "name": ValueType(
-        "a text in double quotes that is not empty",
-        "in words",
-        lambda value: isinstance(value, str) and bool(value.strip()),
-    ),
-    "form": ValueType(f'"{VERSION}"', VERSION, lambda value: value in FORMS, is_closed=True),
-    "flag": ValueType("true or false", True, lambda value: isinstance(value, bool)),
-    # A text, because readers of YAML read fractions differently.
-    "number": ValueType('a number of 0 or more in quotes, such as "1e-6"', "1e-6", _is_number),
-    "day": ValueType('a day in quotes, such as "2027-01-31"', "2027-01-31", _is_day),
-    "version": ValueType(
-        'a version in quotes, such as "1.0.0"',
-        "1.0.0",
-        _match(r"(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})"),
-    ),
-    "digest": ValueType(
-        'a labelled digest in quotes, such as "blake3:9f2c..."',
-        "blake3:9f2c4e6a8b0d1f3557799bbddff13557",
-        _match(r"[a-z0-9-]+:[0-9a-f]{16,128}"),
-    ),
-}
+    name: ValueType(expected, example, accepts)
+    for name, expected, example, accepts in (
+        # A text of one letter says nothing, and would pass for an answer; a name may be one letter.
+        (
+            "text", "a text in double quotes of at least two characters", "in words",
+            _text_if(lambda said: len("".join(said.split())) > 1),
+        ),
+        ("name", "a text in double quotes that is not empty", "in words", _text_if(str.strip)),
+        ("flag", "true or false", True, lambda value: isinstance(value, bool)),
+        # A text, because readers of YAML read fractions differently.
+        (
+            "number", 'a number of 0 or more in quotes, such as "1e-6"', "1e-6",
+            _text_if(lambda said: 0 <= float(said) < math.inf),
+        ),
+        (
+            "day", 'a day in quotes, such as "2027-01-31"', "2027-01-31",
+            _text_if(lambda said: date.fromisoformat(said).isoformat() == said),
+        ),
+        (
+            "version", 'a version in quotes, such as "1.0.0"', "1.0.0",
+            _text_if(re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}").fullmatch),
+        ),
+        (
+            "digest", 'a labelled digest in quotes, such as "blake3:9f2c..."',
+            "blake3:9f2c4e6a8b0d1f3557799bbddff13557",
+            _text_if(re.compile(r"[a-z0-9-]+:[0-9a-f]{16,128}").fullmatch),
+        ),
+    )
+} | {
+    "form": ValueType(f'"{VERSION}"', VERSION, lambda value: value in FORMS, is_closed=True)
+}  # fmt: skip
 # Words that the code knows by name are not written down again in the sheets.
 _WORDS: Final[Mapping[str, Sequence[str]]] = {
     "Tier": tuple(Tier),
@@ -299,23 +278,22 @@ def _as_map(said: Any, key: str) -> Mapping[str, Any]:
     return {key: said} if isinstance(said, str) else said
 
 
-def _read_item(key: str, said: Any) -> Item:
-    known = _as_map(said, "says")
-    kind, when = _read_type(known, "text"), known.get("needed", {})
-    needed = None
-    if when != "never":
-        trait = Trait(when["trait"]) if "trait" in when else None
-        needed = Requirement(Tier(when.get("tier", "XS")), trait, tuple(when.get("classes", ())))
-    example = known.get("like", kind.example)
-    return Item(key, kind, known["says"], needed, known.get("decides", True), example)
-
-
 def _read_schema(name: str) -> SheetSchema:
     path = Path(__file__).parent / "sheets" / f"{name}.yaml"
     said = yaml.load(path.read_text("utf-8"), Loader=LOADER)  # noqa: S506 - a safe one
-    items = tuple(_read_item(key, each) for key, each in said["items"].items())
+    items = []
+    for key, each in said["items"].items():
+        known = _as_map(each, "says")
+        kind, when = _read_type(known, "text"), known.get("needed", {})
+        needed = None
+        if when != "never":
+            trait = Trait(when["trait"]) if "trait" in when else None
+            classes = tuple(when.get("classes", ()))
+            needed = Requirement(Tier(when.get("tier", "XS")), trait, classes)
+        decides, example = known.get("decides", True), known.get("like", kind.example)
+        items.append(Item(key, kind, known["says"], needed, decides, example))
     number, _, rest = name.partition("-")
-    return SheetSchema(number, rest, said.get("title", ""), said.get("about", ""), items)
+    return SheetSchema(number, rest, said.get("title", ""), said.get("about", ""), tuple(items))
 
 
 COMMON: Final = _read_schema("common").items

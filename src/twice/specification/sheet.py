@@ -50,14 +50,9 @@ _BYTES_MAX: Final = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What a sheet does not say yet.
+    """What a sheet does not say yet: a key that is ``absent``, ``unknown`` ("?"), or ``memo`` where a page is not enough.
 
-    Args:
-        key: the item.
-        why: ``absent``, ``unknown`` where "?" stands, ``memo`` where a page is not enough.
-        says: what the item is for.
-        line: where it would be or is said, from 1.
-        asks: what it is for, and what it accepts where only some words will do.
+    ``says`` is what the item is for; ``asks`` adds what it accepts where only some words will do.
     """
 
     key: str
@@ -69,15 +64,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One sheet of a specification.
-
-    Args:
-        schema: what it has to say.
-        path: the file, relative to the project, with slashes.
-        source: the file's text.
-        head: its front matter.
-        body: what follows the front matter.
-    """
+    """One sheet of a specification: its schema, its file from the project on, the file's text, front matter and body."""
 
     schema: SheetSchema
     path: str

@@ -11,7 +11,7 @@ from twice.recording.cadence import Cadence
 from twice.recording.naming import parse_program
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
-from twice.specification.cost.result import Cost, MeasuredRun, RuleCost, compute_overhead, judge
+from twice.specification.cost.result import Cost, MeasuredRun
 from twice.specification.cost.rules import NOT_SWITCHED, RULES, RunVariant
 
 SWARM = Path(__file__).parents[3] / "examples" / "swarm.py"
@@ -72,25 +72,20 @@ def declared(path: Path, *, ticks: int = 20, **policies: Any) -> RunVariant:
 
 def run_of(seconds: float, size_bytes: int = 0) -> MeasuredRun:
     """One run that was made up."""
-    return MeasuredRun(seconds, seconds, 0.3, 100, size_bytes)
+    return MeasuredRun(seconds, seconds, 0.3, 100, size_bytes, outcome="sha256:00")
 
 
 def made_cost(*names: str, budget_percent: int | None = None) -> Cost:
     """Two equal rounds: a bare run of 1 s, everything 2 s, without each rule (snapshots by default) 1.5 s."""
     everything, without, bare = ([run_of(each, size)] * 2 for each, size in
                                  ((2.0, 3000), (1.5, 2000), (1.0, 0)))  # fmt: skip
-    off = compute_overhead(everything, without, bare)
-    overhead = compute_overhead(everything, bare, bare)
     rules = [rule for rule in RULES if rule.name in (names or ("snapshots",))]
-    figures = [(rule, off["wall_percent"]) for rule in rules]
     return Cost(
         about={"program": "swarm.py:main", "code": {"swarm.py": "sha256:00"}},
         by="wall",
         everything=everything,
         bare=bare,
-        overhead=overhead,
-        rules=[RuleCost(rule, off, same=True) for rule in rules],
+        without=[(rule, without) for rule in rules],
         unmeasured=NOT_SWITCHED[:1],
         budget_percent=budget_percent,
-        judgement=judge(budget_percent, overhead["wall_percent"], figures),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -20,17 +21,32 @@ from twice.foundation.environment import Fingerprint
 from twice.recording.environment import measure_versions
 from twice.replayer.outcome import Failure
 from twice.replayer.verification import Verification
-from twice.specification.gate.evidence.context import SourceFacts, SourcePlace
-from twice.specification.gate.evidence.costs import Costs
-from twice.specification.gate.evidence.files import EncodingAnswers
+from twice.specification.gate.checks import CHECKS
+from twice.specification.gate.evidence.context import (
+    ReportedFinding,
+    SourceFacts,
+    SourcePlace,
+    Unavailable,
+)
+from twice.specification.gate.evidence.files import Costs, EncodingAnswers
 from twice.specification.gate.evidence.runs import GateTrial, KnownRun, RestoredSnapshots
 from twice.specification.gate.evidence.suite import SuiteRun
 from twice.specification.gate.evidence.trials import OperationTrial, PlantedDifference
-from twice.specification.gate.model import GateFacts
+from twice.specification.gate.model import CheckOutcome, CheckResult, GateFacts
+from twice.specification.gate.runner import judge
 from twice.specification.lock import read_lock
 from twice.specification.workspace import FOLDER, open_workspace
 
 TODAY = date(2026, 1, 1)
+BY_NUMBER = {each.id: each for each in CHECKS}
+HERE = SourcePlace("src/herd.py", 3, "random.random()", "jitter")
+PASS, FAIL, NA, BLOCKED = (
+    CheckOutcome.PASS,
+    CheckOutcome.FAIL,
+    CheckOutcome.NA,
+    CheckOutcome.BLOCKED,
+)
+RAINED = Unavailable("it rained")
 ENDS = f"blake3:{'ab' * 16}"
 MEASURED = {"snapshots": True}
 
@@ -183,7 +199,38 @@ def facts(project: Path, tier: str = "M", heads: Heads | None = None, **other: A
     return GateFacts(workspace, lock, today, **found)
 
 
+def outcomes(project: Path, tier: str = "M", **other: Any) -> dict[int, CheckOutcome]:
+    known = facts(project, tier, **other)
+    return {each.id: judge(each, known).outcome for each in CHECKS}
+
+
+def judged(project: Path, number: int, tier: str = "M", **other: Any) -> CheckResult:
+    return judge(BY_NUMBER[number], facts(project, tier, **other))
+
+
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+"""From evidence that is good to the kinds of it that are otherwise."""
+
+
+def changed(kind: str, **values: Any) -> Change:
+    return lambda good: {kind: replace(good[kind], **values)}
+
+
+def ended(**values: Any) -> Change:
+    return lambda good: {"trial": with_ending(good["trial"], **values)}
+
+
+def given(**values: Any) -> Change:
+    return lambda _: values
+
+
+def reports(rule: str) -> Change:
+    """Let the checker report something of a GPU, which sheet 99 does not forget."""
+    return changed("code", reported=(ReportedFinding(rule, "09", HERE),))
+
+
 __all__ = [
-    "COST", "ENDS", "TODAY", "VECTOR", "facts", "failed", "good_evidence", "good_heads", "planted",
-    "replayed", "varied", "with_ending",
+    "BLOCKED", "BY_NUMBER", "COST", "ENDS", "FAIL", "HERE", "NA", "PASS", "RAINED", "TODAY", "VECTOR", "Change", "changed",
+    "ended", "facts", "failed", "given", "good_evidence", "good_heads", "judged", "outcomes", "planted", "replayed",
+    "reports", "varied", "with_ending",
 ]  # fmt: skip

@@ -20,8 +20,7 @@ from twice.errors import ClassRefused
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import Algorithm
 from twice.specification.gate.evidence.context import EvidenceContext, SourceFacts, Unavailable
-from twice.specification.gate.evidence.costs import Costs
-from twice.specification.gate.evidence.files import AuditReference
+from twice.specification.gate.evidence.files import AuditReference, Costs
 from twice.specification.gate.evidence.runs import uses_numpy
 from twice.specification.gate.model import CheckOutcome
 from twice.specification.gate.plan import (
@@ -183,6 +182,19 @@ def test_costs_of_other_code_are_told_of(kept: Kept, tmp_path: Path) -> None:
 
     assert isinstance(found, Costs)
     assert (found.changed, found.total_percent) == (("src/herd.py",), 12.5)
+
+
+def test_code_of_a_name_that_no_file_can_have_is_other_code(tmp_path: Path) -> None:
+    heads = good_heads("M")
+    laid(tmp_path, heads)
+    (tmp_path / COST).parent.mkdir(parents=True)
+    document = {"format": "twice.cost/1", "code": {"a\0.py": "sha256:00"}}
+    (tmp_path / COST).write_text(json.dumps(document), encoding="utf-8")
+
+    found = evidence(tmp_path, "costs", heads)
+
+    assert isinstance(found, Costs)
+    assert found.changed == ("a\0.py",)
 
 
 @pytest.mark.parametrize("total", ["NaN", "Infinity", "true", '"12"', "null", "1" + "0" * 400])

@@ -31,6 +31,7 @@ def project(tmp_path: Path) -> Path:
         ("12", {"database": "x/../../elsewhere"}, "by a link, outside|lies.* outside"),
         ("00", {"sources": [".."]}, "sources names .., which"),
         ("10", {"audit": ["../elsewhere"]}, "audit names ../elsewhere"),
+        ("01", {"vector": "a\0.twice"}, "vector names a"),
     ],
 )  # fmt: skip
 def test_what_lies_outside_is_refused_with_its_line(

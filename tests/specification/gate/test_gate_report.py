@@ -243,6 +243,13 @@ def test_a_report_rests_on_what_running_told_of(gated: Path) -> None:
     assert read_report(gated, TODAY).moved == ("prices.csv",)
 
 
+def test_a_report_that_names_what_no_file_can_be_called_is_stale(gated: Path) -> None:
+    kept = read_report(gated, TODAY)
+    write_report(replace(kept, inputs={**kept.inputs, "a\0": "blake3:00"}), open_workspace(gated))
+
+    assert read_report(gated, TODAY).moved == ("a\0",)
+
+
 @pytest.mark.integration
 def test_a_waiver_that_ended_makes_the_report_stale(kept: Kept, tmp_path: Path) -> None:
     project = kept.system("M", (), tmp_path / "herd")

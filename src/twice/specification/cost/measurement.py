@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import Any, Final, cast
@@ -23,14 +23,7 @@ from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import environ_for_child
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import surroundings_of
-from twice.specification.cost.result import (
-    ClockName,
-    Cost,
-    MeasuredRun,
-    RuleCost,
-    compute_overhead,
-    judge,
-)
+from twice.specification.cost.result import ClockName, Cost, MeasuredRun
 from twice.specification.cost.rules import NOT_SWITCHED, RULES, CostRule, RunVariant, Unmeasured
 from twice.worker.process import FreshWorker
 
@@ -39,8 +32,6 @@ LEAST_ROUNDS, MOST_ROUNDS = 2, 5
 _WORKER: Final = "twice.specification.cost"
 _LIMIT_S: Final = 60
 """How long a measurement may take before it is left with fewer rounds: whoever waits longer leaves."""
-_SHORT_S: Final = 0.05
-"""A bare run that takes less than this is shorter than what starting and stopping a process moves."""
 
 Progress = Callable[[str], None]
 _read_clock_s = cast("Callable[[], float]", REAL[ops.MONOTONIC])
@@ -95,36 +86,21 @@ def measure_cost(
     variants, reasons = plan_variants(declared, rules)
     runs, dropped = measure_rounds(variants, rounds, progress)
     reasons |= dropped
-    everything, bare = runs[EVERYTHING], runs[BARE]
-    costs = [
-        RuleCost(
-            rule,
-            compute_overhead(everything, runs[rule.name], bare),
-            _comes_to_the_same(everything, runs[rule.name]),
-        )
-        for rule in rules
-        if rule.name in runs
-    ]
     unmeasured = [
         Unmeasured(rule.name, rule.artifact, reasons[rule.name])
         for rule in rules
         if rule.name in reasons
     ]
-    overhead, unit = compute_overhead(everything, bare, bare), f"{by}_percent"
-    is_short = max(each.wall_s for each in bare) < _SHORT_S
-    figures = [(each.rule, each.adds[unit]) for each in costs]
+    # A rule that was not asked for is not said to be unmeasurable.
+    unmeasured += NOT_SWITCHED if len(rules) == len(RULES) else ()
     return Cost(
-        about=_describe_run(declared, everything[0], project),
+        about=_describe_run(declared, runs[EVERYTHING][0], project),
         by=by,
-        everything=everything,
-        bare=bare,
-        overhead=overhead,
-        rules=costs,
-        # A rule that was not asked for is not said to be unmeasurable.
-        unmeasured=[*unmeasured, *(NOT_SWITCHED if len(rules) == len(RULES) else ())],
+        everything=runs[EVERYTHING],
+        bare=runs[BARE],
+        without=[(rule, runs[rule.name]) for rule in rules if rule.name in runs],
+        unmeasured=unmeasured,
         budget_percent=budget_percent,
-        judgement=judge(budget_percent, overhead[unit], figures, too_short=is_short),
-        caveats=list(_list_caveats(everything, is_short=is_short)),
     )
 
 
@@ -144,8 +120,7 @@ def measure_rounds(
 ) -> tuple[dict[str, list[MeasuredRun]], dict[str, str]]:
     """Make every run ``rounds`` times, after one with everything that warms the machine and is not counted.
 
-    Returns:
-        The runs of each variant, in order of rounds; and the variants that were taken out, with the reason.
+    Return the runs of each variant, in order of rounds, and the variants that were taken out, with the reason.
 
     Raises:
         ProgramFailed: E-PROGRAM-003, when the program fails although nothing is switched off, or bare.
@@ -247,37 +222,6 @@ def measure_once(variant: RunVariant, out: Path) -> MeasuredRun:
             keys=", ".join(message["unread"]),
         )
     return MeasuredRun(**message["run"])
-
-
-def _comes_to_the_same(
-    declared: Sequence[MeasuredRun], without: Sequence[MeasuredRun]
-) -> bool | None:
-    """Whether the runs without a rule came to the same as those with everything.
-
-    None when it could not be told of one, or when those with everything are not alike: then a difference says
-    nothing about the rule.
-    """
-    there, found = {each.outcome for each in declared}, {each.outcome for each in without}
-    return None if "" in there | found or len(there) > 1 else there == found
-
-
-def _list_caveats(everything: Sequence[MeasuredRun], *, is_short: bool) -> Iterator[str]:
-    outcomes = {each.outcome for each in everything}
-    if is_short:
-        yield (
-            f"the bare program runs for less than {_SHORT_S * 1e3:.0f} ms, and starting its process takes "
-            f"{max(each.start_cpu_s for each in everything) * 1e3:.0f} ms of CPU: the start dominates, and "
-            "percentages say little; give it more to do, with --set"
-        )
-    if "" in outcomes:
-        yield "what the run came to could not be read: whether a rule changes it is not told"
-    elif len(outcomes) > 1:
-        yield (
-            "the program comes to something else each time, because of what it reads from the world: "
-            "whether a rule changes what it does is not told"
-        )
-    if not any(each.ticks for each in everything):
-        yield "the run has no ticks: state between its start and its end is not compared"
 
 
 def _describe_run(declared: RunVariant, run: MeasuredRun, project: Path | None) -> dict[str, Any]:

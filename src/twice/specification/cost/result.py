@@ -26,6 +26,8 @@ FORMAT: Final = "twice.cost/1"
 EVIDENCE: Final = f"{FOLDER}/evidence/cost.json"
 NUMBER: Final = "13"
 ClockName = Literal["wall", "cpu"]
+_SHORT_S: Final = 0.05
+"""A bare run that takes less than this is shorter than what starting and stopping a process moves."""
 _LEAST_S: Final = 1e-6  # what a clock tells apart: a program that takes no time has no percentages
 
 
@@ -33,15 +35,9 @@ _LEAST_S: Final = 1e-6  # what a clock tells apart: a program that takes no time
 class MeasuredRun:
     """What one run took, and what its process said of it.
 
-    Args:
-        wall_s: seconds of the program itself, its record closed.
-        cpu_s: CPU seconds of the same, all threads and waited-for children.
-        start_cpu_s: CPU seconds before the program was loaded.
-        ticks: ticks of the run.
-        size_bytes: of its record; 0 where none was written.
-        seen: what the process read back, by the name of the rule.
-        outcome: digest of what the run came to; "" when it could not be told.
-        files: digests of the program's files, by path.
+    Seconds are of the program itself, its record closed, with all threads and waited-for children; ``start_cpu_s``
+    before it was loaded. ``seen`` is what the process read back, by rule; ``outcome`` a digest of what the run came to,
+    "" when it could not be told; ``files`` digests of the program's files.
     """
 
     wall_s: float
@@ -126,13 +122,7 @@ def _to_json(overhead: Overhead) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class RuleCost:
-    """What one rule adds to a run in which everything else holds.
-
-    Args:
-        rule: the rule.
-        adds: the difference.
-        same: whether the run without it came to the same; None when it could not be told.
-    """
+    """What one rule adds to a run in which everything else holds, and whether the run without it came to the same."""
 
     rule: CostRule
     adds: Overhead
@@ -147,13 +137,7 @@ class RuleCost:
 
 @dataclass(frozen=True, slots=True)
 class BudgetJudgement:
-    """What a budget and the figures come to.
-
-    Args:
-        result: ``inside``, ``breach``, ``unknown`` where it cannot be told, ``no-budget`` where none is declared.
-        why: one sentence.
-        costliest: on a breach the rule that costs most; None where no rule was measured.
-    """
+    """What a budget and the figures come to, why, and on a breach the rule that costs most."""
 
     result: Literal["inside", "breach", "unknown", "no-budget"]
     why: str
@@ -172,13 +156,9 @@ def judge(
     *,
     too_short: bool = False,
 ) -> BudgetJudgement:
-    """Hold what recording adds against a budget.
+    """Hold what recording adds, in percent of the bare run, against a budget; None for no budget.
 
-    Args:
-        budget_percent: how much slower a recorded run may be; None for no budget.
-        adds: what all rules add, in percent of the bare run.
-        rules: what each of them adds.
-        too_short: whether the bare run is so short that its percentages say nothing.
+    A bare run that is ``too_short`` has no percentages that say anything.
     """
     what = "recording adds" if adds.carries_figure else "what recording adds is"
     said = f"{what} {adds.to_percent()}"
@@ -206,35 +186,74 @@ def judge(
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What was measured on one program.
+    """What was measured on one program: the runs with every rule, the bare ones, and those without each rule.
 
-    Args:
-        about: program, seed, configuration, code, machine: plain values.
-        by: which clock the budget is judged by.
-        everything: the runs in which every declared rule holds.
-        bare: the runs in which none does.
-        overhead: what all rules add together.
-        rules: what each adds.
-        unmeasured: rules without a figure.
-        budget_percent: what is declared; None for nothing.
-        judgement: what the budget comes to.
-        caveats: what the figures do not say.
+    ``about`` has program, seed, configuration, code and machine; ``by`` is the clock that the budget is judged by.
     """
 
     about: Mapping[str, Any]
     by: ClockName
     everything: Sequence[MeasuredRun]
     bare: Sequence[MeasuredRun]
-    overhead: Overhead
-    rules: Sequence[RuleCost]
+    without: Sequence[tuple[CostRule, Sequence[MeasuredRun]]]
     unmeasured: Sequence[Unmeasured]
     budget_percent: int | None
-    judgement: BudgetJudgement
-    caveats: Sequence[str] = ()
+
+    @property
+    def overhead(self) -> Overhead:
+        """What all rules add together."""
+        return compute_overhead(self.everything, self.bare, self.bare)
+
+    @property
+    def rules(self) -> list[RuleCost]:
+        """What each rule adds."""
+        outcomes, costs = {each.outcome for each in self.everything}, []
+        for rule, runs in self.without:
+            found = {each.outcome for each in runs}
+            # Where runs with everything are not alike, a difference says nothing about the rule.
+            is_told = "" not in outcomes | found and len(outcomes) == 1
+            adds = compute_overhead(self.everything, runs, self.bare)
+            costs.append(RuleCost(rule, adds, found == outcomes if is_told else None))
+        return costs
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the program is so short that its percentages say nothing."""
+        return max(each.wall_s for each in self.bare) < _SHORT_S
+
+    @property
+    def judgement(self) -> BudgetJudgement:
+        """What the budget comes to."""
+        unit = f"{self.by}_percent"
+        figures = [(each.rule, each.adds[unit]) for each in self.rules]
+        adds = self.overhead[unit]
+        return judge(self.budget_percent, adds, figures, too_short=self.is_short)
+
+    @property
+    def caveats(self) -> Iterator[str]:
+        """Yield what the figures do not say."""
+        outcomes = {each.outcome for each in self.everything}
+        if self.is_short:
+            start_s = max(each.start_cpu_s for each in self.everything)
+            yield (
+                f"the bare program runs for less than {_SHORT_S * 1e3:.0f} ms, and starting its process takes "
+                f"{start_s * 1e3:.0f} ms of CPU: the start dominates, and percentages say little; give it more to "
+                "do, with --set"
+            )
+        if "" in outcomes:
+            yield "what the run came to could not be read: whether a rule changes it is not told"
+        elif len(outcomes) > 1:
+            yield (
+                "the program comes to something else each time, because of what it reads from the world: "
+                "whether a rule changes what it does is not told"
+            )
+        if not any(each.ticks for each in self.everything):
+            yield "the run has no ticks: state between its start and its end is not compared"
 
     def to_json(self) -> dict[str, Any]:
         """As ``twice cost --json`` prints it and the specification keeps it."""
-        percent, costliest = self.overhead[f"{self.by}_percent"], self.judgement.costliest
+        judgement, overhead = self.judgement, self.overhead
+        percent, costliest = overhead[f"{self.by}_percent"], judgement.costliest
         budget = {
             "percent": self.budget_percent,
             "by": self.by,
@@ -243,14 +262,14 @@ class Cost:
         }
         return {
             "format": FORMAT,
-            "result": self.judgement.result,
-            "why": self.judgement.why,
+            "result": judgement.result,
+            "why": judgement.why,
             **self.about,
             "rounds": len(self.everything),
             "budget": None if self.budget_percent is None else budget,
             "everything": _summarise(self.everything),
             "bare": _summarise(self.bare),
-            "overhead": _to_json(self.overhead),
+            "overhead": _to_json(overhead),
             "total_percent": round(percent.median, 2) + 0.0,
             "rules": [
                 {
@@ -273,8 +292,9 @@ class Cost:
 
     def to_text(self) -> str:
         """For people; the first line answers."""
-        word = "measured" if self.judgement.result == "no-budget" else self.judgement.result
-        lines = [f"{word.upper()}: {self.judgement.why}", ""]
+        judgement = self.judgement
+        word = "measured" if judgement.result == "no-budget" else judgement.result
+        lines = [f"{word.upper()}: {judgement.why}", ""]
         for name, runs in (("everything", self.everything), ("bare", self.bare)):
             took = _summarise(runs)
             wall, cpu, ticks = took["wall_s"], took["cpu_s"], took["ticks_per_s"]

@@ -24,13 +24,7 @@ from twice.recording.wiring import InForce
 
 @dataclass(frozen=True, slots=True)
 class RunVariant:
-    """What one run is made with.
-
-    Args:
-        setup: program, seed, configuration and policies.
-        surroundings: what is pinned around its process.
-        off: names of the rules that are switched off.
-    """
+    """What one run is made with: what is pinned around its process, and the rules that are switched off."""
 
     setup: Setup
     surroundings: Surroundings
@@ -49,15 +43,10 @@ class RunVariant:
 
 @dataclass(frozen=True, slots=True)
 class CostRule:
-    """One rule that can be switched off.
+    """One rule that can be switched off, named as sheet 13 calls it, with the sheet that answers for it.
 
-    Args:
-        name: how sheet 13 calls it.
-        artifact: the number of the sheet that answers for it.
-        what: what it does, in a few words.
-        policies: fields of ``Setup``, with the values that switch it off.
-        variables: patterns of variables that are left to the machine when it is off.
-        whole: whether only whole programs have it, and functions of a run do not.
+    Off, it has other ``policies`` in ``Setup``, and leaves variables of these patterns to the machine. Only whole
+    programs have one that is ``whole``.
     """
 
     name: str
@@ -92,13 +81,7 @@ class CostRule:
 
 @dataclass(frozen=True, slots=True)
 class Unmeasured:
-    """A rule without a figure.
-
-    Args:
-        name: how sheet 13 calls it.
-        artifact: the sheet that answers for it.
-        why: the reason, after "unmeasured because".
-    """
+    """A rule without a figure, and the reason, after "unmeasured because"."""
 
     name: str
     artifact: str

@@ -24,8 +24,7 @@ from twice.specification.gate.evidence.context import (
     SourcePlace,
     Unavailable,
 )
-from twice.specification.gate.evidence.costs import Costs
-from twice.specification.gate.evidence.files import AuditReference, EncodingAnswers
+from twice.specification.gate.evidence.files import AuditReference, Costs, EncodingAnswers
 from twice.specification.gate.evidence.runs import GateTrial, KnownRun, RestoredSnapshots
 from twice.specification.gate.evidence.suite import SuiteRun
 from twice.specification.gate.evidence.trials import OperationTrial, PlantedDifference
@@ -90,11 +89,7 @@ class FirmFault(str):
 class GateFacts:
     """Everything that the checks judge: no file handle, no process, nothing that changes.
 
-    Args:
-        workspace: the sheets.
-        lock: what they said when their versions were last moved.
-        today: the day by which waivers are judged.
-        code: and all that follow: one kind of evidence each, or why it is not there.
+    The sheets, the lock, the day by which waivers are judged; then one kind of evidence each, or why it is not there.
     """
 
     workspace: Workspace
@@ -160,12 +155,9 @@ class GateFacts:
     def find_gaps(
         self, number: str, *, but: Collection[str] = (), conditional: bool = False
     ) -> list[str]:
-        """Return what a sheet has to say of its own and does not; common keys belong to check 1.
+        """Return what a sheet has to say of its own and does not, ``but`` for keys that another check asks for.
 
-        Args:
-            number: the sheet.
-            but: keys that another check asks for.
-            conditional: whether the check holds without the sheet where the tier does not ask for it.
+        Common keys belong to check 1. A ``conditional`` sheet may be absent where the tier does not ask for it.
         """
         sheet = self.workspace.get(number)
         if conditional and self.is_unasked(number):
@@ -198,17 +190,10 @@ CheckFunction = Callable[[GateFacts], Iterator[str]]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check.
+    """One check: the sheets it judges, of which a waiver stands in the first, and evidence by its names in ``GateFacts``.
 
-    Args:
-        id: its number, 1 to 17.
-        title: for people.
-        sheets: the sheets it judges; a waiver of it stands in the first.
-        judge: yields what it finds; its docstring is the question that it answers.
-        needs: kinds of evidence, by their names in ``GateFacts``.
-        wants: kinds of evidence that it looks at where they are there.
-        absent: why the check is not about this system; "" when it is; None for what every system has.
-        is_waivable: whether a waiver helps.
+    What it ``needs`` has to be there, what it ``wants`` may. ``absent`` says why the check is not about this system,
+    "" when it is; it is None for what every system has. The docstring of ``judge`` is the question that it answers.
     """
 
     id: int
@@ -226,12 +211,22 @@ def check(number: int, title: str, *sheets: str, **how: Any) -> Callable[[CheckF
     return lambda judge: Check(number, title, sheets, judge, **how)
 
 
-def require(value: T | Unavailable) -> T:
-    """Return evidence that is there.
+def make_absence(
+    trait: Trait, is_shown: Callable[[GateFacts, GateTrial], object], told: str
+) -> Callable[[GateFacts], str]:
+    """Make what says that a check is not about a system: by 00 it has not a trait, and its trial does not show it."""
 
-    Raises:
-        MissingEvidence: with the reason why it is not.
-    """
+    def explain(facts: GateFacts) -> str:
+        reason, trial = facts.explain_absence(trait), optional(facts.trial)
+        if not reason or trial is None or is_shown(facts, trial):
+            return ""
+        return f"{reason}; and {told}"
+
+    return explain
+
+
+def require(value: T | Unavailable) -> T:
+    """Return evidence that is there, or raise ``MissingEvidence`` with the reason why it is not."""
     if isinstance(value, Unavailable):
         raise MissingEvidence(value.reason)
     return value

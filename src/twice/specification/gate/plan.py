@@ -127,28 +127,20 @@ def predicate_of(promise: Sheet) -> Predicate:
         for row in promise.rows("subsystems")
         if "name" in row and "class" in row
     }
-    sample = _read_sample(promise) if kind is DeterminismClass.STATISTICAL else None
+    sample, seeds, summary = None, promise.get("seeds"), promise.text("summary")
+    if kind is DeterminismClass.STATISTICAL:
+        if not summary or not isinstance(seeds, int):
+            lacks = "It names a summary, and how many seeds a sample has."
+            raise refuse_class("statistical class", lacks)
+        test = SampleTest(promise.text("test") or "mean")
+        margin, power = float(promise.text("epsilon") or 0), float(promise.text("power") or "0.8")
+        sample = Summary(summary, test, margin, seeds, power)
     decisions: Tolerance = Exact()
     measure, within = promise.text("measure") or "exact", promise.text("epsilon")
     # Sheet 08 wants an epsilon beside an exact class as well: 0.
     if kind is DeterminismClass.LOGICAL and measure != "exact":
         decisions = tolerance_of(measure, float(within) if within else None)
     return Predicate(kind, parse_scope(promise.text("scope")), own, decisions, sample)
-
-
-def _read_sample(promise: Sheet) -> Summary:
-    seeds = promise.get("seeds")
-    if not promise.text("summary") or not isinstance(seeds, int):
-        raise refuse_class(
-            "statistical class", "It names a summary, and how many seeds a sample has."
-        )
-    return Summary(
-        promise.text("summary"),
-        SampleTest(promise.text("test") or "mean"),
-        float(promise.text("epsilon") or 0),
-        seeds,
-        float(promise.text("power") or "0.8"),
-    )
 
 
 def read_field(field: str) -> list[str | int]:

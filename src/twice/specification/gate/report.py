@@ -16,13 +16,9 @@ from twice.foundation.printable import printable
 from twice.specification.gate.model import CheckOutcome, CheckResult
 
 FORMAT: Final = "twice.gate/1"
-_MARKS: Final = {
-    CheckOutcome.PASS: "pass",
-    CheckOutcome.FAIL: "FAIL",
-    CheckOutcome.NA: "n/a",
-    CheckOutcome.WAIVED: "waived",
-    CheckOutcome.BLOCKED: "blocked",
-}
+_MARKS: Final = {each: each.value for each in CheckOutcome} | {
+    CheckOutcome.FAIL: "FAIL", CheckOutcome.NA: "n/a",
+}  # fmt: skip
 
 
 class GateResult(StrEnum):
@@ -35,15 +31,7 @@ class GateResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """What a gate came to.
-
-    Args:
-        component: the system.
-        tier: as declared.
-        checks: those that were judged, in order.
-        inputs: digests of everything that it rests on, by path.
-        moved: which of them moved since; () for a fresh report.
-    """
+    """What a gate came to, with digests of everything that it rests on; ``moved`` is what changed since."""
 
     component: str
     tier: str

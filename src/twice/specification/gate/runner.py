@@ -21,7 +21,7 @@ from typing import Any, Final
 from twice.errors import TwiceError, UsageError
 from twice.specification.errors import GateUnfinished
 from twice.specification.gate.checks import CHECKS
-from twice.specification.gate.evidence import costs, files, runs, suite, trials
+from twice.specification.gate.evidence import files, runs, suite, trials
 from twice.specification.gate.evidence.context import (
     Doing,
     EvidenceContext,
@@ -65,7 +65,7 @@ KINDS: Final[dict[str, Callable[[EvidenceContext], object]]] = {
     "policies": runs.gather_policies,
     "encoded": files.gather_encoded,
     "suite": suite.gather_suite,
-    "costs": costs.gather_costs,
+    "costs": files.gather_costs,
     "handoff": files.gather_handoff,
     "laid": files.gather_laid,
 }
@@ -133,9 +133,8 @@ def run_gate(
         gathers: makes evidence; another one may keep what was made before.
 
     Raises:
-        WorkspaceRefused, SheetRefused, SheetVersion, SpecForeign: E-SPEC-001 to 006, for a specification that
-            cannot be read. UsageError: E-USE-001, for a check that there is not. GateUnfinished: E-GATE-001,
-            when files that it rests on changed while it ran.
+        WorkspaceRefused, SheetRefused, SheetVersion, SpecForeign: E-SPEC-001 to 006: the sheets cannot be read.
+        UsageError: E-USE-001: a check that there is not. GateUnfinished: E-GATE-001: files changed meanwhile.
     """
     unknown = sorted(set(only) - set(NUMBERS))
     if unknown:
@@ -205,11 +204,7 @@ def report_path(workspace: Workspace) -> Path:
 
 
 def read_report(project: Path, today: date) -> GateReport:
-    """Return the report that was kept, with what moved since and the waivers that ended; nothing is executed.
-
-    Args:
-        project: the folder in which the workspace lies.
-        today: the day by which waivers are judged.
+    """Return the kept report, with what moved by a day and the waivers that ended; nothing is executed.
 
     Raises:
         GateUnfinished: E-GATE-001: there is none, or it cannot be read.
@@ -243,11 +238,7 @@ def read_report(project: Path, today: date) -> GateReport:
 def _refuse_inconsistent(
     report: GateReport, said: Mapping[str, object], workspace: Workspace
 ) -> None:
-    """Refuse a report that is not a whole one of this specification.
-
-    Raises:
-        ValueError: with what is wrong.
-    """
+    """Raise ``ValueError`` for a report that is not a whole one of this specification."""
     numbers = tuple(each.id for each in report.checks)
     if numbers != NUMBERS:
         held = ", ".join(map(str, numbers)) or "none"

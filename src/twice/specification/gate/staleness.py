@@ -48,10 +48,7 @@ _RECORDS: Final = "__twice__"  # where the pytest plugin keeps them, beside the 
 def digest_inputs(workspace: Workspace, lock: Lock, seen: Iterable[str] = ()) -> dict[str, str]:
     """Return a digest of everything that a report rests on, by path, in order.
 
-    Args:
-        workspace: the sheets.
-        lock: the lock.
-        seen: paths from the project on that only running tells of; those of a report that is held against today.
+    Only running tells of ``seen``; for a report that is held against today they are those that it has.
     """
     found = {each.path: digest_sheet(each) for each in workspace.sheets.values()}
     sheets = {number: each for number, each in lock.sheets.items() if number != WHOLE}
@@ -80,12 +77,12 @@ def digest_sheet(sheet: Sheet) -> str:
 
 
 def _digest_file(project: Path, name: str) -> str:
-    path = (project / name).resolve()
-    if not (path.is_relative_to(project.resolve()) and path.is_file()):
-        return "not there"
     try:
+        path = (project / name).resolve()
+        if not (path.is_relative_to(project.resolve()) and path.is_file()):
+            return "not there"
         return str(digest_bytes(path.read_bytes()))
-    except OSError:
+    except (OSError, ValueError):  # a report may name what no path can be
         return "not readable"
 
 
@@ -126,17 +123,7 @@ def refuse_outside(workspace: Workspace) -> None:
     Raises:
         SheetRefused: E-SPEC-001, with the sheet and the line.
     """
-    for named, text, remedy, fields in _list_named(workspace):
-        project = workspace.project.resolve()
-        if not (project / named).resolve().is_relative_to(project):
-            expected = (
-                "Expected a place in the project, with nothing on the way that leads out of it."
-            )
-            raise SheetRefused(text, expected, remedy, **fields)
-
-
-def _list_named(workspace: Workspace) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-    """Yield every place that a specification names or lies in, with what is said where it is outside."""
+    places: list[tuple[str, str, str, dict[str, Any]]] = []
     for number, key in _NAMED:
         sheet = workspace.get(number)
         one = workspace.text(number, key)
@@ -147,11 +134,17 @@ def _list_named(workspace: Workspace) -> Iterator[tuple[str, str, str, dict[str,
             lies = f"{key} names {top}, which lies{link} outside of the project"
             remedy = "Put it into the project, and name it from the project's folder."
             fields = {"path": sheet.path, "line": line, "key": key}
-            yield top, f"{sheet.path}:{line}: {lies}.", remedy, fields
+            places.append((top, f"{sheet.path}:{line}: {lies}.", remedy, fields))
     for each in workspace.sheets.values():
         lies = f"{each.path}:1: the sheet lies, by a link, outside of the project."
         fields = {"path": each.path, "line": 1, "key": ""}
-        yield each.path, lies, "Put the file itself there.", fields
+        places.append((each.path, lies, "Put the file itself there.", fields))
     lies = f"{_EVIDENCE} is a link that leads out of the project."
     remedy = f"Make it a folder: rm {_EVIDENCE} && mkdir {_EVIDENCE}"
-    yield _EVIDENCE, lies, remedy, {"path": _EVIDENCE, "line": 1, "key": ""}
+    places.append((_EVIDENCE, lies, remedy, {"path": _EVIDENCE, "line": 1, "key": ""}))
+    project = workspace.project.resolve()
+    expected = "Expected a place in the project, with nothing on the way that leads out of it."
+    for named, text, remedy, fields in places:
+        # With a null character in it, it is no path at all.
+        if "\0" in named or not (project / named).resolve().is_relative_to(project):
+            raise SheetRefused(text, expected, remedy, **fields)

@@ -92,12 +92,12 @@ def make_plan(
     commands: str = "",
     blocked: Collection[Layer] = (),
 ) -> Plan:
-    """Say what generating code from a specification would change.
+    """Say what generating code of some layers would change; of all that the specification has for ().
 
     Args:
         project: the folder that holds the workspace.
         component: the system that the specification is of.
-        layers: which layers; () for all that the specification has.
+        layers: which layers.
         replaces: whether files in the way are archived and replaced.
         package: the folder of the generated package; "" for the one that it has, or a fitting one.
         commands: the folder of command files; "" for none, or the one that it has.

@@ -22,11 +22,7 @@ VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
 class SheetReader:
-    """Read values of sheets, and remember which were read.
-
-    Args:
-        workspace: the sheets.
-    """
+    """Read values of sheets, and remember which were read, with their digests; "" for what no sheet says."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -34,9 +30,8 @@ class SheetReader:
 
     def value(self, sheet: str, key: str) -> object:
         """Return a value; None if the sheet or the key is absent or unknown."""
-        found = self._workspace.get(sheet)
-        self._read[f"{sheet}.{key}"] = digest_fact(found, key)
-        return None if found is None else found.get(key)
+        self._read[f"{sheet}.{key}"] = digest_fact(self._workspace.get(sheet), key)
+        return self._workspace.value(sheet, key)
 
     def text(self, sheet: str, key: str) -> str:
         """Return a text; "" if there is none."""
@@ -67,7 +62,7 @@ class SheetReader:
         return tuple(str(row.get(name)) for row in self.rows(sheet, key))
 
     def facts(self) -> Mapping[str, str]:
-        """Return what was read, ``02.names`` to its digest; "" for what no sheet says."""
+        """Return what was read, ``02.names`` to its digest."""
         return dict(sorted(self._read.items()))
 
 
@@ -79,27 +74,26 @@ def digest_fact(artifact: Sheet | None, key: str) -> str:
 
 def record_arguments(reader: SheetReader) -> tuple[str, ...]:
     """Return the arguments of ``twice`` that record the run of a specification, ``record`` first."""
-    options = [("--seed", str(reader.number("00", "seed")))]
-    options += [("--set", each) for each in reader.texts("00", "config")]
-    promised = reader.text("01", "class")
-    options.append(("--class", promised))
-    for name, each in reader.pairs("01", "subsystems", "name", "class").items():
-        options.append(("--class", f"{name}={each}"))
-    options.append(("--scope", reader.text("01", "scope")))
+    promised, digest = reader.text("01", "class"), reader.text("05", "hash")
     told: tuple[str, ...] = ()
     if promised == "logical" and reader.text("01", "measure") not in {"", "exact"}:
         told = ("measure", "epsilon")
     if promised == "statistical":
         told = ("summary", "test", "epsilon", "seeds", "power")
-    for key in told:
-        option = "--n" if key == "seeds" else f"--{key}"
-        options.append((option, str(reader.value("01", key))))
-    options.append(("--compare", reader.text("05", "granularity")))
-    options.append(("--snapshots", reader.text("04", "cadence")))
-    options.append(("--strategy", reader.text("04", "strategy")))
-    digest = reader.text("05", "hash")
-    options.append(("--digest", digest if digest in tuple(Algorithm) else ""))
-    options += [("--env", f"{name}={value}") for name, value in pinned_variables(reader).items()]
+    subsystems = reader.pairs("01", "subsystems", "name", "class")
+    options = [
+        ("--seed", str(reader.number("00", "seed"))),
+        *(("--set", each) for each in reader.texts("00", "config")),
+        ("--class", promised),
+        *(("--class", f"{name}={each}") for name, each in subsystems.items()),
+        ("--scope", reader.text("01", "scope")),
+        *(("--n" if key == "seeds" else f"--{key}", str(reader.value("01", key))) for key in told),
+        ("--compare", reader.text("05", "granularity")),
+        ("--snapshots", reader.text("04", "cadence")),
+        ("--strategy", reader.text("04", "strategy")),
+        ("--digest", digest if digest in tuple(Algorithm) else ""),
+        *(("--env", f"{name}={value}") for name, value in pinned_variables(reader).items()),
+    ]
     given = [each for option in options if option[1] for each in option]
     return ("record", reader.text("00", "program"), *given)
 

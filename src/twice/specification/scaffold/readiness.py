@@ -95,21 +95,20 @@ def _find_gaps(workspace: Workspace, layer: Layer, sheets: Iterable[str]) -> Ite
             # Only generated code can find out the digest of the vector.
             if (number, gap.key) != ("01", "vector_digest"):
                 yield f"{sheet.path}:{gap.line}: {gap.key} is {gap.why} ({gap.says})"
-    seeds, slots, state = (workspace.get(each) for each in ("02", "03", "04"))
-    if layer is Layer.SEEDS and seeds is not None and slots is not None:
-        named = [str(row.get("stream")) for row in seeds.rows("names")]
-        slotted = [str(row.get("stream")) for row in slots.rows("slots")]
-        at = f"{slots.path}:{slots.line_of('slots')}"
+    if layer is Layer.SEEDS and workspace.get("02") and workspace.get("03"):
+        named = workspace.column("02", "names", "stream")
+        slotted = workspace.column("03", "slots", "stream")
+        at = workspace.place("03", "slots")
         for each in (each for each in named if each not in slotted):
             yield f"{at}: slots has no stream {each!r}, which 02 names"
-        at = f"{seeds.path}:{seeds.line_of('names')}"
+        at = workspace.place("02", "names")
         for each in (each for each in slotted if each not in named):
             yield f"{at}: names has no stream {each!r}, for which 03 has a slot"
-    if layer is Layer.SNAPSHOT and state is not None:
-        if not state.rows("components"):
-            at = f"{state.path}:{state.line_of('components')}"
+    if layer is Layer.SNAPSHOT and workspace.get("04"):
+        if not workspace.rows("04", "components"):
+            at = workspace.place("04", "components")
             yield f"{at}: components is absent (what is tracked, by name)"
         try:
-            parse_cadence(state.text("cadence") or "tick")
+            parse_cadence(workspace.text("04", "cadence") or "tick")
         except ClassRefused as error:
-            yield f"{state.path}:{state.line_of('cadence')}: cadence: {error.expected}"
+            yield f"{workspace.place('04', 'cadence')}: cadence: {error.expected}"

@@ -10,25 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.specification.gate.checks import cost_record, documents, effects, runs, surroundings
+from twice.specification.gate.checks import documents, effects, runs, surroundings
 from twice.specification.gate.model import Check
 
-CHECKS: Final[tuple[Check, ...]] = (
-    documents.check_tier_coverage,
-    documents.check_class_clarity,
-    runs.check_seed_lineage,
-    runs.check_rng_isolation,
-    runs.check_snapshot_honesty,
-    runs.check_divergence_localisation,
-    runs.check_replay_scope,
-    documents.check_hand_over,
-    documents.check_versioning,
-    documents.check_test_vector,
-    surroundings.check_concurrency,
-    surroundings.check_floating_point,
-    surroundings.check_gpu,
-    effects.check_external_effects,
-    effects.check_encoding,
-    effects.check_property_tests,
-    cost_record.check_cost_record,
-)
+_ROOMS: Final = (documents, runs, surroundings, effects)
+_FOUND: Final = [each for room in _ROOMS for each in vars(room).values() if isinstance(each, Check)]
+CHECKS: Final = tuple(sorted(_FOUND, key=lambda each: each.id))

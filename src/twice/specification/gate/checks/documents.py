@@ -8,7 +8,6 @@ from twice.errors import ClassRefused, ConfigError
 from twice.recording.config import in_settings, parse_settings
 from twice.specification.changes import compare_sheet
 from twice.specification.gate.checks.runs import describe_failure
-from twice.specification.gate.evidence.runs import KnownRun
 from twice.specification.gate.model import (
     COMMON_KEYS,
     WHOLE,
@@ -24,7 +23,6 @@ from twice.specification.gate.model import (
 )
 from twice.specification.gate.plan import predicate_of
 from twice.specification.schema import SHEETS
-from twice.specification.sheet import Sheet
 from twice.specification.tiers import REQUIRED, Trait
 from twice.specification.workspace import find_tier_requirements
 
@@ -162,7 +160,16 @@ def check_versioning(facts: GateFacts) -> Iterator[str]:
             same.append(f"{number} {facts.workspace.sheets[number].version}")
     for each in facts.lock.owed:
         yield f"sheet {each.sheet} has to be written anew because {each.because} changed: {each.what}"
-    yield from _judge_whole(facts)
+    spec = facts.workspace
+    if spec.get(WHOLE) and not spec.text(WHOLE, "rule"):
+        yield facts.tell(WHOLE, "rule", "nobody said how versions move")
+    for row in spec.rows(WHOLE, "sheets"):
+        sheet = spec.get(str(row.get("id")))
+        # Where the version is another, it is an older state of the whole: consolidating comes after the gate.
+        is_cited = sheet is not None and sheet.version == row.get("version")
+        if sheet is not None and is_cited and row.get("digest") != str(sheet.digest()):
+            other = "says something else than when it was consolidated"
+            yield facts.tell(WHOLE, "sheets", f"{sheet.number} {sheet.version} {other}")
     if same:
         yield Observed(f"as they were when their versions moved: {', '.join(same)}")
     laid = require(facts.laid)
@@ -178,10 +185,8 @@ def check_versioning(facts: GateFacts) -> Iterator[str]:
 
 def _find_unmoved(facts: GateFacts, number: str) -> str:
     """Return why a sheet's version is not what its changes ask for; "" when it is."""
-    sheet, told = (
-        facts.workspace.get(number),
-        compare_sheet(facts.workspace, facts.lock, number),
-    )
+    sheet = facts.workspace.get(number)
+    told = compare_sheet(facts.workspace, facts.lock, number)
     keys = ", ".join(dict.fromkeys(each.key for each in told.found))
     if sheet is not None and not sheet.version:
         return "it has no version"
@@ -196,20 +201,6 @@ def _find_unmoved(facts: GateFacts, number: str) -> str:
         moved = f"{told.locked} to {told.version} {step}; needed is a {told.needed.word} one"
         return f"{keys} changed, and {moved}"
     return ""
-
-
-def _judge_whole(facts: GateFacts) -> Iterator[str]:
-    """Yield what is wrong with sheet 99: no rule, or a sheet that changed under the version that it cites."""
-    spec = facts.workspace
-    if spec.get(WHOLE) and not spec.text(WHOLE, "rule"):
-        yield facts.tell(WHOLE, "rule", "nobody said how versions move")
-    for row in spec.rows(WHOLE, "sheets"):
-        sheet = spec.get(str(row.get("id")))
-        # Where the version is another, it is an older state of the whole: consolidating comes after the gate.
-        is_cited = sheet is not None and sheet.version == row.get("version")
-        if sheet is not None and is_cited and row.get("digest") != str(sheet.digest()):
-            other = "says something else than when it was consolidated"
-            yield facts.tell(WHOLE, "sheets", f"{sheet.number} {sheet.version} {other}")
 
 
 @check(10, "Test-vector strategy", "01", needs=("vector",))
@@ -231,19 +222,6 @@ def check_test_vector(facts: GateFacts) -> Iterator[str]:
         other = f"the test vector was recorded from other code: {shorten(vector.changed)}"
         yield facts.tell("01", "vector", f"{other}; {anew}")
         return
-    yield from _compare_vector(facts, promise, vector)
-    verification = vector.verification
-    assert verification is not None, "a vector of this code was verified"
-    if verification.result != "PASS":
-        gives = f"{verification.result}{describe_failure(verification)}"
-        told = f"verifying the test vector gives {gives} {'; '.join(verification.caveats)}"
-        yield facts.tell("01", "vector", told.rstrip())
-    yield Observed(f"{path} replays: {verification.result}")
-    yield Observed(f"its compare-points end at {vector.digest}")
-
-
-def _compare_vector(facts: GateFacts, promise: Sheet, vector: KnownRun) -> Iterator[str]:
-    """Hold the vector against what 00 and 01 say of it."""
     spec, digest = facts.workspace, promise.text("vector_digest")
     if not vector.ticks:
         yield facts.tell("01", "vector", "it holds no tick, so it shows nothing")
@@ -267,7 +245,15 @@ def _compare_vector(facts: GateFacts, promise: Sheet, vector: KnownRun) -> Itera
     try:
         sentence = predicate_of(promise).sentence()
     except (ClassRefused, ValueError):
-        return  # Check 2 says what is wrong with it.
+        sentence = vector.predicate  # Check 2 says what is wrong with it.
     if sentence != vector.predicate:
         other = f"the vector was recorded under another class: {vector.predicate}"
         yield facts.tell("01", "class", other)
+    verification = vector.verification
+    assert verification is not None, "a vector of this code was verified"
+    if verification.result != "PASS":
+        gives = f"{verification.result}{describe_failure(verification)}"
+        told = f"verifying the test vector gives {gives} {'; '.join(verification.caveats)}"
+        yield facts.tell("01", "vector", told.rstrip())
+    yield Observed(f"{path} replays: {verification.result}")
+    yield Observed(f"its compare-points end at {vector.digest}")

@@ -1,4 +1,4 @@
-"""Checks 14 to 16: the world goes through one layer, state has one byte string, and the laws are tried."""
+"""Checks 14 to 17: the world goes through one layer, state has one byte string, laws are tried, costs measured."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from twice.specification.gate.model import (
     shorten,
 )
 from twice.specification.gate.plan import find_algorithm
-from twice.specification.sheet import Sheet
 from twice.specification.tiers import Tier, Trait, find_required
 
 _SOURCE_OF: Final = {
@@ -34,6 +33,7 @@ _SOURCE_OF: Final = {
 """Families of recorded reads, and what sheet 10 calls them."""
 _OPERATION: Final = re.compile(r"\w+(?:\.\w+)*")
 _OF_EFFECTS: Final = frozenset({"effect", SEAL})
+_CROSSES_AS: Final = frozenset({"effect", "input"})
 _EACH_TICK: Final = frozenset({"merkle", "incremental", "projection"})
 
 
@@ -82,7 +82,21 @@ def check_external_effects(facts: GateFacts) -> Iterator[str]:
     yield from (f"{e} goes beside the effects layer" for e in raw if not e.is_accepted(accepted))
     yield from (f"{each}: a mock is for tests" for each in list_within(code.mocks, audited))
     if sheet is not None:
-        yield from _judge_inventory(facts, sheet)
+        listed: dict[str, set[str]] = {}
+        for row in sheet.rows("inventory"):
+            named = _OPERATION.findall(str(row.get("what", "")))
+            listed.setdefault(str(row.get("source")), set()).update(named)
+        for name in trial.asked:
+            source = _SOURCE_OF.get(name.partition(".")[0], "call")
+            if name not in listed.get(source, ()):
+                lacks = f"no row of {source} names it in what"
+                lacks = lacks if source in listed else f"no {source} is listed"
+                yield facts.tell("10", "inventory", f"the trial asked {name}, and {lacks}")
+        forbidden = set(sheet.strings("forbidden"))
+        for place in list_within(code.asked, sheet.strings("audit")):
+            name = place.what.partition("(")[0]
+            if name in forbidden:
+                yield f"{place}: sheet 10 forbids {name}"
         yield from facts.find_outside("10", "audit")
     questions = f"{len(list_within(code.asked, audited))} questions to the world"
     beside_layer = f"{len(raw)} beside the layer, {len(accepted)} places are accepted"
@@ -115,25 +129,6 @@ def _judge_cap(facts: GateFacts) -> Iterator[str]:
             yield facts.tell("13", "boundary", f"{what} {unnamed}")
 
 
-def _judge_inventory(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
-    """Hold what the trial asked, and what the code does, against the inventory of 10."""
-    listed: dict[str, set[str]] = {}
-    for row in sheet.rows("inventory"):
-        named = _OPERATION.findall(str(row.get("what", "")))
-        listed.setdefault(str(row.get("source")), set()).update(named)
-    for name in require(facts.trial).asked:
-        source = _SOURCE_OF.get(name.partition(".")[0], "call")
-        if name not in listed.get(source, ()):
-            lacks = f"no row of {source} names it in what"
-            lacks = lacks if source in listed else f"no {source} is listed"
-            yield facts.tell("10", "inventory", f"the trial asked {name}, and {lacks}")
-    forbidden = set(sheet.strings("forbidden"))
-    for each in list_within(require(facts.code).asked, sheet.strings("audit")):
-        name = each.what.partition("(")[0]
-        if name in forbidden:
-            yield f"{each}: sheet 10 forbids {name}"
-
-
 @check(
     15, "Canonical state encoding", "11", "00", needs=("encoded", "code", "trial"),
     absent=lambda facts: (
@@ -142,12 +137,8 @@ def _judge_inventory(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
 )  # fmt: skip
 def check_encoding(facts: GateFacts) -> Iterator[str]:
     """Does 11 say how state becomes bytes, with answers that come out, and is nothing pickled?"""
-    spec, sheet, gaps = (
-        facts.workspace,
-        facts.workspace.get("11"),
-        facts.find_gaps("11", conditional=True),
-    )
-    algorithm = find_algorithm(spec.text("11", "hash"))
+    spec, gaps = facts.workspace, facts.find_gaps("11", conditional=True)
+    sheet, algorithm = spec.get("11"), find_algorithm(spec.text("11", "hash"))
     yield from gaps
     if facts.is_unasked("11"):
         yield from facts.find_unexplained(Trait.HASHED_SNAPSHOTS)
@@ -203,10 +194,16 @@ def check_property_tests(facts: GateFacts) -> Iterator[str]:
         return
     declared = sheet.strings("properties")
     if is_complete(gaps):
-        for name in _list_needed(facts):
-            if name not in declared:
-                needed = f"{name} is not declared, and this system needs it"
-                yield facts.tell("12", "properties", needed)
+        traits = facts.situation.traits
+        open_ = {*facts.workspace.column("07", "subsystems", "strategy")} - {"recorded-schedule"}
+        is_scheduled = traits.get(Trait.CONCURRENCY) is True and bool(open_)
+        branches = traits.get(Trait.BRANCHING) is True
+        needed = required_properties(facts.tier, branching=branches, scheduled=is_scheduled)
+        for name in needed:
+            is_excused = name == SEED_MATTERS and facts.workspace.text("02", "seedless")
+            if name not in declared and not is_excused:
+                lacks = f"{name} is not declared, and this system needs it"
+                yield facts.tell("12", "properties", lacks)
         if facts.tier >= Tier.XL and sheet.get("stateful") is not True:
             any_order = "tier XL asks for sessions that are tried in any order of operations"
             yield facts.tell("12", "stateful", any_order)
@@ -236,17 +233,52 @@ def check_property_tests(facts: GateFacts) -> Iterator[str]:
         yield Undecided(f"{skipped}: {shorten(suite.skipped)}")
 
 
-def _list_needed(facts: GateFacts) -> list[str]:
-    """Return the properties that a system has to hold."""
-    strategies, traits = (
-        {*facts.workspace.column("07", "subsystems", "strategy")},
-        facts.situation.traits,
-    )
-    is_scheduled = traits.get(Trait.CONCURRENCY) is True and strategies - {"recorded-schedule"}
-    needed = required_properties(
-        facts.tier,
-        branching=traits.get(Trait.BRANCHING) is True,
-        scheduled=bool(is_scheduled),
-    )
-    is_seedless = bool(facts.workspace.text("02", "seedless"))
-    return [each for each in needed if each != SEED_MATTERS or not is_seedless]
+@check(17, "Cost record", "13", needs=("costs",), wants=("trial",))
+def check_cost_record(facts: GateFacts) -> Iterator[str]:
+    """Was each rule's cost measured, is the budget kept, and does what is outside come in as effect or input?"""
+    sheet, gaps = facts.workspace.get("13"), facts.find_gaps("13")
+    yield from gaps
+    if sheet is None:
+        return
+    for row in sheet.rows("boundary") if is_complete(gaps) else ():
+        words = set(str(row.get("crosses_as", "")).lower().replace(":", " ").split())
+        if not words & _CROSSES_AS:
+            crosses = f"{row.get('what')} crosses as {row.get('crosses_as')!r}"
+            yield facts.tell("13", "boundary", f"{crosses}; what crosses is an effect or an input")
+    costs, named = require(facts.costs), sheet.text("measured")
+    excused = {each.partition(":")[0].strip() for each in sheet.strings("unmeasured")}
+    rules = [str(row.get("rule")) for row in sheet.rows("rules")]
+    for rule in rules:
+        if rule not in costs.rules and rule not in excused:
+            guessed = f"the cost of {rule!r} is in no measurement: it was guessed"
+            yield facts.tell("13", "rules", guessed)
+    for rule, is_measured in costs.rules.items():
+        if is_measured and rule not in rules:
+            unnamed = f"{rule!r} was measured, and sheet 13 does not name it"
+            yield facts.tell("13", "rules", unnamed)
+    found: list[str] = []
+    trial, program = optional(facts.trial), facts.workspace.text("00", "program")
+    missing = [each for each in trial.files if each not in costs.code] if trial else []
+    if program and costs.program != program:
+        found.append(f"{named} is of {costs.program or 'no program'}, and 00 specifies {program}")
+    if not costs.code:
+        found.append(f"{named} names no code that it was measured on")
+    elif missing:
+        found.append(f"{named} was measured without {shorten(missing)}, which the trial executed")
+    if not costs.result:
+        found.append(f"{named} does not say what became of the budget")
+    if costs.changed:
+        found.append(f"measured on other code: {shorten(costs.changed)} differ since")
+    yield from (facts.tell("13", "measured", each) for each in found)
+    budget, total = sheet.get("budget_percent"), costs.total_percent
+    if total is None:
+        yield facts.tell("13", "measured", f"{named} holds no total")
+    elif costs.result == "breach" and costs.budget_percent in {None, budget}:
+        broken = f"twice cost found the budget broken: {sheet.text('breach')}"
+        yield facts.tell("13", "measured", broken)
+    elif isinstance(budget, int) and total > budget:
+        agreed = f"{budget} % was agreed: {sheet.text('breach')}"
+        slower = f"a recorded run is {total:g} % slower, and {agreed}"
+        yield facts.tell("13", "budget_percent", slower)
+    yield Observed(f"{sum(costs.rules.values())} rules measured in {named}")
+    yield Observed(f"how much slower a recorded run may be, as agreed: {budget} %")

@@ -22,7 +22,6 @@ from twice.specification.gate.model import (
 )
 from twice.specification.gate.plan import find_algorithm, read_field
 from twice.specification.record_traits import first_draws
-from twice.specification.sheet import Sheet
 from twice.specification.tiers import StateKind, Trait
 
 _MOVED: Final[dict[bool | None, str]] = {
@@ -48,8 +47,20 @@ def check_seed_lineage(facts: GateFacts) -> Iterator[str]:
     yield from gaps
     if spec.get("02") is None:
         return
-    if is_complete(gaps):
-        yield from _judge_seeds(facts)
+    said = _RULE.search(spec.text("02", "derivation"))
+    if is_complete(gaps) and (said is None or int(said[1]) != RULE):
+        unnamed = f'it does not name the rule in force by its number: "rule {RULE}"'
+        yield facts.tell("02", "derivation", unnamed)
+    for row in spec.rows("02", "vectors") if is_complete(gaps) else ():
+        master, vector, seed = row.get("master"), str(row.get("name")), str(row.get("seed"))
+        assert isinstance(master, int), "the sheet was read with whole numbers there"
+        try:
+            given = derive(Seed(master), vector).hex
+        except TwiceError as error:
+            given = error.id
+        if given.removeprefix("0x") != seed.removeprefix("0x"):
+            other = f"master {master} gives {vector!r} the seed {given}, not {seed}"
+            yield facts.tell("02", "vectors", other)
     trial, code, moved = require(facts.trial), require(facts.code), require(facts.reseeded)
     streams = {name: each for name, each in trial.streams.items() if each["draws"] != 0}
     streams = {name: each for name, each in streams.items() if not is_shared(name)}
@@ -84,24 +95,6 @@ def check_seed_lineage(facts: GateFacts) -> Iterator[str]:
         yield Observed(f"named and not taken in the trial: {', '.join(idle)}")
 
 
-def _judge_seeds(facts: GateFacts) -> Iterator[str]:
-    """Hold 02 against the derivation in force."""
-    said = _RULE.search(facts.workspace.text("02", "derivation"))
-    if said is None or int(said[1]) != RULE:
-        unnamed = f'it does not name the rule in force by its number: "rule {RULE}"'
-        yield facts.tell("02", "derivation", unnamed)
-    for row in facts.workspace.rows("02", "vectors"):
-        master, name, seed = row.get("master"), str(row.get("name")), str(row.get("seed"))
-        assert isinstance(master, int), "the sheet was read with whole numbers there"
-        try:
-            given = derive(Seed(master), name).hex
-        except TwiceError as error:
-            given = error.id
-        if given.removeprefix("0x") != seed.removeprefix("0x"):
-            other = f"master {master} gives {name!r} the seed {given}, not {seed}"
-            yield facts.tell("02", "vectors", other)
-
-
 @check(4, "RNG isolation", "03", "02", needs=("taken", "trial", "code"))
 def check_rng_isolation(facts: GateFacts) -> Iterator[str]:
     """Has each component that draws a generator of its own, in the code and in the record?"""
@@ -109,14 +102,29 @@ def check_rng_isolation(facts: GateFacts) -> Iterator[str]:
     yield from gaps
     if spec.get("03") is None:
         return
+    rows = spec.rows("03", "slots")
+    slots = {str(row.get("stream")): str(row.get("kind")) for row in rows}
     if is_complete(gaps):
-        yield from _judge_slots(facts)
+        owners = {str(row.get("stream")): row.get("component") for row in spec.rows("02", "names")}
+        for row in rows:
+            # A stream that sheet 02 does not name is check 3's.
+            stream, owner = str(row.get("stream")), row.get("owner")
+            if owners.get(stream, owner) != owner:
+                other = f"{stream!r} belongs to {owner}, and to {owners[stream]} by sheet 02"
+                yield facts.tell("03", "slots", other)
+        for row in spec.rows("03", "vectors"):
+            master, stream, draws = row.get("master"), str(row.get("stream")), row.get("draws")
+            assert isinstance(master, int), "the sheet was read with whole numbers there"
+            assert isinstance(draws, list), "the sheet was read with a list there"
+            first = first_draws(slots.get(stream, ""), Seed(master), stream)
+            if first and first[: len(draws)] != [str(each).removeprefix("0x") for each in draws]:
+                other = f"master {master} and {stream!r} first draw {first[0]}, not {draws[0]}"
+                yield facts.tell("03", "vectors", other)
         refused = optional(facts.taken)
         if refused:
             yield f"the program asks for a stream that it may not have: {refused}"
     require(facts.taken)
     trial, code = require(facts.trial), require(facts.code)
-    slots = {str(row.get("stream")): str(row.get("kind")) for row in spec.rows("03", "slots")}
     own = {name: str(each["kind"]) for name, each in trial.streams.items() if not is_shared(name)}
     for name, given in own.items():
         kind = slots.get(name)
@@ -138,27 +146,6 @@ def check_rng_isolation(facts: GateFacts) -> Iterator[str]:
     yield Observed(f"{shared}, {drawn_from}")
 
 
-def _judge_slots(facts: GateFacts) -> Iterator[str]:
-    """Hold the slots of 03 against the owners of 02, and their first draws against those of twice."""
-    spec, kinds = facts.workspace, dict[str, str]()
-    owners = {str(row.get("stream")): row.get("component") for row in spec.rows("02", "names")}
-    for row in spec.rows("03", "slots"):
-        stream, owner = str(row.get("stream")), row.get("owner")
-        kinds[stream] = str(row.get("kind"))
-        # A stream that sheet 02 does not name is check 3's.
-        if stream in owners and owners[stream] != owner:
-            other = f"{stream!r} belongs to {owner}, and to {owners[stream]} by sheet 02"
-            yield facts.tell("03", "slots", other)
-    for row in spec.rows("03", "vectors"):
-        master, stream, draws = row.get("master"), str(row.get("stream")), row.get("draws")
-        assert isinstance(master, int), "the sheet was read with whole numbers there"
-        assert isinstance(draws, list), "the sheet was read with a list there"
-        given = first_draws(kinds.get(stream, ""), Seed(master), stream)
-        if given and given[: len(draws)] != [str(each).removeprefix("0x") for each in draws]:
-            other = f"master {master} and {stream!r} first draw {given[0]}, not {draws[0]}"
-            yield facts.tell("03", "vectors", other)
-
-
 @check(5, "Snapshot honesty", "04", "00", needs=("trial", "restored"), wants=("sealed",))
 def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
     """Does 04 say what a snapshot holds and what not, and does a run go on from it as it did?"""
@@ -169,7 +156,19 @@ def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
     # Whether snapshots are what a run goes on from.
     keeps = sheet.text("cadence") != "none" and sheet.text("strategy") != "event-sourced"
     if is_complete(gaps) and not sheet.is_memo:
-        yield from _judge_snapshots(facts, sheet, keeps=keeps)
+        try:
+            parse_cadence(sheet.text("cadence"))
+        except TwiceError as error:
+            yield facts.tell("04", "cadence", f"{error.happened} {error.expected}")
+        answers = {str(row.get("kind")): str(row.get("answer")) for row in sheet.rows("state")}
+        for kind in _CAPTURED if keeps else ():
+            if answers.get(kind) not in {"captured", "absent"}:
+                left = "a snapshot that leaves them out restores nothing"
+                yield facts.tell("04", "state", f"{kind} are {answers.get(kind)}; {left}")
+        for kind, trait in _COMES_WITH.items():
+            if answers.get(kind) == "absent" and facts.situation.traits.get(trait) is True:
+                has = f"{kind} is absent, and by sheet 00 the system has {trait}"
+                yield facts.tell("04", "state", has)
     restored, trial = require(facts.restored), require(facts.trial)
     for row in sheet.rows("components"):
         if row.get("name") not in trial.components:
@@ -200,23 +199,6 @@ def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
         yield Undecided(_NONE_ON_THE_WAY)
 
 
-def _judge_snapshots(facts: GateFacts, sheet: Sheet, *, keeps: bool) -> Iterator[str]:
-    """Hold 04 against itself and against the traits of 00."""
-    try:
-        parse_cadence(sheet.text("cadence"))
-    except TwiceError as error:
-        yield facts.tell("04", "cadence", f"{error.happened} {error.expected}")
-    answers = {str(row.get("kind")): str(row.get("answer")) for row in sheet.rows("state")}
-    for kind in _CAPTURED if keeps else ():
-        if answers.get(kind) not in {"captured", "absent"}:
-            left = "a snapshot that leaves them out restores nothing"
-            yield facts.tell("04", "state", f"{kind} are {answers.get(kind)}; {left}")
-    for kind, trait in _COMES_WITH.items():
-        if answers.get(kind) == "absent" and facts.situation.traits.get(trait) is True:
-            has = f"{kind} is absent, and by sheet 00 the system has {trait}"
-            yield facts.tell("04", "state", has)
-
-
 def describe_failure(verification: Verification) -> str:
     """Say where a replay first differed: " at tick of tick 2: herd a / b"; "" where it did not."""
     failure = verification.failure
@@ -234,7 +216,37 @@ def check_divergence_localisation(facts: GateFacts) -> Iterator[str]:
     if sheet is None:
         return
     if is_complete(gaps) and not sheet.is_memo:
-        yield from _judge_protocol(facts, sheet)
+        steps, seen = set(sheet.strings("procedure")), optional(facts.trial)
+        if not steps & _FINDS_THE_POINT:
+            none = "no step finds the first compare-point that differs"
+            yield facts.tell("05", "procedure", none)
+        if not steps & _FINDS_THE_OPERATION:
+            none = "no step leads from a compare-point to the operation"
+            yield facts.tell("05", "procedure", none)
+        if find_algorithm(sheet.text("hash")) is None:
+            none = f"{sheet.text('hash')!r} names no digest that twice has"
+            yield facts.tell("05", "hash", none)
+        for row in sheet.rows("planted"):
+            component, field, at = (str(row.get(key)) for key in ("component", "field", "tick"))
+            if not read_field(field) or not at.isdecimal():
+                example = 'for example field "places[0]", tick "3"'
+                none = f"{field!r} at tick {at!r} is no place; {example}"
+                yield facts.tell("05", "planted", none)
+            if seen is not None and component not in seen.components:
+                yield facts.tell("05", "planted", f"there is no component {component!r}")
+        columns = seen.columns if seen is not None else ()
+        for name in sheet.strings("projection") if columns else ():
+            if name not in {"*", *columns}:
+                has = f"{name!r} is compared nowhere; the run has {', '.join(columns)}"
+                yield facts.tell("05", "projection", has)
+        try:
+            granularity = parse_granularity(sheet.text("granularity"))
+            kept = facts.workspace.text("04", "cadence") if facts.workspace.get("04") else "none"
+            require_dense(granularity, parse_cadence(kept))
+        except SnapshotCadence as error:
+            yield facts.tell("05", "granularity", f"{error.happened} {error.remedy}")
+        except ClassRefused:
+            pass  # What cannot be read is told elsewhere.
     trial, planted = require(facts.trial), require(facts.planted)
     found, operation = planted.divergence, planted.divergence.operation
     tick = found.compare_point.tick if found.compare_point else -1
@@ -247,47 +259,11 @@ def check_divergence_localisation(facts: GateFacts) -> Iterator[str]:
     elif not planted.is_operation_found:
         place = f"{operation.file}:{operation.line}" if operation else "no operation"
         yield f"of a difference {where}, {place} was named as the operation that made it"
-    columns = ", ".join(trial.columns)
-    yield Observed(f"{trial.points} compare-points over {columns} by {trial.algorithm}")
+    judged = ", ".join(trial.columns)
+    yield Observed(f"{trial.points} compare-points over {judged} by {trial.algorithm}")
     fields = ", ".join(each.path for each in found.fields) or "no field"
     right = "operation that planted it" if planted.is_operation_found else "wrong operation"
     yield Observed(f"a difference {where} was found at tick {tick}, in {fields}, at the {right}")
-
-
-def _judge_protocol(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
-    """Hold 05 against itself, against the trial, and its density against the snapshots of 04."""
-    spec, steps = facts.workspace, set(sheet.strings("procedure"))
-    if not steps & _FINDS_THE_POINT:
-        none = "no step finds the first compare-point that differs"
-        yield facts.tell("05", "procedure", none)
-    if not steps & _FINDS_THE_OPERATION:
-        none = "no step leads from a compare-point to the operation"
-        yield facts.tell("05", "procedure", none)
-    if find_algorithm(sheet.text("hash")) is None:
-        none = f"{sheet.text('hash')!r} names no digest that twice has"
-        yield facts.tell("05", "hash", none)
-    trial = optional(facts.trial)
-    for row in sheet.rows("planted"):
-        component, field, tick = (str(row.get(key)) for key in ("component", "field", "tick"))
-        if not read_field(field) or not tick.isdecimal():
-            example = 'for example field "places[0]", tick "3"'
-            none = f"{field!r} at tick {tick!r} is no place; {example}"
-            yield facts.tell("05", "planted", none)
-        if trial is not None and component not in trial.components:
-            yield facts.tell("05", "planted", f"there is no component {component!r}")
-    columns = trial.columns if trial is not None else ()
-    for name in sheet.strings("projection") if columns else ():
-        if name not in {"*", *columns}:
-            has = f"{name!r} is compared nowhere; the run has {', '.join(columns)}"
-            yield facts.tell("05", "projection", has)
-    try:
-        granularity = parse_granularity(sheet.text("granularity"))
-        cadence = parse_cadence(spec.text("04", "cadence") if spec.get("04") else "none")
-        require_dense(granularity, cadence)
-    except SnapshotCadence as error:
-        yield facts.tell("05", "granularity", f"{error.happened} {error.remedy}")
-    except ClassRefused:
-        pass  # What cannot be read is told elsewhere.
 
 
 @check(7, "Replay scope honesty", "06", "00", needs=("operations",))
@@ -296,28 +272,25 @@ def check_replay_scope(facts: GateFacts) -> Iterator[str]:
     sheet, gaps = facts.workspace.get("06"), facts.find_gaps("06")
     yield from gaps
     if sheet is not None and is_complete(gaps) and not sheet.is_memo:
-        yield from (
-            facts.tell("06", "operations", each) for each in _judge_operations(facts, sheet)
-        )
+        rows = sheet.rows("operations")
+        for row in rows:
+            operation, kind = str(row.get("operation")), row.get("kind")
+            right = "branching" if operation in _BRANCHING else "read-only"
+            if (right == "branching") != (kind == "branching"):
+                other = f"{operation} is {right}, not {kind}: these are two machines"
+                yield facts.tell("06", "operations", other)
+            if "workload" not in row:
+                yield facts.tell("06", "operations", f"nobody said for whom {operation} is")
+        claimed = any(row.get("kind") == "branching" for row in rows)
+        branches = facts.situation.traits.get(Trait.BRANCHING)
+        if branches is True and not claimed:
+            none = "by sheet 00 runs branch, and no operation is branching"
+            yield facts.tell("06", "operations", none)
+        if branches is False and claimed:
+            one = "an operation is branching, and by sheet 00 no run branches"
+            yield facts.tell("06", "operations", one)
     for each in require(facts.operations):
         if each.worked:
             yield Observed(f"{each.operation}: {each.told}")
         else:
             yield f"{each.operation} does not work: {each.told}"
-
-
-def _judge_operations(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
-    rows = sheet.rows("operations")
-    for row in rows:
-        operation, kind = str(row.get("operation")), row.get("kind")
-        right = "branching" if operation in _BRANCHING else "read-only"
-        if (right == "branching") != (kind == "branching"):
-            yield f"{operation} is {right}, not {kind}: these are two machines"
-        if "workload" not in row:
-            yield f"nobody said for whom {operation} is"
-    claimed = any(row.get("kind") == "branching" for row in rows)
-    branches = facts.situation.traits.get(Trait.BRANCHING)
-    if branches is True and not claimed:
-        yield "by sheet 00 runs branch, and no operation is branching"
-    if branches is False and claimed:
-        yield "an operation is branching, and by sheet 00 no run branches"

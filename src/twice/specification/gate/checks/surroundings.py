@@ -14,7 +14,7 @@ from typing import Any, Final
 from twice.diagnosis.vary.report import FactorResult
 from twice.foundation.determinism_class import Scope
 from twice.specification.gate.evidence.context import ReportedFinding
-from twice.specification.gate.evidence.runs import keeps_subnormals
+from twice.specification.gate.evidence.runs import GateTrial, keeps_subnormals
 from twice.specification.gate.model import (
     GateFacts,
     Observed,
@@ -22,6 +22,7 @@ from twice.specification.gate.model import (
     check,
     is_complete,
     is_within,
+    make_absence,
     optional,
     require,
 )
@@ -75,26 +76,23 @@ def _judge_factor(factor: FactorResult, same: str, differs: str, other: str) -> 
         yield Undecided(f"{other}: {told or factor.result}")
 
 
-def _explain_no_concurrency(facts: GateFacts) -> str:
-    reason, trial = facts.explain_absence(Trait.CONCURRENCY), optional(facts.trial)
-    lineages = None if trial is None else trial.ending.get("lineages")
-    if not reason or lineages is None or count_concurrent(lineages) or not optional(facts.code):
-        return ""  # What no run shows cannot be said to be absent.
-    return f"{reason}; and the trial started none"
-
-
 @check(
     11, "Concurrency strategy named", "07", "00", needs=("trial", "varied", "code"),
-    absent=_explain_no_concurrency,
+    # What no run shows, and no code that could be read, cannot be said to be absent.
+    absent=make_absence(
+        Trait.CONCURRENCY,
+        lambda facts, trial: trial.lineages is None
+        or count_concurrent(trial.lineages)
+        or optional(facts.code) is None,
+        "the trial started none",
+    ),
 )  # fmt: skip
 def check_concurrency(facts: GateFacts) -> Iterator[str]:
     """Does 07 name a strategy for each subsystem, and what depends on the schedule, and does it hold?"""
     spec, gaps = facts.workspace, _find_gaps(facts, "07", Trait.CONCURRENCY)
     yield from gaps
-    denies, strategies = (
-        facts.denies(Trait.CONCURRENCY),
-        spec.column("07", "subsystems", "strategy"),
-    )
+    denies = facts.denies(Trait.CONCURRENCY)
+    strategies = spec.column("07", "subsystems", "strategy")
     if not denies and is_complete(gaps):
         if "recorded-schedule" in strategies and not spec.text("07", "trace_format"):
             unsaid = "a schedule is recorded, and nobody said in which form"
@@ -105,7 +103,7 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
             if vague is not None:
                 kept = f"{row.get('name')} is kept {vague!r}, which is no strategy"
                 yield facts.tell("07", "subsystems", kept)
-    started, factors = require(facts.trial).ending.get("lineages"), require(facts.varied)
+    started, factors = require(facts.trial).lineages, require(facts.varied)
     if started is None:
         yield Undecided("the trial's record does not say what it started")
         return
@@ -116,8 +114,14 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
         none = Observed("the trial started nothing")
         yield facts.tell("00", "traits", said) if seen else none
         return
-    if facts.workspace.get("07"):
-        yield from _judge_models(facts, seen)
+    if spec.get("07"):
+        named = spec.strings("07", "model")
+        for model in (each for each in seen if each not in named):
+            foreign = f"the trial started {seen[model]} {model}, which 07 does not name"
+            yield facts.tell("07", "model", foreign)
+        for model in (each for each in named if each not in seen):
+            why = _UNSEEN.get(model, "the trial started none")
+            yield Undecided(facts.tell("07", "model", f"{why}, so nothing is told of {model}"))
         if "recorded-schedule" in strategies:
             # Strategy B says that a schedule decides and is recorded.
             yield Undecided("twice records no schedule yet, so no run shows that one is kept")
@@ -135,29 +139,12 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
             )
 
 
-def _judge_models(facts: GateFacts, seen: Mapping[str, int]) -> Iterator[str]:
-    """Hold the models that 07 names against those that ran."""
-    named = facts.workspace.strings("07", "model")
-    for model, count in seen.items():
-        if model not in named:
-            started = f"the trial started {count} {model}, which 07 does not name"
-            yield facts.tell("07", "model", started)
-    for model in named:
-        if model not in seen:
-            why = f"{_UNSEEN.get(model, 'the trial started none')}, so nothing is told of {model}"
-            yield Undecided(facts.tell("07", "model", why))
-
-
-def _explain_no_floats(facts: GateFacts) -> str:
-    reason, trial = facts.explain_absence(Trait.FLOATING_POINT), optional(facts.trial)
-    if not reason or trial is None or trial.floats or not trial.snapshots:
-        return ""
-    return f"{reason}; and no state of the trial holds any"
-
-
 @check(
     12, "Floating-point policy", "08", "00", "01", needs=("trial", "policies", "varied"),
-    absent=_explain_no_floats,
+    absent=make_absence(
+        Trait.FLOATING_POINT, lambda _, trial: trial.floats or not trial.snapshots,
+        "no state of the trial holds any",
+    ),
 )  # fmt: skip
 def check_floating_point(facts: GateFacts) -> Iterator[str]:
     """Does 08 pin libraries, threads, the order of sums, FMA and subnormal numbers, and do they hold?"""
@@ -264,9 +251,8 @@ def _judge_other_hosts(facts: GateFacts, factors: Mapping[str, FactorResult]) ->
         yield Undecided(f"no other instructions could be tried: {why}")
 
 
-def _find_gpu_uses(facts: GateFacts) -> list[str]:
+def _find_gpu_uses(trial: GateTrial) -> list[str]:
     """Return what of the trial shows that a GPU was used."""
-    trial = require(facts.trial)
     streams = [name for name, each in trial.streams.items() if "cuda" in str(each["kind"])]
     return [*(f"stream {name}" for name in streams), *(trial.gpu or {}).get("reached", ())]
 
@@ -278,30 +264,36 @@ def _list_gpu_code(facts: GateFacts) -> list[ReportedFinding]:
     return [one for one in reported if one.sheet == "09" and is_within(one.place.path, sources)]
 
 
-def _explain_no_gpu(facts: GateFacts) -> str:
-    reason, trial = facts.explain_absence(Trait.GPU), optional(facts.trial)
-    # A system is believed to have no GPU of a run only that says what it reached.
-    if not reason or trial is None or trial.gpu is None or _find_gpu_uses(facts):
-        return ""
-    if optional(facts.code) is None or _list_gpu_code(facts):
-        return ""
-    return f"{reason}; and the trial loaded no driver of one and drew on none"
+def _may_use_gpu(facts: GateFacts, trial: GateTrial) -> bool:
+    """Whether anything speaks for a GPU; a run that does not say what it reached speaks against none."""
+    unread = trial.gpu is None or optional(facts.code) is None
+    return unread or bool(_find_gpu_uses(trial) or _list_gpu_code(facts))
 
 
-@check(13, "GPU determinism", "09", "00", needs=("trial", "code"), absent=_explain_no_gpu)
+@check(
+    13, "GPU determinism", "09", "00", needs=("trial", "code"),
+    absent=make_absence(
+        Trait.GPU, _may_use_gpu, "the trial loaded no driver of one and drew on none"
+    ),
+)  # fmt: skip
 def check_gpu(facts: GateFacts) -> Iterator[str]:
     """Does 09 state every switch of framework, driver and card, and are they in force?"""
-    spec, gaps, denies = (
-        facts.workspace,
-        _find_gaps(facts, "09", Trait.GPU),
-        facts.denies(Trait.GPU),
-    )
+    spec, gaps = facts.workspace, _find_gaps(facts, "09", Trait.GPU)
     yield from gaps
-    sheet, nothing = spec.get("09"), "by sheet 00 nothing runs on a GPU, and"
+    sheet, denies = spec.get("09"), facts.denies(Trait.GPU)
+    nothing = "by sheet 00 nothing runs on a GPU, and"
     stated = {str(row.get("name")): str(row.get("value")) for row in spec.rows("09", "knobs")}
     if sheet is not None and not denies and is_complete(gaps):
-        yield from (facts.tell("09", "knobs", each) for each in _judge_stated(stated))
-    gpu, used = require(facts.trial).gpu, _find_gpu_uses(facts)
+        knobs = {name.lower(): value.lower() for name, value in stated.items()}
+        for part, good in _KNOBS.items():
+            name = next((each for each in knobs if part in each), None)
+            if name is None:
+                yield facts.tell("09", "knobs", f"{part} is not stated")
+            elif good and knobs[name] not in good:
+                expected = f"which does not keep the class; expected {' or '.join(good)}"
+                yield facts.tell("09", "knobs", f"{name} is {knobs[name]}, {expected}")
+    trial = require(facts.trial)
+    gpu, used = trial.gpu, _find_gpu_uses(trial)
     for each in _list_gpu_code(facts):
         reports = f"twice check reports {each.place}"
         if denies:
@@ -324,18 +316,6 @@ def check_gpu(facts: GateFacts) -> Iterator[str]:
         if sheet is not None:
             yield from _judge_switches(facts, stated, gpu)
             yield from _judge_cards(facts, sheet, gpu)
-
-
-def _judge_stated(stated: Mapping[str, str]) -> Iterator[str]:
-    """Yield a switch that nobody stated, and one whose value does not keep the class."""
-    knobs = {name.lower(): value.lower() for name, value in stated.items()}
-    for part, good in _KNOBS.items():
-        name = next((each for each in knobs if part in each), None)
-        if name is None:
-            yield f"{part} is not stated"
-        elif good and knobs[name] not in good:
-            expected = f"which does not keep the class; expected {' or '.join(good)}"
-            yield f"{name} is {knobs[name]}, {expected}"
 
 
 def _judge_switches(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
@@ -64,19 +64,12 @@ class ReportedFinding:
 
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
-    """What is read from source code, without running it.
+    """What is read from source code, without running it, of places outside of tests.
 
-    Args:
-        draws: places that draw, make or seed.
-        orphans: those that nobody owns, outside of tests.
-        shared: generators that several owners draw from, outside of tests.
-        asked: questions to the world.
-        raw: those of the core that go beside the effects layer.
-        mocks: code that is no test and imports mocks.
-        pickles: code that is no test and imports pickle or a library like it.
-        reported: findings that weigh medium or more and that nobody accepted.
-        unread: files that could not be read.
-        present: what code that is no test certainly does of the traits of 00, each with a place.
+    Those that draw, make or seed, of which ``orphans`` have no owner; generators that are ``shared``; questions ``asked``
+    to the world, of which ``raw`` ones go beside the effects layer; imports of mocks and of pickle; what is ``reported``
+    at medium or above and accepted by nobody; what could not be read; and which traits of 00 are ``present`` for certain,
+    each with a place.
     """
 
     draws: tuple[SourcePlace, ...] = ()
@@ -91,21 +84,14 @@ class SourceFacts:
     present: Mapping[Trait, str] = field(default_factory=dict)
 
 
-class ReadsCode(Protocol):
-    """Reads source code for findings and audits, and runs none of it."""
-
-    def __call__(self, project: Path, sources: Sequence[str], /) -> SourceFacts:
-        """Return what it saw in folders and files of a project."""
+ReadsCode = Callable[[Path, Sequence[str]], SourceFacts]
+"""Reads folders and files of a project for findings and audits, and runs none of it."""
 
 
 class EvidenceContext:
-    """Where evidence is made; the project is the current folder.
+    """Where evidence is made, for the sheets as they were read when the gate began; the project is the current folder.
 
-    Args:
-        workspace: the sheets, as they were read when the gate began.
-        scratch: a folder of its own, empty.
-        reads_code: reads source code.
-        doing: called with what is being done.
+    ``scratch`` is an empty folder; ``doing`` is called with what is being done.
     """
 
     def __init__(
@@ -124,11 +110,7 @@ class EvidenceContext:
         return text.replace(f"{self.scratch}/", "").replace(f"{self.project}/", "")
 
     def program(self) -> Program:
-        """Return the program of sheet 00.
-
-        Raises:
-            SpecIncomplete: E-SPEC-005, when it names none, or no seed. ProgramNotFound: E-PROGRAM-001.
-        """
+        """Return the program of sheet 00, or raise SpecIncomplete (E-SPEC-005), ProgramNotFound (E-PROGRAM-001)."""
         named, seed = self.workspace.text("00", "program"), self.workspace.value("00", "seed")
         if not named or seed is None:
             raise SpecIncomplete(
@@ -139,11 +121,7 @@ class EvidenceContext:
         return parse_program(named, cwd=self.project)
 
     def record(self, program: Program, name: str) -> Path:
-        """Record a program as the sheets say, whose own one was named.
-
-        Raises:
-            TwiceError: whatever recording refuses.
-        """
+        """Record a program as the sheets say, which name one of their own; whatever recording refuses is raised."""
         seed, out = self.workspace.value("00", "seed"), self.scratch / name
         assert isinstance(seed, int), "sheets that name a program name a seed as well"
         how = plan_recording(self.workspace)
@@ -151,11 +129,7 @@ class EvidenceContext:
         return out
 
     def trial(self) -> Path:
-        """Return the record of the program, recorded when it is first asked for.
-
-        Raises:
-            TwiceError: why there is none; the same each time.
-        """
+        """Return the record of the program, recorded when it is first asked for; a refusal is the same each time."""
         if self._trial is None:
             self.doing(f"recording {self.workspace.text('00', 'program')}")
             try:

@@ -1,4 +1,4 @@
-"""Evidence that is read from files or computed here: code, known answers, references, scaffolded regions.
+"""Evidence that is read from files or computed here: code, known answers, references, generated files, costs.
 
 Invariant: no file of the project is executed or imported, and nothing is fetched.
 
@@ -9,21 +9,25 @@ library.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import rfc8785
 
 from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
+from twice.specification.cost.result import FORMAT
 from twice.specification.fill import find_version
 from twice.specification.gate.evidence.context import EvidenceContext, MissingEvidence, SourceFacts
 from twice.specification.gate.plan import list_sources
 from twice.specification.scaffold.lock import DriftStatus, measure_drift
 
+RESULTS: Final = ("inside", "breach", "unknown", "no-budget")
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|[a-z0-9-]+:[a-z0-9-]+")
 _LINE_MIN: Final = 40  # a shorter line may stand in two documents by itself
 _COPIED_MIN: Final = 3
@@ -51,14 +55,7 @@ _ANSWERS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class EncodingAnswers:
-    """Known answers of the canonical form, run.
-
-    Args:
-        rfc8785: how many of RFC 8785 were run.
-        wrong: those that came out otherwise.
-        vectors: for each of sheet 11's, its digest by each algorithm; nothing where it is no JSON document.
-        versions: installed versions of the libraries that sheet 11 pins.
-    """
+    """Answers of RFC 8785 that were run, and the wrong ones; of 11 each vector's digests, () for no JSON, and versions."""
 
     rfc8785: int
     wrong: tuple[str, ...]
@@ -72,6 +69,23 @@ class AuditReference:
 
     there: bool | None
     copied: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What ``twice cost`` measured: for each rule whether it has a figure, a budget and what became of it.
+
+    Of the source files that it was measured on, ``changed`` are not what they were. What the file does not say is "", ()
+    or None.
+    """
+
+    rules: Mapping[str, bool]
+    total_percent: float | None
+    changed: tuple[str, ...]
+    program: str = ""
+    code: tuple[str, ...] = ()
+    result: str = ""
+    budget_percent: int | None = None
 
 
 def gather_code(context: EvidenceContext) -> SourceFacts:
@@ -134,3 +148,53 @@ def gather_handoff(context: EvidenceContext) -> AuditReference:
 def gather_laid(context: EvidenceContext) -> tuple[DriftStatus, ...]:
     """Compare every file of the scaffold's lock with the project, by the sheets as the gate read them."""
     return measure_drift(context.workspace)
+
+
+def gather_costs(context: EvidenceContext) -> Costs:
+    """Read the file that sheet 13 names."""
+    named = context.workspace.text("13", "measured")
+    if not named:
+        raise MissingEvidence("sheet 13 names no file of measured costs")
+    try:
+        document: Any = json.loads((context.project / named).read_bytes())
+    except FileNotFoundError:
+        raise MissingEvidence(f"{named} is not there: twice cost writes it") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise MissingEvidence(f"{named} cannot be read: {type(error).__name__}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise MissingEvidence(f"{named} is no document of the form {FORMAT}")
+    code, result, budget = (document.get(key) for key in ("code", "result", "budget"))
+    measured_on = sorted(code.items()) if isinstance(code, dict) else []
+    percent = budget.get("percent") if isinstance(budget, dict) else None
+    rules = {}
+    for key in ("unmeasured", "rules"):
+        listed = document.get(key)
+        for row in listed if isinstance(listed, list) else []:
+            if isinstance(row, dict) and "rule" in row:
+                rules[str(row["rule"])] = key == "rules"
+    return Costs(
+        rules,
+        _read_number(document.get("total_percent")),
+        tuple(path for path, digest in measured_on if _digest(context.project / path) != digest),
+        str(document.get("program", "")),
+        tuple(path for path, _ in measured_on),
+        result if result in RESULTS else "",
+        percent if isinstance(percent, int) else None,
+    )
+
+
+def _read_number(said: object) -> float | None:
+    """Give a number that is one: no truth, no NaN, nothing without an end."""
+    if isinstance(said, bool) or not isinstance(said, (int, float)):
+        return None
+    try:
+        return float(said) if math.isfinite(said) else None
+    except OverflowError:
+        return None
+
+
+def _digest(path: Path) -> str:
+    try:
+        return str(digest_bytes(path.read_bytes(), Algorithm.SHA256))
+    except (OSError, ValueError):  # a stranger's path may hold what no path holds
+        return ""

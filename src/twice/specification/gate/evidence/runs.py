@@ -50,19 +50,11 @@ _KEPT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class GateTrial:
-    """A run that the gate recorded: the program of 00, its seed, its configuration.
+    """A run that the gate recorded: how its record ended, and what it holds.
 
-    Args:
-        ending: what its record says at its end: streams, components, effects, lineages, numerics.
-        environment: the fingerprint in its record.
-        algorithm: the digest.
-        points: how many compare-points.
-        columns: what is judged at each.
-        snapshots: how many were kept.
-        floats: the first component of which a state holds numbers with fractions; "" for none.
-        numpy: whether it counted by numpy, which twice loads in every run.
-        files: the project's source files that it executed, relative to the project.
-        read: the project's other files that it read, relative to the project.
+    ``columns`` are judged at each of the ``points``; ``floats`` is the first component of which a state holds numbers with
+    fractions; ``numpy`` whether it counted by numpy, which twice loads in every run; ``files`` it executed and ``read``,
+    of the project.
     """
 
     ending: Mapping[str, Any]
@@ -92,6 +84,11 @@ class GateTrial:
         return dict(sorted(self.ending["effects"]["strict"].items()))
 
     @property
+    def lineages(self) -> Mapping[str, int] | None:
+        """How many of each kind of lineage it started; None where the record does not say."""
+        return self.ending.get("lineages")
+
+    @property
     def numerics(self) -> Mapping[str, Any]:
         """What was read back of BLAS, of the float unit and of a GPU when it ended."""
         found: Mapping[str, Any] = self.ending.get("numerics", {})
@@ -114,13 +111,7 @@ class GateTrial:
 class KnownRun:
     """The test vector: the recorded run that every run of this code and seed has to reproduce.
 
-    Args:
-        digest: where its chain of compare-points ends, labelled.
-        program: what it executed, for so many ``ticks``, with ``seed`` and ``config``, ``key=value`` each.
-        predicate: the sentence of the class under which it was recorded.
-        changed: source files that are not what they were, with what became of them.
-        verification: what verifying it gave; None when it was not executed.
-        unreadable: why it cannot be read; "" where it can.
+    ``digest`` is where its chain of compare-points ends. It was not verified where source files ``changed``.
     """
 
     digest: str = ""
@@ -136,13 +127,9 @@ class KnownRun:
 
 @dataclass(frozen=True, slots=True)
 class RestoredSnapshots:
-    """The snapshot test on the trial.
+    """The snapshot test on the trial: what became of each that failed, and paths that no snapshot holds.
 
-    Args:
-        tested: how many snapshots were restored.
-        failed: what became of those from which the run did not go on as it did.
-        missing: paths that no snapshot holds.
-        on_the_way: how many of them stand after the first tick.
+    ``on_the_way`` of them stand after the first tick.
     """
 
     tested: int
@@ -185,21 +172,17 @@ def _find_inside(project: Path, paths: Iterable[Path]) -> tuple[str, ...]:
 def uses_numpy(ending: Mapping[str, Any], sources: Iterable[Path]) -> bool:
     """Whether a run drew from numpy, loaded what counts by it, or loaded source code that imports it."""
     streams = ending.get("streams", {}).values()
-    return (
-        any(each["kind"] == "numpy" and each["draws"] != 0 for each in streams)
-        or not _BY_NUMPY.isdisjoint(ending.get("imported", ()))
-        or any("numpy" in _read_imports(each) for each in sources)
-    )
-
-
-def _read_imports(source: Path) -> Iterator[str]:
-    """Yield the top-level packages that a file imports; none of one that cannot be read."""
-    with suppress(OSError, SyntaxError, ValueError):
-        for node in ast.walk(ast.parse(source.read_bytes())):
-            if isinstance(node, ast.Import):
-                yield from (alias.name.partition(".")[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                yield str(node.module).partition(".")[0]
+    if any(each["kind"] == "numpy" and each["draws"] != 0 for each in streams):
+        return True
+    imported: set[str] = set()
+    for source in sources:
+        with suppress(OSError, SyntaxError, ValueError):
+            for node in ast.walk(ast.parse(source.read_bytes())):
+                if isinstance(node, ast.Import):
+                    imported |= {alias.name.partition(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and not node.level:
+                    imported.add(str(node.module).partition(".")[0])
+    return "numpy" in imported or not _BY_NUMPY.isdisjoint(ending.get("imported", ()))
 
 
 def gather_taken(context: EvidenceContext) -> str:

@@ -18,7 +18,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -43,20 +43,10 @@ _SETTINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class SuiteRun:
-    """The property suite, run.
+    """The property suite, run: properties that code of tests which ran ``exercised``, tests ``left_out`` or ``skipped``.
 
-    Args:
-        exit_code: of pytest.
-        passed: how many tests passed.
-        failed: names of those that did not.
-        exercised: properties that code of the tests which ran exercises.
-        database: what is wrong with the folder of counterexamples; "" when nothing is.
-        told: the last lines, when nothing ran.
-        found: how many tests were found.
-        left_out: tests that are there and were not run.
-        skipped: tests that were skipped, or expected to fail.
-        passed_over: lines of kept counterexamples that no test replayed, as ``file:line``.
-        loaded: files of the project that its process loaded.
+    ``database`` is what is wrong with the folder of counterexamples, whose lines ``passed_over`` no test replayed; ``told``
+    the last line of pytest, when nothing ran; ``loaded`` are files of the project.
     """
 
     exit_code: int
@@ -105,6 +95,11 @@ def gather_suite(context: EvidenceContext) -> SuiteRun:
         tuple(name for name, outcome in came.items() if outcome == wanted)
         for wanted in ("passed", "failed", "skipped", "xfailed")
     )
+    loaded = (Path(e) for e in sorted(seen.get("loaded", ())) if e.endswith(".py"))
+    own = (each.relative_to(project) for each in loaded if each.is_relative_to(project))
+    kept = project / database / _COUNTEREXAMPLES
+    lines = kept.read_bytes().splitlines() if database and kept.is_file() else []
+    replayed = seen.get("replayed", {}).get(str(kept.parent.resolve()), ())
     left_out = (*seen.get("unfound", ()), *(each for each in found if each not in came))
     return SuiteRun(
         exit_code=done.returncode,
@@ -116,30 +111,13 @@ def gather_suite(context: EvidenceContext) -> SuiteRun:
         found=len(found),
         left_out=tuple(map(context.hide_folders, left_out)),
         skipped=(*skipped, *xfailed),
-        passed_over=tuple(_list_passed_over(project, database, seen.get("replayed", {}))),
-        loaded=tuple(_list_own_sources(project, seen.get("loaded", ()))),
+        passed_over=tuple(
+            f"{kept.relative_to(project).as_posix()}:{at}"
+            for at in range(1, len(lines) + 1)
+            if at not in replayed
+        ),
+        loaded=tuple(e.as_posix() for e in own if _INSTALLED.isdisjoint(e.parts)),
     )
-
-
-def _list_own_sources(project: Path, files: Collection[str]) -> Iterator[str]:
-    """Yield the source files that lie in the project, from there on; installed ones may lie there and are none."""
-    for each in map(Path, sorted(files)):
-        if each.is_relative_to(project) and each.suffix == ".py":
-            own = each.relative_to(project)
-            if _INSTALLED.isdisjoint(own.parts):
-                yield own.as_posix()
-
-
-def _list_passed_over(
-    project: Path, folder: str, replayed: Mapping[str, list[int]]
-) -> Iterator[str]:
-    """Yield the lines of the counterexamples that no test replayed."""
-    path = project / folder / _COUNTEREXAMPLES
-    if folder and path.is_file():
-        done, shown = replayed.get(str(path.parent.resolve()), ()), path.relative_to(project)
-        for at in range(1, len(path.read_bytes().splitlines()) + 1):
-            if at not in done:
-                yield f"{shown.as_posix()}:{at}"
 
 
 def _find_exercised(project: Path, tests: Sequence[str], ran: Collection[str]) -> Iterator[str]:
@@ -161,12 +139,7 @@ def _find_exercised(project: Path, tests: Sequence[str], ran: Collection[str]) -
 
 
 def read_used_names(source: bytes, ran: Collection[str]) -> set[str]:
-    """Return the names and texts in code that runs: no comment, docstring, import or test that did not run.
-
-    Args:
-        source: of a file of tests.
-        ran: the names of its tests that ran.
-    """
+    """Return the names and texts in code that runs: no comment, docstring, import, nor a test that did not run."""
     used: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(source)]
     while waiting:

@@ -34,7 +34,6 @@ from twice.replayer.rerun import rerun
 from twice.replayer.verify import verify
 from twice.specification.gate.evidence.context import EvidenceContext, MissingEvidence
 from twice.specification.gate.plan import read_field
-from twice.specification.workspace import Workspace
 
 _INPUT: Final = "twice/planted"
 _NAME: Final = "planted_driver.py"
@@ -99,7 +98,12 @@ class PlantedDifference:
 def gather_planted(context: EvidenceContext) -> PlantedDifference:
     """Plant a difference, and say what diagnosing found of it."""
     trial, program = context.trial(), context.program()
-    where = _find_planned(context.workspace) or choose_number(trial)
+    planned = (
+        (str(row["component"]), str(row["field"]), int(str(row["tick"])))
+        for row in context.workspace.rows("05", "planted")
+        if {"component", "field"} <= row.keys() and str(row.get("tick", "")).isdecimal()
+    )
+    where = next(planned, None) or choose_number(trial)
     if where is None:
         raise MissingEvidence("no component of the trial holds a number that could be moved")
     component, field, tick = where
@@ -129,15 +133,6 @@ def gather_planted(context: EvidenceContext) -> PlantedDifference:
 
 def _write_index(keys: Sequence[str | int]) -> str:
     return "".join(f"[{key!r}]" for key in keys)
-
-
-def _find_planned(workspace: Workspace) -> tuple[str, str, int] | None:
-    """Return the component, the field and the tick that sheet 05 names; None leaves it to the gate."""
-    for row in workspace.rows("05", "planted"):
-        tick = str(row.get("tick", ""))
-        if "component" in row and "field" in row and tick.isdecimal():
-            return str(row["component"]), str(row["field"]), int(tick)
-    return None
 
 
 def choose_number(trial: Path) -> tuple[str, str, int] | None:
@@ -193,110 +188,102 @@ def gather_operations(context: EvidenceContext) -> tuple[OperationTrial, ...]:
             wrong = try_out(trial, folder)
         except TwiceError as error:
             wrong = context.explain(error)
-        tried.append(OperationTrial(operation, wrong is None, wrong or told))
+        tried.append(OperationTrial(operation, not wrong, wrong or told))
     return tuple(tried)
 
 
-def _start(trial: Path, _: Path) -> str | None:
+def _start(trial: Path, _: Path) -> str:
     with ReplaySession(trial) as session:
-        return None if session.state() else "the session has no component to look at"
+        return "" if session.state() else "the session has no component to look at"
 
 
-def _step(trial: Path, _: Path) -> str | None:
+def _step(trial: Path, _: Path) -> str:
     with ReplaySession(trial) as session:
         session.state()
         after = session.step()
         session.state()
-        return None if after == 1 else f"a step from tick 0 stands before tick {after}"
+    return "" if after == 1 else f"a step from tick 0 stands before tick {after}"
 
 
-def _seek(trial: Path, _: Path) -> str | None:
+def _seek(trial: Path, _: Path) -> str:
     with ReplaySession(trial) as session:
-        far, near = session.record.ticks, session.record.ticks // 2
+        near = session.record.ticks // 2
         session.seek(near)
         first = session.state()
-        session.seek(far)
+        session.seek(session.record.ticks)
         session.state()
         with ReplaySession(trial, at=near) as other:
-            again = other.state()
-    return None if _same(first, again) else f"two visits of tick {near} saw different states"
+            same = encode(first) == encode(other.state())
+    return "" if same else f"two visits of tick {near} saw different states"
 
 
-def _observe(trial: Path, _: Path) -> str | None:
+def _observe(trial: Path, _: Path) -> str:
     with ReplaySession(trial) as session:
-        record = session.record
-        entry = next(iter(record.reader.snapshots), None)
+        entry = next(iter(session.record.reader.snapshots), None)
         if entry is None:
-            return None if session.state() else "there is nothing to look at"
-        kept = record.state_at(entry.number)
+            return "" if session.state() else "there is nothing to look at"
+        kept = session.record.state_at(entry.number)
         session.seek(entry.tick)
         seen = session.state()
-        if _same(seen, {name: kept[name] for name in seen if name in kept}):
-            return None
-        return f"the state before tick {entry.tick} is not the one that the snapshot kept"
+    same = encode(seen) == encode({name: kept[name] for name in seen if name in kept})
+    return (
+        "" if same else f"the state before tick {entry.tick} is not the one that the snapshot kept"
+    )
 
 
-def _end(trial: Path, _: Path) -> str | None:
+def _end(trial: Path, _: Path) -> str:
     session = ReplaySession(trial)
     session.end()
     try:
         session.seek(0)
     except SessionMisuse:
-        return None
+        return ""
     return "a session that has ended goes on"
 
 
-def _branch(trial: Path, folder: Path) -> str | None:
+def _branch(trial: Path, folder: Path) -> str:
     with ReplaySession(trial) as session:
         session.seek(session.record.ticks // 2)
         with session.branch(folder / "branch.twice") as opened, opened.finish() as record:
-            if not prefix_proof(record, session.record):
-                return "what comes before the fork is not the parent's"
-    return None
+            is_proved = prefix_proof(record, session.record)
+    return "" if is_proved else "what comes before the fork is not the parent's"
 
 
-def _step_with(trial: Path, folder: Path) -> str | None:
+def _step_with(trial: Path, folder: Path) -> str:
     with RunRecord.open(trial) as record:
         at = record.ticks // 2
         inputs = {each.name: each.value for each in record.inputs(tick=at)}
         with BranchingSession(record, at, folder / "with.twice") as opened:
             after = opened.step_with(inputs)
-    return None if after == at + 1 else f"a step from tick {at} stands before tick {after}"
+    return "" if after == at + 1 else f"a step from tick {at} stands before tick {after}"
 
 
-def _rollback(trial: Path, folder: Path) -> str | None:
+def _rollback(trial: Path, folder: Path) -> str:
+    states = []
     with RunRecord.open(trial) as record:
         at = record.ticks // 2
-        states = []
         for number in range(2):
             with BranchingSession(record, at, folder / f"back-{number}.twice") as opened:
-                states.append(opened.state())
+                states.append(encode(opened.state()))
                 opened.step_with()
-    if not _same(*states):
-        return f"after a step was taken back, tick {at} begins from another state"
-    return None
+    same = states[0] == states[1]
+    return "" if same else f"after a step was taken back, tick {at} begins from another state"
 
 
-def _verify(trial: Path, _: Path) -> str | None:
+def _verify(trial: Path, _: Path) -> str:
     result = verify(trial).result
-    return None if result == "PASS" else f"verifying gives {result}"
+    return "" if result == "PASS" else f"verifying gives {result}"
 
 
-def _rerun(trial: Path, folder: Path) -> str | None:
-    with (
-        RunRecord.open(trial) as record,
-        rerun(trial, out=folder / "again.twice", in_copy=True) as again,
-    ):
+def _rerun(trial: Path, folder: Path) -> str:
+    with rerun(trial, out=folder / "again.twice", in_copy=True) as again:
         how = (again.ending or {}).get("how")
-        same = again.seed == record.seed and how == "completed"
-        return None if same else f"running it again ended otherwise: {how}"
+        with RunRecord.open(trial) as record:
+            same = again.seed == record.seed and how == "completed"
+    return "" if same else f"running it again ended otherwise: {how}"
 
 
-def _same(a: object, b: object) -> bool:
-    return encode(a) == encode(b)
-
-
-_OPERATIONS: Final[dict[str, tuple[Callable[[Path, Path], str | None], str]]] = {
+_OPERATIONS: Final[dict[str, tuple[Callable[[Path, Path], str], str]]] = {
     "start": (_start, "a session starts and shows its components"),
     "step": (_step, "a step leads to the next tick"),
     "seek": (_seek, "a tick that is visited twice shows one state"),
@@ -308,5 +295,5 @@ _OPERATIONS: Final[dict[str, tuple[Callable[[Path, Path], str | None], str]]] = 
     "verify": (_verify, "replaying gives every compare-point again"),
     "rerun": (_rerun, "it runs afresh with the same seed"),
 }
-"""How each operation is tried: from the trial's record and an empty folder to what went wrong, or None; and
+"""How each operation is tried: from the trial's record and an empty folder to what went wrong, or ""; and
 what is told where it worked."""
