@@ -124,7 +124,7 @@ class Replay:
     Attributes:
         exit_code: of the command.
         document: its JSON; empty where nothing was executed.
-        errors: what it printed to standard error.
+        errors: the error, or what it printed to standard error.
     """
 
     exit_code: int
@@ -244,9 +244,9 @@ class Site:
         done = self.twice(
             "verify", "a.twice", "--no-statement", "--json", limits=limits, without=without
         )
-        replay = Replay(
-            done.returncode, json.loads(done.stdout) if done.stdout else {}, done.stderr
-        )
+        document = json.loads(done.stdout) if done.stdout else {}
+        said = " ".join(map(str, document.pop("error", {}).values()))
+        replay = Replay(done.returncode, document, said + done.stderr)
         now = self.tree()
         touched = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
         assert touched == [], f"touched {touched} and said {replay}"

@@ -29,7 +29,7 @@ from twice.specification.gate.evidence.context import (
     MissingEvidence,
     SourceFacts,
 )
-from twice.specification.gate.evidence.costs import gather_costs
+from twice.specification.gate.evidence.files import gather_costs
 from twice.specification.gate.evidence.runs import list_vector_changes
 from twice.specification.gate.plan import read_predicate
 from twice.specification.record_traits import digest_vector
