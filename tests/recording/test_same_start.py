@@ -1,4 +1,4 @@
-"""Descriptors and the depth of the stack are the same in a recording and in its replay."""
+"""Descriptors, the depth of the stack and the collector are the same in a recording and in its replay."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ PROGRAMS = {
                 return n
         print(down(0))
         """,
+    "collector": "import gc; print(gc.isenabled(), gc.get_threshold())",
     "depth": "import inspect; print(len(inspect.stack()))",
     "stack": "import traceback; traceback.print_stack()",
     "warning": """
@@ -61,7 +62,7 @@ def test_a_program_that_looks_at_its_process_replays(name: str, tmp_path: Path) 
     made = cli("record", "program.py", "--seed", 1, "-o", "a.twice", cwd=tmp_path)
     again = cli("verify", "a.twice", cwd=tmp_path)
     assert again.stdout.startswith("PASS"), again.stdout
-    if name in {"recursion", "limit"}:
+    if name in {"collector", "limit", "recursion"}:
         plain = subprocess.run(
             [sys.executable, "program.py"], cwd=tmp_path, env=environ({}), capture_output=True, text=True, check=True
         )  # fmt: skip

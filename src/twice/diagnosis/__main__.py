@@ -7,6 +7,11 @@ Invariant: it sends one answer, a traced window or what was seen before a tick, 
 
 from __future__ import annotations
 
+import gc
+
+if __name__ == "__main__":
+    gc.disable()  # until ``serve``: what is imported stays
+
 from collections.abc import Mapping
 from typing import Any
 

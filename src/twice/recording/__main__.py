@@ -5,6 +5,11 @@ Invariant: what it does is decided by the one job that it receives.
 
 from __future__ import annotations
 
+import gc
+
+if __name__ == "__main__":
+    gc.disable()  # until ``serve``: what is imported stays
+
 from collections.abc import Mapping
 from typing import Any
 

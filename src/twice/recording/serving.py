@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from twice.errors import TwiceError
+from twice.foundation.with_blocks import gc_paused
 from twice.recording.interrupts import ignore
 from twice.recording.kernel.confinement import current
 from twice.recording.kernel.keeper import supervise_from_here
@@ -46,6 +47,7 @@ _LOADED = (
 def serve(handle: Handler) -> NoReturn:
     """Receive one job, handle it below its keeper, report a refusal as data, and leave."""
     gc.freeze()  # What was loaded for this stays: no collection of the program's goes through it.
+    gc.enable()  # as a process begins; its ``__main__`` switched it off
     channel = inherited(int(sys.argv[1]))
     try:
         take_handed(os.environ)  # first: it may begin this process anew
@@ -73,7 +75,9 @@ def _handle(handle: Handler, job: Mapping[str, Any], channel: Channel) -> NoRetu
     """Handle one job in the program's process, and end it."""
     code = 0
     if job.get("action") != fork_server.ACTION:  # whose forks load it each with its own threads
-        load_numpy()
+        with gc_paused():
+            load_numpy()
+            gc.freeze()
     try:
         handle(job, channel)
     except TwiceError as error:

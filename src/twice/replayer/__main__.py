@@ -5,6 +5,11 @@ Invariant: what it does is decided by the one job that it receives.
 
 from __future__ import annotations
 
+import gc
+
+if __name__ == "__main__":
+    gc.disable()  # until ``serve``: what is imported stays
+
 from twice.recording.serving import serve_actions
 from twice.replayer.session_worker import branch_here, replay_here
 from twice.replayer.verify_worker import verify_here
