@@ -71,6 +71,11 @@ _ENTRY_POINTS: Final = "twice.commands"
 _HELP: Final = {"help_option_names": ["-h", "--help"]}
 
 
+def has_wing(room: str) -> bool:
+    """Whether a room that the house works without is installed."""
+    return importlib.util.find_spec(f"twice.{room}") is not None
+
+
 class _HelpFormatter(click.HelpFormatter):
     """Help as wide as the terminal, also where that is narrower than click supposes."""
 
@@ -223,8 +228,7 @@ class Group(click.Group):
             formatter.write_dl(rows)
 
     def _is_there(self, name: str) -> bool:
-        room = self._rooms.get(name)
-        return room is None or importlib.util.find_spec(f"twice.{room}") is not None
+        return name not in self._rooms or has_wing(self._rooms[name])
 
     def _others(self) -> Mapping[str, Any]:
         if not self._brought:

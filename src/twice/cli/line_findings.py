@@ -8,13 +8,19 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from twice.cli.group import has_wing
 from twice.diagnosis.divergence import Divergence
 
 
 def add_findings(found: Divergence) -> Divergence:
     """Say the remedies of the checker's findings at the named line, where it has some of that channel."""
     line = found.operation or next(iter(found.candidates), None)
-    if line is None or line.name.startswith("inputs[") or not Path(line.file).is_file():
+    if (
+        not has_wing("checking")
+        or line is None
+        or line.name.startswith("inputs[")
+        or not Path(line.file).is_file()
+    ):
         return found  # an input that differs is no fault of its line
     from twice.checking.checking import check
     from twice.checking.policy import Policy

@@ -25,14 +25,13 @@ from typing import Final
 import click
 
 from twice.cli.console import Status
-from twice.cli.group import make_command
+from twice.cli.group import has_wing, make_command
 from twice.cli.line_findings import add_findings
 from twice.cli.options import PATH, json_option
 from twice.cli.output import tell
 from twice.cli.run_options import TrustOptions, trust_options
 from twice.diagnosis.diagnose import diagnose
 from twice.errors import UsageError
-from twice.specification.workspace import find_workspace
 
 _TIME: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|m|h)?")
 _SECONDS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -78,8 +77,17 @@ def command(
                 time_limit_s=None if time_limit is None else _read_time(time_limit),
             )
     found = add_findings(found)
-    text = found.to_text(artifacts=find_workspace(Path.cwd()) is not None)
+    text = found.to_text(artifacts=_has_sheets())
     return tell(found.to_json(), [text], as_json=as_json, code=found.exit_code)
+
+
+def _has_sheets() -> bool:
+    """Whether there are sheets to which a verdict may refer."""
+    if not has_wing("specification"):
+        return False
+    from twice.specification.workspace import find_workspace
+
+    return find_workspace(Path.cwd()) is not None
 
 
 def _read_time(given: str) -> float:
