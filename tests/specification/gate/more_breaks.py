@@ -1,8 +1,9 @@
-"""Further ways to break a system or its specification, and controls that look like one and are none."""
+"""Further ways to break a system or its specification."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from breaks import (
     IMPORTS,
@@ -16,13 +17,17 @@ from breaks import (
     record_other_seed,
     replaced_in,
     row,
+    said_anew,
     says,
     together,
     trait,
     without,
 )
-from gatesystems import AT_ONCE, COST, Heads
+from gatesystems import AT_ONCE, COST, Heads, recorded
 
+from twice.foundation.determinism_class import Predicate
+
+IN_PROCESS = Predicate.parse(["bit-exact"], "process")
 DICE = (
     (IMPORTS, f"{IMPORTS}\nimport random\n"),
     (
@@ -34,14 +39,29 @@ DICE = (
 """A generator of the program's own, which the run governs."""
 
 
-def _accepted(place: str) -> Callable[[Heads], None]:
+def accepted(place: str) -> Callable[[Heads], None]:
     """Accept a place that draws, with its reason."""
     return says("02", accepted=[{"place": place, "why": "looked at"}])
 
 
-def _name_dice(heads: Heads) -> None:
+def name_dice(heads: Heads) -> None:
     heads["02"]["names"].append({"stream": "dice", "component": "herd"})
     heads["03"]["slots"].append({"stream": "dice", "owner": "herd", "kind": "other"})
+
+
+def under(predicate: Predicate) -> Callable[[Path], None]:
+    """Record the vector under another class, whose digest 01 says."""
+
+    def change(project: Path) -> None:
+        said_anew(project, recorded(project, predicate=predicate))
+
+    return change
+
+
+def concurrent(heads: Heads) -> None:
+    """Declare what runs at once, in the sheets that are there."""
+    trait("concurrency", here=True)(heads)
+    row("04", "state", 6, answer="re-derived")(heads)
 
 
 MORE = (
@@ -143,7 +163,7 @@ MORE = (
         3,
         "a generator that was adopted with a seed of its own",
         edits=(*DICE, ("SEED", "4")),
-        sheets=together(_name_dice, _accepted("src/herd.py:main")),
+        sheets=together(name_dice, accepted("src/herd.py:main")),
     ),
     Break(
         12, "floats below tier L that 00 does not have", sheets=trait("floating-point", here=False)
@@ -173,27 +193,28 @@ MORE = (
     Break(15, "a library of another version", sheets=row("11", "pins", 0, version="0.0.1")),
     Break(15, "pickle as the rule", sheets=says("11", rule="pickle")),
     Break(13, "a mode of precision that nobody stated", "L", sheets=without("09", "knobs", 4)),
-)
-
-CONTROLS = (
     Break(
-        3,
-        "a generator that was adopted with a seed of the run",
-        edits=(*DICE, ("SEED", 'run.streams.seed_for("dice").value')),
-        sheets=_name_dice,
+        1, "what runs at once below the tier that asks how", "S", edits=AT_ONCE, sheets=concurrent
     ),
     Break(
-        4,
-        "a shared generator that is accepted",
+        2,
+        "a scope that the sentence does not say",
+        sheets=says("01", scope="process"),
+        files=under(IN_PROCESS),
+        in_place=True,
+    ),
+    Break(
+        6,
+        "a difference that heals before it is compared",
+        edits=(("self.age += 1", "self.age = min(self.age + 1, 2)"),),
+        sheets=row("05", "planted", 0, field="age"),
+    ),
+    Break(
+        11,
+        "a thread that no run starts",
         edits=(
-            (IMPORTS, f"{IMPORTS}\nimport random\n\nRNG = random.Random(4)\n"),
-            (UNUSED, f"def jitter():\n    return RNG.random()\n\n\n{UNUSED}"),
-        ),
-        sheets=together(
-            _accepted("src/herd.py"),
-            says("03", shared=[{"stream": "src/herd.py", "owners": ["a", "b"], "why": "a plot"}]),
+            (IMPORTS, f"{IMPORTS}\nimport threading\n"),
+            (UNUSED, f"def aside():\n    threading.Thread(target=len).start()\n\n\n{UNUSED}"),
         ),
     ),
-    Break(16, "laws that tests exercise"),
 )
-"""What looks like a break and is none: nothing turns red."""
