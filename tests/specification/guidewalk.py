@@ -46,7 +46,7 @@ _CHANGED: Final = (
         '        ferry.cross(shores)\n        toil(run.config["effort"])\n',
     ),
 )
-_EFFORT_OF_A_SECOND: Final = 70_000
+_EFFORT_OF_A_SECOND: Final = 400_000
 _AT_M: Final[dict[str, dict[str, Any]]] = {
     "04": {"ownership": "one process keeps everything"},
     "05": {"cross_process": "there is one process"},
