@@ -38,6 +38,14 @@ def several(flags: str, name: str, **attributes: Any) -> Option:
     return click.option(flags, name, multiple=True, **attributes)
 
 
+def switch_off(flag: str, name: str, **attributes: Any) -> Option:
+    """Make a flag whose value is what it switches off: True without it."""
+    # Not ``flag_value=False, default=True``: releases of click read that in two ways.
+    return click.option(
+        flag, name, is_flag=True, callback=lambda *given: not given[2], **attributes
+    )
+
+
 def gather(name: str, kind: type, *options: Option) -> Option:
     """Make options one argument of the command's function.
 

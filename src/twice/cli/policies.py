@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from twice.cli.options import gather, several, split_pairs
+from twice.cli.options import gather, several, split_pairs, switch_off
 from twice.errors import UsageError
 from twice.foundation.digests import Algorithm
 from twice.recording.cadence import (
@@ -127,16 +127,16 @@ policy_options: Final = gather(
         "--file-policy", "file_policies", metavar="PATTERN=POLICY",
         help="compare files that code other than Python writes by content (default), existence, or ignore them",
     ),
-    click.option(
-        "--ignore-errors", "compare_errors", is_flag=True, flag_value=False, default=True,
+    switch_off(
+        "--ignore-errors", "compare_errors",
         help="do not compare standard error",
     ),
     several(
         "--ignore-output", "ignored_output", metavar="REGEX",
         help="do not compare lines of output in which this matches",
     ),
-    click.option(
-        "--no-auto-points", "auto_points", is_flag=True, flag_value=False, default=True,
+    switch_off(
+        "--no-auto-points", "auto_points",
         help="of a whole program: do not compare the steps of environments and optimisers",
     ),
     several(

@@ -37,7 +37,7 @@ from twice.cli.checked_project import CheckOptions, check_options, open_sources
 from twice.cli.confirm.option import ConfirmOptions, confirm_options
 from twice.cli.console import has_colour
 from twice.cli.group import find_version, make_command
-from twice.cli.options import PATH, gather, several
+from twice.cli.options import PATH, gather, several, switch_off
 from twice.cli.output import write_text
 from twice.errors import UsageError
 from twice.foundation.printable import printable, printable_lines
@@ -174,9 +174,9 @@ class ChangeOptions:
         several("--select", "select", metavar="RULE", help="these rules or channels only, also with commas"),
         several("--ignore", "ignore", metavar="RULE", help="not these"),
         click.option("--fail-on", type=click.Choice([*SEVERITIES]), help="from which severity on to exit 1; default high"),
-        click.option("--no-follow", "follow", is_flag=True, flag_value=False, default=True, help="do not follow values: quicker, and less is known"),
+        switch_off("--no-follow", "follow", help="do not follow values: quicker, and less is known"),
         click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help="processes; default one for each processor"),
-        click.option("--no-cache", "cache", is_flag=True, flag_value=False, default=True, help="keep nothing in .twice_cache"),
+        switch_off("--no-cache", "cache", help="keep nothing in .twice_cache"),
         click.option("--baseline", type=PATH, metavar="FILE", help="findings that were accepted"),
         required=False,
     ),
