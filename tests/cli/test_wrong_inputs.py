@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from programs import call
+from twice.cli.output import print_json
+from twice.errors import UsageError
 
 WRONG = [
     "recrod p.py --seed 1",
@@ -133,3 +135,17 @@ def test_it_is_one_error_in_words_and_one_in_json(
     assert words.stderr.startswith(f"{told['id']}  ")
     assert all(told[name] for name in ("happened", "expected", "remedy"))
     assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+def test_an_error_after_the_document_leaves_it_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def print_and_refuse(_: list[str]) -> int:
+        print_json({"format": "twice.recorded/1"})
+        raise UsageError("A key was never read.", "Expected none.", "Check the spelling.")
+
+    monkeypatch.setattr("twice.cli.dispatch", print_and_refuse)
+    done = call("record", "p.py", "--json", cwd=tmp_path)
+
+    assert json.loads(done.stdout) == {"format": "twice.recorded/1"}
+    assert (done.returncode, done.stderr[:9]) == (2, "E-USE-001")

@@ -21,6 +21,7 @@ from pathlib import Path
 import click
 
 from twice.cli.group import main_group, to_usage_error
+from twice.cli.output import PRINTED
 from twice.errors import OutputUnwritable, TwiceError, UsageError
 from twice.foundation.printable import printable_lines
 from twice.worker.exit_by_signal import exit_by_signals
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         gc.disable()  # It leaves next to no cycles behind, and goes through millions of objects.
     _open_closed_streams()
     _never_fail_to_print()
+    PRINTED.clear()
     if arguments is None:
         exit_by_signals()
     try:
@@ -86,7 +88,7 @@ def dispatch(arguments: list[str]) -> int:
 def _refuse(error: TwiceError, arguments: list[str]) -> int:
     """Say an error where the caller reads: 2."""
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    if "--json" in own:
+    if "--json" in own and not PRINTED:
         facts = ("happened", "expected", "remedy")
         said = {"id": error.id, **{name: getattr(error, name) for name in facts}}
         print(json.dumps({"error": {**said, "fields": error.fields}}, indent=2, default=str))

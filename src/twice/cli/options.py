@@ -54,7 +54,16 @@ def gather(name: str, kind: type, *options: Option) -> Option:
         kind: a dataclass whose fields are named like the options.
         *options: in the order of the help.
     """
-    names = [each.name for each in fields(kind)]
+
+    def declared() -> None:
+        """Collect the options' parameters, as click does on a command's function."""
+
+    for option in reversed(options):
+        option(declared)
+    known = {each.name for each in fields(kind)}
+    names = {each.name for each in getattr(declared, "__click_params__", ())}
+    assert names <= known, f"{kind.__name__} has a field for each of its options"
+    names |= known & {"arguments"}  # what stands after ``--``, for a command that splits
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)

@@ -10,11 +10,14 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from twice.cli.console import coloured
 from twice.errors import OutputExists, OutputUnwritable
 from twice.writing import write
+
+PRINTED: Final[list[Mapping[str, object]]] = []
+"""The document of this command, once it was printed: an error after it belongs on standard error."""
 
 
 class Result(Protocol):
@@ -67,6 +70,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 def print_json(document: Mapping[str, object]) -> None:
     """Print one JSON document, in ASCII: any terminal, pipe and half of a surrogate can take it."""
+    PRINTED.append(document)
     json.dump(document, sys.stdout, indent=2)
     sys.stdout.write("\n")
 
