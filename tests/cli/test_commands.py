@@ -20,7 +20,7 @@ import gatesystems
 from programs import cli, environ
 from small_system import build
 from twice.cli import dispatch
-from twice.cli.console import coloured
+from twice.cli.console import colour_verdict
 from twice.cli.group import COMMANDS
 from twice.cli.reference import page
 
@@ -240,11 +240,11 @@ def test_a_terminal_without_colours_gets_none(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert coloured("PASS: a.twice") == "\033[1;32mPASS\033[0m: a.twice"
+    assert colour_verdict("PASS: a.twice") == "\033[1;32mPASS\033[0m: a.twice"
 
     for name, value in surroundings.items():
         monkeypatch.setenv(name, value)
-    assert coloured("PASS: a.twice") == "PASS: a.twice"
+    assert colour_verdict("PASS: a.twice") == "PASS: a.twice"
 
 
 def test_completion_names_commands_and_options(

@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if error.filename is not None:
             raise
         _drop_output()  # Only a stream has no file name.
-        print(_unprinted(error), file=sys.stderr)
+        print(_to_unwritable(error), file=sys.stderr)
         code = 2
     if arguments is None:
         gc.freeze()  # The process ends: nobody has to look through all that it holds.
@@ -129,7 +129,7 @@ def _too_long(error: OSError) -> UsageError:
     )
 
 
-def _unprinted(error: OSError) -> OutputUnwritable:
+def _to_unwritable(error: OSError) -> OutputUnwritable:
     return OutputUnwritable(
         f"Standard output cannot be written: {error.strerror or error}.",
         "Expected room for the whole result.",

@@ -22,7 +22,7 @@ def has_colour(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def coloured(line: str) -> str:
+def colour_verdict(line: str) -> str:
     """Give a line whose first word is a verdict the verdict's colour, where standard output has some."""
     word = line.partition(":")[0].partition(" ")[0]
     if word not in _COLOURS or not has_colour(sys.stdout):

@@ -55,13 +55,13 @@ def gather(name: str, kind: type, *options: Option) -> Option:
         *options: in the order of the help.
     """
 
-    def declared() -> None:
+    def collect() -> None:
         """Collect the options' parameters, as click does on a command's function."""
 
     for option in reversed(options):
-        option(declared)
+        option(collect)
     known = {each.name for each in fields(kind)}
-    names = {each.name for each in getattr(declared, "__click_params__", ())}
+    names = {each.name for each in getattr(collect, "__click_params__", ())}
     assert names <= known, f"{kind.__name__} has a field for each of its options"
     names |= known & {"arguments"}  # what stands after ``--``, for a command that splits
 

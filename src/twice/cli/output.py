@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from twice.cli.console import coloured
+from twice.cli.console import colour_verdict
 from twice.errors import OutputExists, OutputUnwritable
+from twice.foundation.printable import printable_lines
 from twice.writing import write
 
 PRINTED: Final[list[Mapping[str, object]]] = []
@@ -63,9 +64,9 @@ def tell(
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines; the first one's verdict in its colour."""
-    for at, line in enumerate(lines):
-        print(coloured(line) if at == 0 else line)
+    """Print lines, control characters as escapes; the first one's verdict in its colour."""
+    for at, line in enumerate(map(printable_lines, lines)):
+        print(colour_verdict(line) if at == 0 else line)
 
 
 def print_json(document: Mapping[str, object]) -> None:
@@ -120,7 +121,7 @@ def limit_rows(document: Mapping[str, Any], name: str, limit: int | None) -> dic
     return {**document, name: rows[:limit], "omitted": omitted}
 
 
-def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
+def align(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
     """Rows as lines whose columns stand below each other; the last column is not padded."""
     columns = max(map(len, rows), default=0)
     widths = [

@@ -6,7 +6,7 @@ Invariant: a value that is given on the command line wins over the file.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -71,11 +71,9 @@ class OutputOptions:
     out: Path
     force: bool
 
-    @contextmanager
-    def writing(self, *sources: Path) -> Iterator[Path]:
+    def writing(self, *sources: Path) -> AbstractContextManager[Path]:
         """Give a path that takes its real name when everything went well; see ``write_output``."""
-        with write_output(self.out, *sources, force=self.force) as partial:
-            yield partial
+        return write_output(self.out, *sources, force=self.force)
 
 
 def output_options(what: str) -> Option:

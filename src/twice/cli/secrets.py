@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from twice.cli.output import aligned
+from twice.cli.output import align
 from twice.errors import UsageError
 from twice.foundation.printable import printable
 from twice.recording.redaction.mask import worth_looking_for
@@ -108,7 +108,7 @@ def summary_lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
     rows = [(one["rule"], one["where"], str(one["count"])) for one in told["blanked"]]
     total = sum(one["count"] for one in told["blanked"])
     yield f"{record.path}: {total} values blanked by redaction"
-    yield from aligned([tuple(map(printable, row)) for row in rows])
+    yield from align([tuple(map(printable, row)) for row in rows])
     if told["variables"]:
         yield printable(f"  variables known to be secret: {', '.join(told['variables'])}")
     for name, given in told["policy"].items():

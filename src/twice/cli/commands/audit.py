@@ -23,7 +23,7 @@ import click
 from twice.cli.checked_project import CheckOptions, check_options, open_sources
 from twice.cli.group import make_command
 from twice.cli.options import json_option
-from twice.cli.output import aligned, tell
+from twice.cli.output import align, tell
 from twice.foundation.printable import printable
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def command(what: str, options: CheckOptions, as_json: bool) -> int:
         found, document, rows, last = _list_questions(audited.asks)
     unread = [{"path": each.path, "reason": each.what} for each in audited.unread]
     lines = [
-        *aligned([[*map(printable, row)] for row in rows], indent=""),
+        *align([[*map(printable, row)] for row in rows], indent=""),
         *last,
         *(printable(f"not read: {each.path}: {each.what}") for each in audited.unread),
     ]

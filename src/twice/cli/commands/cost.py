@@ -27,7 +27,7 @@ from twice.cli.commands.spec.opening import WorkspaceOptions, workspace_options
 from twice.cli.console import Status
 from twice.cli.group import make_command
 from twice.cli.options import json_option, several
-from twice.cli.output import aligned, print_lines, tell
+from twice.cli.output import align, print_lines, tell
 from twice.cli.policies import PolicyOptions, policy_options
 from twice.cli.run_options import (
     ProgramOptions,
@@ -90,7 +90,7 @@ def command(
     if lists:
         rows = [(each.name, each.artifact, each.what) for each in RULES]
         stay = [(each.name, each.artifact, f"not measured: {each.why}") for each in NOT_SWITCHED]
-        print_lines(aligned([*rows, *stay], indent=""))
+        print_lines(align([*rows, *stay], indent=""))
         return 0
     chosen = choose_rules(rules)
     if writes and rules:

@@ -22,7 +22,7 @@ import click
 
 from twice.cli.group import make_command
 from twice.cli.options import PATH, json_option
-from twice.cli.output import aligned, tell
+from twice.cli.output import align, tell
 from twice.errors import ConfigError, RecordForeign
 from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
 from twice.foundation.printable import printable
@@ -102,7 +102,7 @@ def _lines(fingerprint: Fingerprint) -> Iterator[str]:
         *(("variable", f"{name}={value}") for name, value in fingerprint.variables.items()),
         ("probes", f"{len(fingerprint.probes)} short computations; --json prints their digests"),
     ]
-    yield from (printable(row) for row in aligned(rows))
+    yield from (printable(row) for row in align(rows))
     yield "next: twice env --against RECORD"
 
 
@@ -121,7 +121,7 @@ def _comparison(path: Path, found: Sequence[EnvironmentDifference]) -> Iterator[
         ]
         if rows:
             yield f"{affects}, {meaning}:"
-            yield from (printable(row) for row in aligned(rows))
+            yield from (printable(row) for row in align(rows))
     yield f"next: twice verify {path}" if path.suffix == ".twice" else "next: twice env --json"
 
 

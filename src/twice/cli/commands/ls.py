@@ -18,7 +18,7 @@ import click
 
 from twice.cli.group import make_command
 from twice.cli.options import PATH, json_option, limit_option
-from twice.cli.output import aligned, limit_rows, tell
+from twice.cli.output import align, limit_rows, tell
 from twice.errors import RecordForeign, TwiceError, UsageError
 from twice.foundation.printable import printable
 from twice.recording.runrecord import RunRecord
@@ -47,7 +47,7 @@ def command(folders: tuple[Path, ...], verbose: bool, limit: int | None, as_json
     document = limit_rows(document, "records", limit)
     if not as_json and not listed:
         print(f"no run record in {', '.join(map(str, folders))}", file=sys.stderr)
-    rows = aligned([_HEAD, *map(_row, document["records"])], indent="") if listed else []
+    rows = align([_HEAD, *map(_row, document["records"])], indent="") if listed else []
     code = tell(document, rows, as_json=as_json)
     for name in skipped if verbose and not as_json else ():
         print(f"skipped, not a run record: {printable(name)}", file=sys.stderr)

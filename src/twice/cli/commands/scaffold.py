@@ -27,7 +27,7 @@ import click
 
 from twice.cli.group import make_command
 from twice.cli.options import json_option, several
-from twice.cli.output import aligned, tell
+from twice.cli.output import align, tell
 from twice.errors import UsageError
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.plan import Plan, apply_plan, eject, make_plan
@@ -146,7 +146,7 @@ def _to_lines(
         for each in plan.changes
         if every or each.is_written or each.is_left
     ]
-    yield from aligned(rows, indent="")
+    yield from align(rows, indent="")
     yield from (f"left out: {layer}: {why}" for layer, why in plan.left_out.items())
     for layer, found in blockers.items():
         whole = "everything" if layer is Layer.BASE else layer.value

@@ -25,7 +25,7 @@ import click
 from twice.cli.console import Progress
 from twice.cli.group import make_command
 from twice.cli.options import json_option, record_argument, several
-from twice.cli.output import aligned, tell
+from twice.cli.output import align, tell
 from twice.cli.run_options import TrustOptions
 from twice.cli.secrets import FORMAT as SECRETS_FORMAT
 from twice.cli.secrets import (
@@ -127,7 +127,7 @@ def _lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
         f"{told['ticks']} ticks, {printable(ending_text(record))}"
     )
     rows = [*_identity_rows(record, told), *_content_rows(told)]
-    yield from aligned(rows)
+    yield from align(rows)
     yield from (f"  caveat: {printable(text)}" for text in _caveats(told))
     yield f"next: {_next(record, told)}"
 

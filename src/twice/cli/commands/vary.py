@@ -23,7 +23,7 @@ import click
 from twice.cli.console import Status
 from twice.cli.group import make_command
 from twice.cli.options import json_option, several
-from twice.cli.output import aligned, print_lines, show
+from twice.cli.output import align, print_lines, show
 from twice.cli.run_options import (
     ProgramOptions,
     StartOptions,
@@ -62,7 +62,7 @@ def command(
 ) -> int:
     """Vary, and print what came of it."""
     if lists:
-        print_lines(aligned([(each.name, each.what) for each in FACTORS], indent=""))
+        print_lines(align([(each.name, each.what) for each in FACTORS], indent=""))
         return 0
     records = program.records()
     if records and program.arguments:

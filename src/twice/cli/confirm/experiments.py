@@ -22,7 +22,7 @@ from twice.checking.findings import Finding
 from twice.checking.report import Tried
 from twice.cli.confirm.matches import Match, Parting, is_among
 from twice.cli.confirm.rule_factors import find_factors
-from twice.cli.output import aligned
+from twice.cli.output import align
 from twice.diagnosis.vary.report import BASELINE, Variation
 
 _PARTED = frozenset({"differs", "failed"})
@@ -119,7 +119,7 @@ class Experiment:
         return Trial("unknown", f"cannot tell: {why}")
 
     @property
-    def unexplained(self) -> Iterator[tuple[Parting, str]]:
+    def unexplained_partings(self) -> Iterator[tuple[Parting, str]]:
         """Partings that no finding explains, each with a sentence without a full stop."""
         for each, _, found in self.partings:
             if each.operation is None and each.row.result == "failed":
@@ -160,7 +160,7 @@ class Experiment:
                 for name, each in trials
             ],
             "unexplained": [
-                {**each.to_json(), "sentence": said} for each, said in self.unexplained
+                {**each.to_json(), "sentence": said} for each, said in self.unexplained_partings
             ],
         }
 
@@ -172,7 +172,7 @@ class Experiment:
         yield f"{program} was run: {said if self.trials else 'there was nothing to confirm'}"
         if self.itself:
             yield f"cannot tell more: {program} {self.itself}; mend that first, or record it"
-        yield from aligned([(row.factor, row.result, row.reason or row.value) for row in rows])
+        yield from align([(row.factor, row.result, row.reason or row.value) for row in rows])
         if not rows:
             why = "no finding named a factor" if self.trials else "no finding asked for more"
             yield f"  two runs with nothing varied did the same, and {why}"
@@ -181,7 +181,7 @@ class Experiment:
             if trial.witness is not None:
                 at = f"{each.path}:{each.found.place.line} {each.found.rule}"
                 yield f"not shown, and a fact: {at}, {trial.sentence}"
-        for parting, said in self.unexplained:
+        for parting, said in self.unexplained_partings:
             if any(map(parting.concerns, self.findings)):
                 yield f"no finding stands where they part, and one above may be why: {said}"
             else:

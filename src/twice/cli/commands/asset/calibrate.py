@@ -24,7 +24,7 @@ from twice.cli.commands.asset.rerender import rendering_options
 from twice.cli.console import Status
 from twice.cli.group import make_command
 from twice.cli.options import PATH, json_option, several
-from twice.cli.output import aligned, tell
+from twice.cli.output import align, tell
 from twice.errors import UsageError
 from twice.foundation.printable import printable
 
@@ -68,6 +68,6 @@ def _lines(found: Calibration, revision: int | None) -> Iterator[str]:
         (name, f"{value:g}", f"limit {found.limits[name]:g}" if name in found.limits else "")
         for name, value in found.figures.items()
     ]
-    yield from aligned(rows) or [f"next: promise {found.grade}"]
+    yield from align(rows) or [f"next: promise {found.grade}"]
     if revision is not None:
         yield printable(f"written: {found.log}, revision {revision}")

@@ -19,7 +19,7 @@ from twice.assets.comparing import compare
 from twice.assets.model.text import read_log
 from twice.cli.group import make_command
 from twice.cli.options import PATH, json_option, limit_option
-from twice.cli.output import aligned, limit_rows, tell
+from twice.cli.output import align, limit_rows, tell
 from twice.foundation.printable import printable
 
 
@@ -34,5 +34,5 @@ def command(a: Path, b: Path, limit: int | None, as_json: bool) -> int:
         (each["effect"], each["pointer"], f"{each['a'] or '(absent)'} -> {each['b'] or '(absent)'}")
         for each in document["differences"]
     ]
-    lines = [found.verdict, *map(printable, aligned(rows))]
+    lines = [found.verdict, *map(printable, align(rows))]
     return tell(document, lines, as_json=as_json, code=1 if rows else 0)

@@ -30,7 +30,7 @@ from twice.assets.importers.merging import Merged
 from twice.cli.console import Status
 from twice.cli.group import make_command
 from twice.cli.options import PATH, gather, json_option, several, split_pairs
-from twice.cli.output import aligned, tell
+from twice.cli.output import align, tell
 from twice.errors import UsageError
 from twice.foundation.printable import printable
 
@@ -132,7 +132,7 @@ def _merge_lines(merge: Merged, log: Path | None, *, written: bool) -> Iterator[
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    return aligned([[printable(cell) for cell in row] for row in rows])
+    return align([[printable(cell) for cell in row] for row in rows])
 
 
 def _shorten(value: object) -> str:

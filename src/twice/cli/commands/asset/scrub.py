@@ -24,7 +24,7 @@ from twice.assets.leaks.reporting import place_of
 from twice.assets.scrubbing.scrubbing import Scrubbed, scrubbed
 from twice.cli.group import make_command
 from twice.cli.options import PATH, json_option
-from twice.cli.output import aligned, tell
+from twice.cli.output import align, tell
 from twice.foundation.printable import printable
 from twice.recording.recorder import refuse_existing
 from twice.writing import write
@@ -62,7 +62,7 @@ def _lines(made: Scrubbed, output: Path) -> Iterator[str]:
     yield f"payload: {made.payload.method} {made.payload.digest}, as it was"
     rows = [(printable(each.name), f"{each.source.size:,} bytes") for each in made.removed]
     yield "removed:" if rows else "removed: nothing was there"
-    yield from aligned(rows)
+    yield from align(rows)
     for each in made.left:
         yield f"left: {each.rule} {printable(each.message)} {printable(place_of(each))}"
         yield f"  do {each.remedy}"

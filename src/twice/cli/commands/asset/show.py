@@ -29,7 +29,7 @@ from twice.assets.model.reading import to_document
 from twice.assets.model.text import log_digest
 from twice.cli.group import make_command
 from twice.cli.options import PATH, json_option
-from twice.cli.output import aligned, print_json, tell
+from twice.cli.output import align, print_json, tell
 from twice.errors import UsageError
 from twice.foundation.printable import printable
 
@@ -82,14 +82,14 @@ def _lines(document: dict[str, Any], path: Path) -> Iterator[str]:
     log = document["log"]
     if log is None:
         yield "no determinism log is about this file"
-        yield from aligned([(name, _shorten(part)) for name, part in document["asset"].items()])
+        yield from align([(name, _shorten(part)) for name, part in document["asset"].items()])
         yield f"next: twice asset seal {path} --log DRAFT"
         return
     promise = log.get("promise", {})
     grade = f", grade {promise['grade']}" if "grade" in promise else ""
     yield f"{log.get('log_id')} revision {log.get('revision')}: {promise.get('mode')}{grade}"
     blocks = ("work_unit", "producer", "provider", "model", "seed", "recipe", "asset")
-    yield from aligned([(name, _shorten(log[name])) for name in blocks if name in log])
+    yield from align([(name, _shorten(log[name])) for name in blocks if name in log])
     yield from (f"missing or wrong: {pointer}" for pointer in document["missing"])
     yield f"next: twice asset gate {path}"
 

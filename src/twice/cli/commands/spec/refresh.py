@@ -31,7 +31,7 @@ from twice.cli.commands.spec.stepping import completing
 from twice.cli.console import Status
 from twice.cli.group import make_command
 from twice.cli.options import json_option
-from twice.cli.output import aligned, tell
+from twice.cli.output import align, tell
 from twice.errors import TwiceError
 from twice.specification.consolidate import CONSOLIDATION
 from twice.specification.lock import NAME, read_lock
@@ -70,7 +70,7 @@ def command(check: bool, where: WorkspaceOptions, as_json: bool) -> int:
 
 
 def _to_lines(steps: list[RefreshStep]) -> list[str]:
-    return aligned([(each.what, each.state, each.said) for each in steps], indent="")
+    return align([(each.what, each.state, each.said) for each in steps], indent="")
 
 
 def _consolidate(workspace: Workspace, *, only_look: bool) -> RefreshStep:

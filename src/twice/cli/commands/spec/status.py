@@ -27,7 +27,7 @@ from twice.cli.commands.spec.proposing import list_against
 from twice.cli.commands.spec.stepping import completing
 from twice.cli.group import make_command
 from twice.cli.options import json_option
-from twice.cli.output import aligned, tell
+from twice.cli.output import align, tell
 from twice.specification.changes import compare_sheet
 from twice.specification.fill import list_unknown
 from twice.specification.lock import Lock
@@ -127,7 +127,7 @@ def _lines(status: dict[str, Any], *, every: bool) -> Iterator[str]:
             how = "caps it at" if each["caps"] else "needs"
             yield f"  {each['sheet']}.{each['key']} {how} {each['tier']}: {each['why']}"
     yield from (f"  {each}" for each in status["against"])
-    yield from aligned(
+    yield from align(
         [
             (
                 each["sheet"],

@@ -15,7 +15,7 @@ import click
 
 from twice.cli.group import make_command
 from twice.cli.options import json_option, limit_option
-from twice.cli.output import aligned, limit_rows, tell
+from twice.cli.output import align, limit_rows, tell
 from twice.foundation.printable import printable
 
 
@@ -39,7 +39,7 @@ def command(registry: str, limit: int | None, as_json: bool) -> int:
     ]  # fmt: skip
     lines = [
         f"{registry}: {len(found)} tools, {found.fingerprint}",
-        *map(printable, aligned(rows)),
+        *map(printable, align(rows)),
         f"next: twice tools call {registry} TOOL --args '{{}}'",
     ]
     return tell(limit_rows(document, "tools", limit), lines, as_json=as_json)
