@@ -22,6 +22,7 @@ from small_system import build
 from twice.cli import dispatch
 from twice.cli.console import colour_verdict
 from twice.cli.group import COMMANDS
+from twice.cli.output import print_lines
 from twice.cli.reference import page
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
@@ -257,3 +258,9 @@ def test_completion_names_commands_and_options(
         assert dispatch([]) == 0
 
     assert capsys.readouterr().out.split() == ["plain,verify", "plain,--restores"]
+
+
+def test_no_line_moves_a_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    print_lines(["\033[2Ja.twice", "two\tcolumns\r"])
+
+    assert capsys.readouterr().out == "\\x1b[2Ja.twice\ntwo\tcolumns\\r\n"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import errno
 import gc
 import io
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -89,6 +88,8 @@ def _refuse(error: TwiceError, arguments: list[str]) -> int:
     """Say an error where the caller reads: 2."""
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
     if "--json" in own and not PRINTED:
+        import json
+
         facts = ("happened", "expected", "remedy")
         said = {"id": error.id, **{name: getattr(error, name) for name in facts}}
         print(json.dumps({"error": {**said, "fields": error.fields}}, indent=2, default=str))

@@ -5,7 +5,6 @@ Invariant: what ``--json`` prints is one document and nothing else.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -71,6 +70,8 @@ def print_lines(lines: Iterable[str]) -> None:
 
 def print_json(document: Mapping[str, object]) -> None:
     """Print one JSON document, in ASCII: any terminal, pipe and half of a surrogate can take it."""
+    import json  # help and text do without it
+
     PRINTED.append(document)
     json.dump(document, sys.stdout, indent=2)
     sys.stdout.write("\n")
