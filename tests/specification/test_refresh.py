@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ from gatesystems import COST, VECTOR, Kept
 
 from twice.cli import dispatch
 from twice.specification import refresh as refreshing
-from twice.specification.errors import SpecIncomplete
+from twice.specification.errors import SheetRefused, SpecIncomplete
 from twice.specification.record_traits import digest_vector
-from twice.specification.workspace import FOLDER, open_workspace
+from twice.specification.workspace import FOLDER, open_workspace, save
 
 SYSTEMS = Path(__file__).parents[2] / "examples" / "systems"
 SOURCE = "src/herd.py"
@@ -239,3 +240,20 @@ def test_generated_files_follow_and_those_that_were_changed_are_listed(
         "seeds.py",
         "99-determinism-and-replay-specification.md",
     }
+
+
+@pytest.mark.usefixtures("frozen")
+@pytest.mark.parametrize("check", [[], ["--check"]])
+def test_a_vector_outside_of_the_project_is_refused_and_left(
+    project: Path, check: list[str]
+) -> None:
+    outside = project.parent / "theirs.twice"
+    outside.write_bytes(b"somebody's")
+    workspace = open_workspace(project)
+    sheet = workspace.sheets["01"].with_value("vector", "../theirs.twice")
+    save(workspace, replace(workspace, sheets={**workspace.sheets, "01": sheet}))
+
+    with pytest.raises(SheetRefused, match="outside of the project"):
+        dispatch(["spec", "refresh", *check, "--project", str(project)])
+
+    assert outside.read_bytes() == b"somebody's"

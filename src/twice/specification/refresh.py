@@ -32,6 +32,7 @@ from twice.specification.gate.evidence.context import (
 from twice.specification.gate.evidence.files import gather_costs
 from twice.specification.gate.evidence.runs import list_vector_changes
 from twice.specification.gate.plan import read_predicate
+from twice.specification.gate.staleness import refuse_outside
 from twice.specification.record_traits import digest_vector
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.lock import read_lock as read_scaffold
@@ -69,9 +70,11 @@ def refresh(workspace: Workspace, doing: Doing, *, only_look: bool) -> Iterator[
         only_look: say what is stale, execute nothing and write nothing.
 
     Raises:
+        SheetRefused: E-SPEC-001: a sheet names a place outside of the project.
         SpecIncomplete: E-SPEC-005: the sheets do not say what is to be run, or the run does not come to its end.
         TwiceError: what recording, measuring or the sheets of the scaffold refuse; what is there already stays.
     """
+    refuse_outside(workspace)  # the vector and the costs are written where the sheets name them
     refreshed = _Refresh(workspace, doing, only_look=only_look)
     first = refreshed.scaffold()
     if first.state == "updated":
