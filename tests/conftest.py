@@ -21,9 +21,6 @@ from forks import Forks
 from starts import StartBudget
 from twice.worker import process
 
-# The wiring of this project's own specification, which the tests that were scaffolded import.
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples/itself"))
-
 # A session's process refuses to start sessions, and a seed from the caller's shell would hide that
 # one is missing: tests start from neither.
 for _name in ("TWICE_SESSION", "TWICE_SEED", "PYTEST_ADDOPTS"):

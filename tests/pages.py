@@ -73,7 +73,7 @@ def read_page(path: Path) -> Page:
     return Page(tuple(blocks), needs, head.get("tier"))
 
 
-def run_page(page: Page, folder: Path) -> None:
+def assert_as_shown(page: Page, folder: Path) -> None:
     """Run the blocks of a page in a folder; raise AssertionError at the first that is not as it says."""
     for block in page.blocks:
         if block.why_not is not None:
@@ -163,7 +163,7 @@ if __name__ == "__main__":
     for name in sys.argv[1:]:
         with tempfile.TemporaryDirectory() as empty:
             try:
-                run_page(read_page(Path(name)), Path(empty))
+                assert_as_shown(read_page(Path(name)), Path(empty))
             except AssertionError as error:
                 sys.exit(f"{name}: {error}")
             print(f"{name}: as it says")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pages import Block, Page, matches_output, read_page, run_page
+from pages import Block, Page, matches_output, read_page, assert_as_shown
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("guides/*.md")])
@@ -23,7 +23,7 @@ def test_a_page_prints_what_it_shows(path: Path, tmp_path: Path) -> None:
     for library in page.needs:
         pytest.importorskip(library)
 
-    run_page(page, tmp_path)
+    assert_as_shown(page, tmp_path)
 
 
 def test_outputs_with_gaps() -> None:
@@ -37,4 +37,4 @@ def test_a_page_that_is_wrong_is_named(tmp_path: Path) -> None:
     wrong = Page((Block("console", None, "echo one\necho two", 7, None, "three\n"),), (), None)
 
     with pytest.raises(AssertionError, match="line 7: echo two"):
-        run_page(wrong, tmp_path)
+        assert_as_shown(wrong, tmp_path)
