@@ -42,7 +42,7 @@ class Payload:
 
 
 def payload(path: Path) -> Payload:
-    """The payload of a file on disk.
+    """Return the payload of a file on disk.
 
     Raises:
         PayloadRefused: E-PAYLOAD-001, the file cannot be read, or is damaged.
@@ -56,7 +56,7 @@ def payload(path: Path) -> Payload:
 
 
 def payload_of(source: Source, name: str) -> Payload:
-    """The payload of bytes; ``name`` is for messages only.
+    """Return the payload of bytes; ``name`` is for messages only.
 
     Raises:
         PayloadRefused: E-PAYLOAD-001, the bytes are damaged.

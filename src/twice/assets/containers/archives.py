@@ -35,7 +35,7 @@ _SMALLEST_GAP: Final = 32  # bytes between members; a data descriptor takes 24
 
 
 def zipped(source: Source, budget: Budget) -> Iterator[Part]:
-    """The members of a zip file, its comments, and what lies between and around them."""
+    """Yield the members of a zip file, its comments, and the bytes between and around them."""
     end = _end_record(source)
     if (
         source.number(end + 10, 2) > _MOST_MEMBERS
@@ -108,7 +108,7 @@ def _member(file: zipfile.ZipFile, member: zipfile.ZipInfo, budget: Budget) -> I
 
 
 def tarred(source: Source, budget: Budget) -> Iterator[Part]:
-    """The members of a tar file and their further headers."""
+    """Yield the members of a tar file and their extended headers."""
     try:
         with tarfile.open(fileobj=source.as_file(), mode="r:") as file:
             for count, member in enumerate(file):
@@ -128,7 +128,7 @@ def tarred(source: Source, budget: Budget) -> Iterator[Part]:
 
 
 def gzipped(source: Source, budget: Budget) -> Iterator[Part]:
-    """What a gzip file holds, and the name and comment in its head."""
+    """Yield the contents of a gzip file, and the name and comment in its header."""
     flags, at = source.number(3, 1), 10
     if flags & 4:
         size = source.number(at, 2)
@@ -143,32 +143,32 @@ def gzipped(source: Source, budget: Budget) -> Iterator[Part]:
 
 
 def zlibbed(source: Source, budget: Budget) -> Iterator[Part]:
-    """What a zlib stream holds."""
+    """Yield the contents of a zlib stream."""
     yield from unpacked("zlib", Kind.FILE, inflated(source), budget)
 
 
 def bzipped(source: Source, budget: Budget) -> Iterator[Part]:
-    """What a bzip2 file holds."""
+    """Yield the contents of a bzip2 file."""
     yield from unpacked("bzip2", Kind.FILE, unpacked_bzip2(source), budget)
 
 
 def xzipped(source: Source, budget: Budget) -> Iterator[Part]:
-    """What an xz file holds."""
+    """Yield the contents of an xz file."""
     yield from unpacked("xz", Kind.FILE, unpacked_xz(source), budget)
 
 
 def zstandard(source: Source, budget: Budget) -> Iterator[Part]:
-    """What a zstd file holds."""
+    """Yield the contents of a zstd file."""
     yield from unpacked("zstd", Kind.FILE, unpacked_zstd(source), budget)
 
 
 def lz4(source: Source, budget: Budget) -> Iterator[Part]:
-    """What an LZ4 frame holds."""
+    """Yield the contents of an LZ4 frame."""
     yield from unpacked("LZ4", Kind.FILE, unframed(source), budget)
 
 
 def unknown(source: Source, budget: Budget) -> Iterator[Part]:
-    """An archive in a form that is not unpacked here: 7z, RAR, those of Windows."""
+    """Report an archive that twice does not unpack: 7z, RAR, those of Windows."""
     del source, budget
     yield unread(
         "members", "archives of this kind are not unpacked; publish a zip, or scan before packing"

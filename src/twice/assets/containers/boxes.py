@@ -24,7 +24,7 @@ class Box:
 
 
 def boxes(source: Source, start: int = 0) -> Iterator[Box]:
-    """The boxes from an offset on, without what lies in them."""
+    """Yield the boxes from an offset on, without the boxes inside them."""
     offset = start
     while offset + 8 <= source.size:
         size = source.number(offset, 4, big=True)
@@ -42,7 +42,7 @@ def boxes(source: Source, start: int = 0) -> Iterator[Box]:
 
 
 def find(source: Source, *names: str) -> Source | None:
-    """The first box at a path of names."""
+    """Return the first box at a path of names, or None."""
     at: Source | None = source
     for name in names:
         if at is None:

@@ -33,7 +33,7 @@ class Element:
 
 
 def elements(source: Source) -> Iterator[Element]:
-    """The elements of a level, without what lies in them."""
+    """Yield the elements of a level, without the elements inside them."""
     offset = 0
     while offset < source.size:
         head = source.read(offset, 12)
@@ -50,7 +50,7 @@ def elements(source: Source) -> Iterator[Element]:
 
 
 def variable(data: bytes, *, keep_mark: bool = False) -> tuple[int, int]:
-    """A number of variable length, and that length; 0 when there is none."""
+    """Read a number of variable length; return it and its length, or zeros if there is none."""
     if not data or not data[0]:
         return 0, 0
     width = 9 - data[0].bit_length()
@@ -73,7 +73,7 @@ class MatroskaTrack:
 
 
 def matroska_tracks(source: Source) -> dict[int, MatroskaTrack]:
-    """The tracks by their numbers."""
+    """Return the tracks by their numbers."""
     found = {}
     for segment in _named(source, SEGMENT):
         for tracks in _named(segment, _TRACKS):

@@ -106,7 +106,7 @@ _MOST_LEVELS: Final = 12
 
 
 def mp4(source: Source, budget: Budget) -> Iterator[Part]:
-    """The boxes of an ISO media file that say something, items and texts apart."""
+    """Yield the boxes of an ISO media file that carry information, items and texts apart."""
     del budget
     end = 0
     for box in boxes(source):
@@ -124,7 +124,7 @@ def mp4(source: Source, budget: Budget) -> Iterator[Part]:
 
 
 def _box(box: Box, base: int, path: str, level: int) -> Iterator[Part]:
-    """A box that is no media data; ``base`` is where it lies in the file."""
+    """Yield the parts of a box outside the media data; ``base`` is its offset in the file."""
     body, inside = box.source, base + 8
     if level > _MOST_LEVELS:
         yield unread(path, "boxes are nested too deep", base)
@@ -152,7 +152,7 @@ def _box(box: Box, base: int, path: str, level: int) -> Iterator[Part]:
 
 
 def _keys(box: Source | None) -> list[str]:
-    """The names that a QuickTime metadata list refers to by number."""
+    """Read the names that a QuickTime metadata list refers to by number."""
     names: list[str] = []
     if box is not None:
         names += [each.source.read(0, 256).decode("utf-8", "replace") for each in boxes(box, 8)]
@@ -177,7 +177,7 @@ def _tags(items: Source, base: int, names: list[str]) -> Iterator[Part]:
 
 
 def _items(source: Source) -> Iterator[Part]:
-    """The items of a picture file that are no pictures: Exif and XMP."""
+    """Yield the items of a picture file that are not pictures: Exif and XMP."""
     meta = find(source, "meta")
     info = None if meta is None else find(meta.sub(4), "iinf")
     places = None if meta is None else find(meta.sub(4), "iloc")
@@ -228,7 +228,7 @@ def _located(box: Source) -> dict[int, list[tuple[int, int]]]:
 
 
 def _texts(source: Source) -> Iterator[Part]:
-    """Samples of tracks that are neither sound nor video: subtitles, chapters."""
+    """Yield samples of tracks that are neither sound nor video: subtitles, chapters."""
     if find(source, "moov") is None or find(source, "moov", "mvex") is not None:
         return
     for at, track in enumerate(tracks(source)):
@@ -255,7 +255,7 @@ _FILE_DATA, _TAG_NAME, _VOID = 0x465C, 0x45A3, 0xEC
 
 
 def matroska(source: Source, budget: Budget) -> Iterator[Part]:
-    """The elements of a Matroska file that say something, its attachments and its subtitles."""
+    """Yield the informative elements of a Matroska file, its attachments and its subtitles."""
     del budget
     end = 0
     for element in ebml.elements(source):

@@ -39,7 +39,7 @@ def start_of_end_tags(source: Source, start: int = 0) -> int:
 
 
 def front_tags(source: Source) -> Iterator[Part]:
-    """The fields of all ID3v2 tags at the beginning."""
+    """Yield the fields of all ID3v2 tags at the beginning."""
     offset = 0
     while source.read(offset, 3) == b"ID3":
         size = _tag_size(source, offset)
@@ -48,7 +48,7 @@ def front_tags(source: Source) -> Iterator[Part]:
 
 
 def end_tags(source: Source, start: int) -> Iterator[Part]:
-    """The fields of the APE and ID3v1 tags at the end, from where they begin."""
+    """Yield the fields of the APE and ID3v1 tags at the end, which begin at ``start``."""
     at = source.size - 128
     end = at if at >= start and source.read(at, 3) == b"TAG" else source.size
     if source.read(start, 8) == b"APETAGEX" or source.read(end - 32, 8) == b"APETAGEX":
@@ -148,7 +148,7 @@ def _picture_start(name: str, head: bytes) -> int:
 
 
 def _ape_items(source: Source, start: int) -> Iterator[Part]:
-    """The items of a tag that has a head, a foot or both; what is no item is given whole."""
+    """Yield the items of a tag with a head, a foot or both; yield a malformed rest as one part."""
     has_head = source.read(start, 8) == b"APETAGEX"
     has_foot = source.read(source.size - 32, 8) == b"APETAGEX" and source.size - 32 > start
     at, end = start + 32 * has_head, source.size - 32 * has_foot

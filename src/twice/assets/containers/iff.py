@@ -39,7 +39,7 @@ def end_of_form(source: Source) -> int:
 
 
 def chunks(source: Source, start: int = 12, *, big: bool | None = None) -> Iterator[Chunk]:
-    """The chunks from an offset to the end of the form."""
+    """Yield the chunks from an offset to the end of the form."""
     order = is_big_endian(source) if big is None else big
     end = end_of_form(source) if start == 12 else source.size
     large = source.read(0, 4) in {b"RF64", b"BW64"}

@@ -23,7 +23,7 @@ _PAYLOAD: Final = frozenset({"jxlc", "jxlp", "jbrd"})
 
 
 def jxl(source: Source, budget: Budget) -> Iterator[Part]:
-    """The boxes of a JPEG XL file, those packed by Brotli unpacked, and what follows the last."""
+    """Yield the boxes of a JPEG XL file, unpacked from Brotli, and any bytes after them."""
     end = 0
     for box in boxes(source):
         if box.name == "JXL " and box.offset:

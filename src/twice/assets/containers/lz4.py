@@ -17,11 +17,11 @@ _SHORTEST: Final = 4  # bytes that a copy has at least
 
 
 def unframed(source: Source) -> Iterator[bytes]:
-    """What an LZ4 frame holds, block by block.
+    """Unpack an LZ4 frame, block by block.
 
     Raises:
         ValueError: a block is damaged.
-        EOFError: it is cut off.
+        EOFError: the frame is cut off.
     """
     flags, size_code = source.number(4, 1), source.number(5, 1) >> 4 & 7
     largest = 1 << 8 + 2 * max(size_code, 4)
@@ -42,15 +42,15 @@ def unframed(source: Source) -> Iterator[bytes]:
 
 
 def unblocked(data: bytes, largest: int, history: bytes = b"") -> bytes:
-    """What one block holds.
+    """Unpack one block.
 
     Args:
         data: the block.
-        largest: bytes it may give.
-        history: what was given before it.
+        largest: the most bytes that it may unpack to.
+        history: the unpacked bytes before it.
 
     Raises:
-        ValueError: it is damaged, or gives more.
+        ValueError: the block is damaged, or unpacks to more.
     """
     out, at, end = bytearray(history), 0, len(data)
     most = len(history) + largest
@@ -74,7 +74,7 @@ def unblocked(data: bytes, largest: int, history: bytes = b"") -> bytes:
 
 
 def _length(data: bytes, at: int, start: int) -> tuple[int, int]:
-    """A length and where it ends: the first four bits, then bytes until one is not 255."""
+    """Read a length and the offset after it: four bits, then bytes until one is not 255."""
     count = start
     if start == 15:
         while True:

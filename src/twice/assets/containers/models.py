@@ -30,7 +30,7 @@ _NAMES: Final = {
 
 
 def glb(source: Source, budget: Budget) -> Iterator[Part]:
-    """The JSON of a GLB model and its binary data, in which pictures are looked for."""
+    """Yield the JSON of a GLB model, and its binary data as a file, to find pictures in it."""
     del budget
     end = min(source.number(8, 4), source.size)
     at = 12
@@ -48,18 +48,18 @@ def glb(source: Source, budget: Budget) -> Iterator[Part]:
 
 
 def font(source: Source, budget: Budget) -> Iterator[Part]:
-    """The names that a font carries, and tables that hold pictures or notes."""
+    """Yield the names in a font, and its tables that contain pictures or notes."""
     yield from _tables(source, 0, budget)
 
 
 def collection(source: Source, budget: Budget) -> Iterator[Part]:
-    """The names of every font in a collection."""
+    """Yield the names of every font in a collection."""
     for at in range(min(source.number(8, 4, big=True), 256)):
         yield from _tables(source, source.number(12 + 4 * at, 4, big=True), budget)
 
 
 def woff(source: Source, budget: Budget) -> Iterator[Part]:
-    """The names and the notes of a WOFF font; of WOFF 2, that its tables are not unpacked."""
+    """Yield the names and the notes of a WOFF font; unpack a WOFF 2 font as far as possible."""
     if source.read(0, 4) == b"wOF2":
         yield from _woff2(source, budget)
         return
@@ -83,7 +83,7 @@ def woff(source: Source, budget: Budget) -> Iterator[Part]:
 
 
 def _woff2(source: Source, budget: Budget) -> Iterator[Part]:
-    """The tables of a WOFF 2 font, which are one stream, its notes, and what was left private."""
+    """Yield the tables of a WOFF 2 font, which are one stream, its notes and its private data."""
     at = 48
     for _ in range(source.number(12, 2, big=True)):
         flags = source.number(at, 1)

@@ -37,7 +37,7 @@ class Track:
     tables: Source
 
     def samples(self, whole: Source) -> Iterator[bytes]:
-        """The coded frames in decoding order.
+        """Yield the coded frames in decoding order.
 
         Raises:
             Damaged: the tables point outside the file, or there are none.
@@ -54,10 +54,10 @@ class Track:
 
 
 def tracks(source: Source) -> Iterator[Track]:
-    """The tracks that have samples.
+    """Yield the tracks that have samples.
 
     Raises:
-        Damaged: there is no movie, or it is in fragments.
+        Damaged: there is no movie, or the movie is in fragments.
     """
     movie = find(source, "moov")
     if movie is None:
@@ -99,7 +99,7 @@ def _track(handler: str, entry: Source, tables: Source, duration_s: float) -> Tr
 
 
 def opus_setup(head: bytes, order: str) -> bytes:
-    """What decoding Opus needs, whatever container said it: channels, pre-skip, gain, mapping."""
+    """Return the settings for an Opus decoder in one form: channels, pre-skip, gain, mapping."""
     big = order == "big"
 
     def number(at: int, width: int) -> int:

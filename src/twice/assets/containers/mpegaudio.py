@@ -51,7 +51,7 @@ class Frame:
 
 
 def header_of(head: bytes) -> Header | None:
-    """What seven bytes say when they are the head of a frame."""
+    """Parse seven bytes as the header of a frame; return None for other bytes."""
     if len(head) < 7 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:
         return None
     return _adts(head) if head[1] & 0xF6 == 0xF0 else _mpeg(head)
@@ -110,7 +110,7 @@ class _Ahead:
 
 
 def frames(source: Source, start: int = 0) -> Iterator[Frame]:
-    """The frames from an offset on, the same codec throughout."""
+    """Yield the frames from an offset on, all of the same codec."""
     ahead = _Ahead(source)
     offset, is_first, codec = start, True, ""
     while offset + 7 <= source.size:

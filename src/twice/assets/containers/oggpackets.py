@@ -57,7 +57,7 @@ class _Open:
 
 
 def pages(source: Source) -> Iterator[Page]:
-    """The pages from the beginning to where none follows."""
+    """Yield the pages from the beginning until no page follows."""
     offset = 0
     while offset + 27 <= source.size:
         head = source.read(offset, 27)
@@ -73,10 +73,10 @@ def pages(source: Source) -> Iterator[Page]:
 
 
 def packets(source: Source) -> Iterator[Packet]:
-    """The packets of all streams, in the order in which they end.
+    """Yield the packets of all streams, in the order in which they end.
 
     Raises:
-        Damaged: a page is cut off, or a packet larger than any that is played.
+        Damaged: a page is cut off, or a packet is larger than any that players accept.
     """
     streams: dict[int, _Open] = {}
     for page in pages(source):

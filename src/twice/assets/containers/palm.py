@@ -21,7 +21,7 @@ _LARGEST_RECORD: Final = 1 << 17
 
 
 def palm(source: Source, budget: Budget) -> Iterator[Part]:
-    """The head of a book, its text unpacked, and its further records, which are pictures and notes."""
+    """Yield the header of a book, its text unpacked, and its other records: pictures and notes."""
     starts = [
         source.number(_HEAD + 8 * at, 4, big=True)
         for at in range(source.number(76, 2, big=True))
@@ -49,7 +49,7 @@ def palm(source: Source, budget: Budget) -> Iterator[Part]:
 
 
 def _undone(record: Source) -> bytes:
-    """What a record packed as PalmDOC holds."""
+    """Unpack a record in PalmDOC compression."""
     data, out, at = record.read(0, _LARGEST_RECORD), bytearray(), 0
     while at < len(data):
         byte = data[at]

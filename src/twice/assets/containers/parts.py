@@ -60,5 +60,5 @@ class Damaged(Exception):
 
 
 def unread(name: str, why: str, offset: int | None = None) -> Part:
-    """A part that says only that it could not be looked into."""
+    """Make a part that reports only that twice could not read it."""
     return Part(name, Kind.UNREAD, Source.of_bytes(b""), offset, why=why)

@@ -56,7 +56,7 @@ class Coded:
 
 
 def wav_samples(source: Source) -> Samples | Coded:
-    """The samples of a WAV file.
+    """Return the samples of a WAV file.
 
     Raises:
         Damaged: there is no format, or there are no samples.
@@ -89,7 +89,7 @@ def wav_samples(source: Source) -> Samples | Coded:
 
 
 def aiff_samples(source: Source) -> Samples | Coded:
-    """The samples of an AIFF or AIFF-C file.
+    """Return the samples of an AIFF or AIFF-C file.
 
     Raises:
         Damaged: there is no format, or there are no samples.
@@ -119,7 +119,7 @@ def aiff_samples(source: Source) -> Samples | Coded:
 
 
 def _extended(data: bytes) -> int:
-    """A sampling rate in the 80 bits of the 68881."""
+    """Read a sampling rate in the 80-bit format of the 68881."""
     exponent = int.from_bytes(data[:2], "big") & 0x7FFF
     shift = 16383 + 63 - exponent
     return int.from_bytes(data[2:10], "big") >> shift if 0 <= shift < 64 else 0

@@ -29,7 +29,7 @@ _DICTIONARY: Final = 8192  # bytes before a stream in which its dictionary is lo
 
 
 def pdf(source: Source, budget: Budget) -> Iterator[Part]:
-    """The streams of a PDF file, unpacked, and the strings around and inside them."""
+    """Yield the streams of a PDF file, unpacked, and the strings around and inside them."""
     at, before = 0, 0
     encrypted = False
     while True:
@@ -133,7 +133,7 @@ def _content(name: str, source: Source, offset: int | None, *, is_picture: bool)
 
 
 def strings(name: str, source: Source, offset: int | None) -> Iterator[Part]:
-    """The text itself, and its strings as a reader shows them, in one part."""
+    """Yield the text itself, and its strings as a reader shows them, in one part."""
     if offset is not None:
         yield Part(name, Kind.CODE, source, offset)
     for piece in source.pieces(8 << 20):

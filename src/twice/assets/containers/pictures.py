@@ -48,7 +48,7 @@ def png_chunks(source: Source) -> Iterator[tuple[str, int, Source]]:
 
 
 def png(source: Source, budget: Budget) -> Iterator[Part]:
-    """The chunks of a PNG file, texts unpacked, and what follows its end."""
+    """Yield the chunks of a PNG file, texts unpacked, and any bytes after its end."""
     end, coded = source.size, []
     for name, offset, body in png_chunks(source):
         end = offset + 12 + body.size
@@ -74,7 +74,7 @@ def png(source: Source, budget: Budget) -> Iterator[Part]:
 
 
 def after(source: Source, end: int) -> Iterator[Part]:
-    """What follows the end of a container, unless it is padding."""
+    """Yield the bytes after the end of a container, unless they are padding."""
     rest = source.sub(end)
     if any(piece.strip(b"\0\r\n ") for piece in rest.pieces()):
         yield Part("after the end", Kind.TRAILING, rest, end)
@@ -152,7 +152,7 @@ def is_needed(marker: int) -> bool:
 
 
 def jpeg(source: Source, budget: Budget) -> Iterator[Part]:
-    """The segments of a JPEG file, and what follows its end."""
+    """Yield the segments of a JPEG file, and any bytes after its end."""
     del budget
     end = source.size
     for marker, offset, body in jpeg_segments(source):
@@ -179,7 +179,7 @@ def jpeg(source: Source, budget: Budget) -> Iterator[Part]:
 
 
 def webp(source: Source, budget: Budget) -> Iterator[Part]:
-    """The chunks of a WebP file, and what follows its end."""
+    """Yield the chunks of a WebP file, and any bytes after its end."""
     del budget
     for chunk in chunks(source):
         if not chunk.is_whole:
@@ -233,7 +233,7 @@ def _end_of_blocks(source: Source, offset: int) -> int:
 
 
 def gif(source: Source, budget: Budget) -> Iterator[Part]:
-    """The blocks of a GIF file, and what follows its end."""
+    """Yield the blocks of a GIF file, and any bytes after its end."""
     del budget
     end = source.size
     for name, start, end in gif_blocks(source):

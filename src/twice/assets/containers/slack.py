@@ -27,7 +27,7 @@ _PASSES: Final = (
 
 
 def behind_pixels(source: Source, coded: Iterable[Source]) -> bytes:
-    """What stands in the coded pixels and is none of them; b"" where they are damaged.
+    """Return the surplus of the coded pixels, behind the last row; b"" if they are damaged.
 
     Args:
         source: the whole file.

@@ -102,10 +102,10 @@ _TEXT_CONTROLS: Final = frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")
 
 
 def sniff(head: bytes) -> Format:
-    """The container that these bytes begin.
+    """Return the container format that these bytes begin.
 
     Args:
-        head: the first ``HEAD`` bytes, or all where there are fewer.
+        head: the first ``HEAD`` bytes, or all if there are fewer.
     """
     if head[:4] in {b"RIFF", b"RIFX", b"RF64", b"BW64", b"FORM"} and head[8:12] in _FORMS:
         return _FORMS[head[8:12]]

@@ -29,7 +29,7 @@ _PADDING: Final = frozenset({"JUNK", "FLLR", "PAD ", "junk"})
 
 
 def wav(source: Source, budget: Budget) -> Iterator[Part]:
-    """The chunks of a WAV file, the fields of bext and LIST apart, and what follows its end."""
+    """Yield the chunks of a WAV file, the fields of bext and LIST apart, and any bytes after it."""
     del budget
     for chunk in chunks(source):
         if not chunk.is_whole and chunk.name != "data":
@@ -65,7 +65,7 @@ def _wav_part(chunk: Chunk) -> Iterator[Part]:
 
 
 def aiff(source: Source, budget: Budget) -> Iterator[Part]:
-    """The chunks of an AIFF file, and what follows its end."""
+    """Yield the chunks of an AIFF file, and any bytes after its end."""
     del budget
     for chunk in chunks(source):
         at = chunk.offset + 8
@@ -101,7 +101,7 @@ def flac_blocks(source: Source) -> Iterator[tuple[int, int, Source]]:
 
 
 def flac(source: Source, budget: Budget) -> Iterator[Part]:
-    """The blocks of a FLAC file, its pictures as files, and its frames."""
+    """Yield the blocks of a FLAC file, its pictures as files, and its frames."""
     del budget
     end = 4
     for kind, offset, body in flac_blocks(source):
@@ -121,7 +121,7 @@ def flac(source: Source, budget: Budget) -> Iterator[Part]:
 
 
 def comments(body: Source, at: int | None) -> Iterator[Part]:
-    """The vendor and the fields of a Vorbis comment; pictures in it as files."""
+    """Yield the vendor and the fields of a Vorbis comment; pictures in it as files."""
     size = body.number(0, 4)
     yield Part("vendor", Kind.METADATA, body.sub(4, size), None if at is None else at + 4, "vendor")
     offset = 4 + size
@@ -159,7 +159,7 @@ def _coded_picture(key: str, text: bytes) -> Iterator[Part]:
 
 
 def _picture(name: str, body: Source, at: int | None) -> Iterator[Part]:
-    """A picture block: its type and description as metadata, its data as a file."""
+    """Yield a picture block: its type and description as metadata, its data as a file."""
     offset = 8 + body.number(4, 4, big=True)
     offset += 4 + body.number(offset, 4, big=True) + 16
     size = body.number(offset, 4, big=True)
@@ -169,7 +169,7 @@ def _picture(name: str, body: Source, at: int | None) -> Iterator[Part]:
 
 
 def ogg(source: Source, budget: Budget) -> Iterator[Part]:
-    """The comments of the streams of an Ogg file, and what follows its end."""
+    """Yield the comments of the streams of an Ogg file, and any bytes after its end."""
     del budget
     end = 0
     for page in oggpackets.pages(source):
@@ -194,7 +194,7 @@ def ogg(source: Source, budget: Budget) -> Iterator[Part]:
 
 
 def mpeg(source: Source, budget: Budget) -> Iterator[Part]:
-    """The tags around MPEG audio, what lies between its frames, and the frames."""
+    """Yield the tags around MPEG audio, the bytes between its frames, and the frames."""
     del budget
     yield from id3.front_tags(source)
     start = id3.end_of_tags(source)

@@ -40,12 +40,12 @@ class Source:
 
     @classmethod
     def of_file(cls, file: BinaryIO) -> Source:
-        """A whole open file."""
+        """Make a source of a whole open file."""
         return cls(file, 0, file.seek(0, io.SEEK_END))
 
     @classmethod
     def spooled(cls, pieces: Iterable[bytes]) -> Source:
-        """What was unpacked: in memory while it is small."""
+        """Make a source of unpacked bytes, which stay in memory while they are few."""
         # Closed when nobody holds the source any more.
         file = tempfile.SpooledTemporaryFile(max_size=_SPOOLED)  # noqa: SIM115
         size = 0
@@ -54,11 +54,11 @@ class Source:
         return cls(cast("BinaryIO", file), 0, size)
 
     def read(self, offset: int = 0, count: int | None = None) -> bytes:
-        """Some of the bytes, fewer where the source ends.
+        """Read bytes, fewer if the source ends before.
 
         Args:
             offset: from the beginning of this source; nothing lies before 0.
-            count: how many; None is all that follow.
+            count: the number of bytes; None means all that follow.
         """
         left = self.size - offset
         if offset < 0 or left <= 0:
@@ -70,7 +70,7 @@ class Source:
         return self._file.read(wanted)
 
     def sub(self, offset: int, size: int | None = None) -> Source:
-        """A range of this source, cut to what there is."""
+        """Return a range of this source, cut to its end."""
         offset = min(max(offset, 0), self.size)
         left = self.size - offset
         return Source(self._file, self._start + offset, left if size is None else min(size, left))
@@ -81,20 +81,20 @@ class Source:
             yield self.read(offset, size)
 
     def number(self, offset: int, width: int, *, big: bool = False) -> int:
-        """An unsigned integer of ``width`` bytes; what is not there counts as zero."""
+        """Read an unsigned integer of ``width`` bytes; bytes after the end count as zero."""
         data = self.read(offset, width)
         return int.from_bytes(data.ljust(width, b"\0"), "big" if big else "little")
 
     def metered(self, allowed: list[int]) -> Source:
-        """The same bytes, of which only so many are read.
+        """Return a source of the same bytes that allows a limited number of bytes to be read.
 
         Args:
-            allowed: one number, shared by all who draw on it; at nothing, a read gives nothing.
+            allowed: one number that all sources share and use up; at 0, reads return no bytes.
         """
         return Source(cast("BinaryIO", _Meter(self._file, allowed)), self._start, self.size)
 
     def as_file(self) -> BinaryIO:
-        """The source as a file that can be read and sought, for libraries."""
+        """Return the source as a file that libraries can read and seek."""
         return io.BufferedReader(_Reader(self))
 
 
@@ -139,5 +139,5 @@ class _Reader(io.RawIOBase):
 
 
 def whole_file(path: Path) -> Source:
-    """A file on disk; it is closed when nobody holds the source any more."""
+    """Open a file on disk; it closes when nothing refers to the source any more."""
     return Source.of_file(path.open("rb"))

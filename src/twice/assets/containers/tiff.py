@@ -30,7 +30,7 @@ _MOST: Final = 256
 
 
 def tiff(source: Source, budget: Budget) -> Iterator[Part]:
-    """The tags that hold text or bytes, the pictures inside, and where the pixels lie."""
+    """Yield the tags with text or bytes, the pictures inside, and the ranges of the pixels."""
     del budget
     big = source.read(0, 2) == b"MM"
     wide = source.number(2, 2, big=big) == 43

@@ -25,7 +25,7 @@ _TEXT: Final = 256  # bytes a version takes at most
 
 
 def unity(source: Source, budget: Budget) -> Iterator[Part]:
-    """What the blocks of a bundle hold, one after another, as one file."""
+    """Yield the contents of the blocks of a bundle, one after another, as one file."""
     version, at = source.number(8, 4, big=True), 12
     for _ in range(2):
         at += source.read(at, _TEXT).find(b"\0") + 1
@@ -54,10 +54,10 @@ def _blocks(source: Source, start: int, table: bytes) -> Iterator[bytes]:
 
 
 def _block(body: Source, plain: int, flags: int) -> Iterator[bytes]:
-    """What one block holds.
+    """Unpack one block.
 
     Raises:
-        ValueError: it is damaged, or packed in another way.
+        ValueError: the block is damaged, or packed in an unknown way.
     """
     way = flags & _WAY
     if not way:

@@ -31,11 +31,11 @@ Unpacker = Callable[[Source], Iterator[bytes]]
 
 
 def unbrotlied(source: Source) -> Iterator[bytes]:
-    """What a Brotli stream holds.
+    """Unpack a Brotli stream.
 
     Raises:
         ExtraMissing: E-EXTRA-001, brotli is not installed.
-        ValueError: it is none.
+        ValueError: the bytes are not a Brotli stream.
     """
     try:
         import brotli
@@ -61,14 +61,14 @@ def unbrotlied(source: Source) -> Iterator[bytes]:
 
 
 def unlzmaed(source: Source, size: int | None = None) -> Iterator[bytes]:
-    """What an LZMA stream holds whose size stands in its head, or nowhere.
+    """Unpack an LZMA stream, with or without its size in the header.
 
     Args:
         source: the stream.
-        size: what it unpacks to, where that is known from elsewhere and not in its head.
+        size: its unpacked size, if another table gives it and the header does not.
 
     Raises:
-        ValueError: it is none, or damaged, or asks for too much memory.
+        ValueError: it is not an LZMA stream, is damaged, or needs too much memory.
     """
     head = source.read(0, 14)
     # The first byte of what is packed is 0; where a size may stand before it, it is behind that.
@@ -95,7 +95,7 @@ def unlzmaed(source: Source, size: int | None = None) -> Iterator[bytes]:
 
 
 def _lzma_decoder(head: bytes) -> lzma.LZMADecompressor:
-    """A decoder as the first five bytes ask for it."""
+    """Make a decoder with the settings in the first five bytes."""
     settings, dictionary = head[0] if head else 255, int.from_bytes(head[1:5], "little")
     if settings >= 225 or dictionary > _MOST_DICTIONARY:
         raise ValueError("it is no LZMA")
@@ -113,12 +113,12 @@ def _lzma_decoder(head: bytes) -> lzma.LZMADecompressor:
 
 
 def unmarked(source: Source, budget: Budget, among: tuple[str, ...] = WAYS) -> Iterator[Part]:
-    """What bytes of no known kind hold, where they are packed; nothing where they are not.
+    """Yield the contents of bytes of unknown kind if they are packed; yield nothing otherwise.
 
     Args:
         source: the bytes.
-        budget: what may come out of them.
-        among: the ways of packing that are tried.
+        budget: the limits on unpacked bytes.
+        among: the compressions to try.
 
     Raises:
         ExtraMissing: E-EXTRA-001, they may be Brotli, and brotli is not installed.

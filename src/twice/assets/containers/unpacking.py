@@ -50,7 +50,7 @@ class _Decoder(Protocol):
 def unpacked(
     name: str, kind: Kind, pieces: Iterator[bytes], budget: Budget, *, key: str = ""
 ) -> Iterator[Part]:
-    """A part made of what comes out, and one that says so when it is not all."""
+    """Yield a part of the unpacked bytes, and another that reports why they are incomplete."""
     why: list[str] = []
 
     def limited() -> Iterator[bytes]:
@@ -72,7 +72,7 @@ def unpacked(
 
 
 def inflated(source: Source, window: int = zlib.MAX_WBITS) -> Iterator[bytes]:
-    """What zlib gives for one stream, in pieces; ``window`` as in zlib."""
+    """Unpack one zlib stream, in pieces; ``window`` as in zlib."""
     decoder = zlib.decompressobj(window)
     for piece in source.pieces(_STEP):
         data = piece
@@ -89,22 +89,22 @@ def inflated(source: Source, window: int = zlib.MAX_WBITS) -> Iterator[bytes]:
 
 
 def gunzipped(source: Source) -> Iterator[bytes]:
-    """What all members of a gzip file hold."""
+    """Unpack all members of a gzip file."""
     yield from _members(source, lambda: zlib.decompressobj(31), _zlib_step)
 
 
 def unpacked_bzip2(source: Source) -> Iterator[bytes]:
-    """What a bzip2 file holds."""
+    """Unpack a bzip2 file."""
     yield from _members(source, bz2.BZ2Decompressor, _step)
 
 
 def unpacked_xz(source: Source) -> Iterator[bytes]:
-    """What an xz file holds; its dictionary may take 256 MiB at most."""
+    """Unpack an xz file; its dictionary may take 256 MiB at most."""
     yield from _members(source, lambda: lzma.LZMADecompressor(memlimit=256 << 20), _step)
 
 
 def unpacked_zstd(source: Source) -> Iterator[bytes]:
-    """What the frames of a zstd file hold, one after another; the reader would lose what stands before damage."""
+    """Unpack the frames of a zstd file one by one, to keep the bytes before any damage."""
     import zstandard
 
     at = 0

@@ -73,9 +73,9 @@ def is_container(kind: Format) -> bool:
 
 
 def walk(source: Source, kind: Format, budget: Budget) -> Iterator[Part]:
-    """The parts of a container, as far as it and the budget go.
+    """Yield the parts of a container, as far as its bytes and the budget allow.
 
-    Where it is damaged, a part says so, and what follows is given as bytes.
+    If it is damaged, one part reports that, and another has the rest as bytes.
     """
     try:
         for part in _WALKERS[kind](source, budget):

@@ -83,7 +83,7 @@ class _Gathering:
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
     def hash(self, path: Path) -> str | None:
-        """The sha256 of a file, read once; None where it is not there."""
+        """Return the sha256 of a file, read once; None if there is no file."""
         if path not in self.hashes:
             try:
                 self.hashes[path] = file_sha256(path) if _is_file(path) else None

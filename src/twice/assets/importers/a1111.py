@@ -109,7 +109,7 @@ def _direct(key: str, value: str | bool, reading: Reading) -> None:
 
 
 def _batch(pairs: Mapping[str, str | bool], reading: Reading) -> None:
-    """An infotext's seed is this picture's own; its position in the batch still matters to bits."""
+    """Read the size of a batch, and the position in it, which affects the picture's bits."""
     many = scalars.count(pairs.get("Batch size"))
     reading.say(fields.BATCH_SIZE, many)
     at = scalars.whole(pairs.get("Batch pos"))

@@ -19,13 +19,13 @@ _SECRET: Final = re.compile(
 
 
 def excerpt(data: bytes, start: int, end: int, *, secret: bool) -> str:
-    """The words from start to end, with a little around them.
+    """Return the words from start to end, with a little text around them.
 
     Args:
-        data: what they stand in.
+        data: the bytes that contain them.
         start: the first byte.
         end: after the last.
-        secret: whether they are a secret, of which four characters at most are shown.
+        secret: whether they are a secret; if so, show four characters at most.
     """
     if secret:
         return f"{_plain(data[start:end])[:4]}{'*' * 8}"

@@ -35,7 +35,7 @@ class Finding:
     remedy: str
 
     def to_json(self) -> dict[str, object]:
-        """The finding as JSON data."""
+        """Return the finding as JSON data."""
         return {
             "rule": self.rule,
             "severity": self.severity.word,
@@ -57,7 +57,7 @@ class Unread:
     why: str
 
     def to_json(self) -> dict[str, object]:
-        """The fact as JSON data."""
+        """Return the fact as JSON data."""
         return {"path": list(self.path), "offset": self.offset, "why": self.why}
 
 

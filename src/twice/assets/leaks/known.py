@@ -82,10 +82,10 @@ NOTHING: Final = Known({}, {})
 
 
 def gathered(files: list[Path], folders: list[Path]) -> Known:
-    """The values of files (one a line, or JSON) and of all JSON logs below folders.
+    """Collect the values of files (one a line, or JSON) and of all JSON logs below folders.
 
     Raises:
-        LeaksRefused: E-LEAKS-001, a file cannot be read, or is no text.
+        LeaksRefused: E-LEAKS-001, a file cannot be read, or is not text.
     """
     found: dict[str, str] = {}
     assets: set[str] = set()
@@ -162,14 +162,14 @@ def _from_file(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _asset(log: object) -> set[str]:
-    """The name of the file that a log is about."""
+    """Return the name of the file that a log is about."""
     asset = log.get("asset") if isinstance(log, dict) else None
     name = asset.get("file") if isinstance(asset, dict) else None
     return {name} if isinstance(name, str) else set()
 
 
 def _values(data: object, where: str) -> Iterator[tuple[str, str]]:
-    """The telling values of a log, as far as a document has the fields of one."""
+    """Yield the telling values of a log, as far as a document has the fields of a log."""
     for pointer, value in _telling(data, Inside(DeterminismLog), ""):
         what = f"{pointer[1:].replace('/', ' ')} of {where}"
         is_plain = (

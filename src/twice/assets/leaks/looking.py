@@ -21,11 +21,11 @@ _OUTSIDE: Final = "it is a link that leads outside of what was named"
 
 
 def files_below(paths: Iterable[Path], *, empty: bool = False) -> list[Path]:
-    """The files named, and all below the folders named; links to folders are listed, not walked.
+    """List the named files, and all files below the named folders; list links to folders as files.
 
     Args:
         paths: files and folders.
-        empty: whether a folder may hold no file.
+        empty: whether a folder may contain no file.
 
     Raises:
         LeaksRefused: E-LEAKS-001, there is nothing at a path, or no file in a folder.
@@ -69,14 +69,14 @@ def look(
     progress: Callable[[str, int, int], None] | None = None,
     empty: bool = False,
 ) -> Leaks:
-    """What leaks from files and folders.
+    """Find leaks in files and folders.
 
     Args:
         paths: files and folders.
-        known: a project's own values.
-        limits: what one file may cost.
-        progress: told before each file: its name, bytes done, bytes in all.
-        empty: whether a folder may hold no file.
+        known: the project's own values.
+        limits: the limits for one file.
+        progress: called before each file with its name, the bytes done and the bytes in all.
+        empty: whether a folder may contain no file.
 
     Raises:
         LeaksRefused: E-LEAKS-001, there is nothing at a path, or no file in a folder.

@@ -28,7 +28,7 @@ _LEVELS: Final = {
 
 
 def to_json(leaks: Leaks, shown: Severity) -> dict[str, object]:
-    """The scan as one JSON document; findings below ``shown`` are counted, not listed."""
+    """Return the scan as one JSON document; count findings below ``shown`` without listing them."""
     return {
         "format": FORMAT,
         "result": leaks.result,
@@ -43,7 +43,7 @@ def to_json(leaks: Leaks, shown: Severity) -> dict[str, object]:
 
 
 def to_text(leaks: Leaks, shown: Severity, limit: int | None = None) -> Iterator[str]:
-    """The scan as lines: the answer first, then each finding, or as many as ``limit`` says, with its remedy."""
+    """Yield the scan as lines: the answer, then at most ``limit`` findings with their remedies."""
     leaking = len(leaks.leaking)
     match leaks.result:
         case "leaks":
@@ -71,13 +71,13 @@ def to_text(leaks: Leaks, shown: Severity, limit: int | None = None) -> Iterator
 
 
 def place_of(finding: Finding) -> str:
-    """The nesting path and the offset on one line."""
+    """Return the nesting path and the offset on one line."""
     where = " > ".join(finding.path)
     return where if finding.offset is None else f"{where}, byte {finding.offset}"
 
 
 def to_sarif(leaks: Leaks, shown: Severity, *, version: str) -> str:
-    """The scan as a SARIF log with one run."""
+    """Return the scan as a SARIF log with one run."""
     names = [rule.id for rule in EVERY]
     run: dict[str, Any] = {
         "tool": {

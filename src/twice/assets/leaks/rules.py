@@ -85,7 +85,7 @@ class Rule:
 
 
 def _together(places: Mapping[bytes, list[int]], apart: int) -> Iterator[tuple[int, int]]:
-    """The stretches from a word to the next, where that is another one and not far."""
+    """Yield the stretches from a word to the next, if that is another word and near."""
     every = sorted((place, word) for word, each in places.items() for place in each)
     for (start, first), (end, second) in pairwise(every):
         if first != second and end - start <= apart:
@@ -93,7 +93,7 @@ def _together(places: Mapping[bytes, list[int]], apart: int) -> Iterator[tuple[i
 
 
 def _around(places: Iterable[list[int]], reach: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """The stretches around words, joined where they meet."""
+    """Yield the stretches around words, joined if they meet."""
     start = end = -1
     for place in sorted(chain.from_iterable(places)):
         if place - reach[0] > end:

@@ -109,7 +109,7 @@ class Scan:
         yield from self._source(source, _Place((name,)))
 
     def _source(self, source: Source, place: _Place) -> Iterator[Found]:
-        """A file, at whatever depth."""
+        """Scan a file, at whatever depth."""
         if place.depth > self._limits.depth:
             yield Unread(place.path, None, f"files lie more than {self._limits.depth} deep")
             return
@@ -181,7 +181,7 @@ class Scan:
             yield from self._text(source, place, part.offset or 0)
 
     def _name(self, name: str, place: _Place) -> Iterator[Found]:
-        """The name of a file, which is public too."""
+        """Scan the name of a file, which is public too."""
         text = name.encode("utf-8", "replace")
         window = texts.Window.of(text)
         for found in self._ruled(window, replace(place, key=_NAME), 0):
@@ -249,7 +249,7 @@ class Scan:
     def _unmarked(
         self, source: Source, place: _Place, among: tuple[str, ...] = WAYS, at: int | None = None
     ) -> Iterator[Found]:
-        """What bytes hold that say nothing of how they are packed."""
+        """Scan bytes with an unknown compression."""
         try:
             for part in unmarked(source, self._budget, among):
                 inner = place.step(part.name if at is None else f"{part.name} at {at}")
@@ -262,7 +262,7 @@ class Scan:
                 yield Unread(place.path, at, NO_BROTLI)
 
     def _payload(self, source: Source, place: _Place) -> Iterator[Found]:
-        """What payload says in plain letters, such as subtitles; nothing in it is unpacked."""
+        """Scan a payload's plain letters, such as subtitles, without unpacking anything."""
         for offset in range(0, source.size, WINDOW - _OVERLAP):
             data = source.read(offset, WINDOW)
             places = rules.TEXT_WORDS.places(data.lower())
@@ -327,7 +327,7 @@ class Scan:
         span: tuple[int, int],
         what: str = "",
     ) -> Finding | None:
-        """A finding, unless the same words were found in this file before."""
+        """Return a finding, unless this file had one with the same words."""
         words = data[span[0] : span[1]][:200].decode("latin-1").lower()
         key = (rule.id, f"{words} in a name" if place.key == _NAME else words)
         if key in self._seen:
@@ -367,6 +367,6 @@ def _goes_on(data: bytes, layer: texts.Layer) -> bool:
 
 
 def _continued(source: Source, offset: int) -> bytes:
-    """An encoded run that a window cut, from its beginning to its end."""
+    """Decode an encoded run that a window cut, from its beginning to its end."""
     run = re.match(rb"[A-Za-z0-9+/\s\\n]*+", source.read(offset, _LARGEST_ENCODED))
     return texts.from_base64(re.sub(rb"\\n|\s", b"", run[0] if run else b""))

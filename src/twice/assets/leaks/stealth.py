@@ -30,7 +30,7 @@ _LONGEST: Final = 16 << 20
 
 
 def hidden(source: Source) -> Iterator[tuple[str, bytes]]:
-    """What is hidden in a picture: in which bits, and the text.
+    """Yield the texts hidden in a picture, each with the bits that contain it.
 
     Raises:
         Damaged: the picture cannot be decoded, or has more pixels than the limit.
@@ -70,7 +70,7 @@ def _text(plane: Any) -> bytes:
 
 
 def _bytes(plane: Any, start: int, count: int) -> bytes:
-    """Some of the bytes that the lowest bits make, first bit highest."""
+    """Return a range of the bytes that the lowest bits form, first bit highest."""
     line = plane.shape[1] * plane.shape[2]
     first, last = start * 8 // line, -(-(start + count) * 8 // line)
     bits = (plane[first:last] & 1).reshape(-1)[start * 8 - first * line :][: count * 8]

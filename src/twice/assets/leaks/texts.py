@@ -122,7 +122,7 @@ class Window:
 
     @classmethod
     def of(cls, raw: bytes) -> Window:
-        """A window of bytes; what cannot be read is left out where it is more than a little."""
+        """Make a window of bytes; leave out unreadable bytes if they are more than a few."""
         starts: list[int] = []
         offsets: list[int] = []
         data = raw
@@ -151,7 +151,7 @@ def has_controls(data: bytes) -> bool:
 
 
 def layers(window: Window) -> Iterator[Layer]:
-    """What is encoded in a window of text or bytes; offsets are those of the stretch."""
+    """Yield the encoded texts in a window of text or bytes; offsets are those of the stretch."""
     for name, start, text in wide_texts(window.raw):
         yield Layer(name, start, text, is_file=False)
     data = window.data
@@ -176,9 +176,9 @@ def _plain(data: bytes) -> Iterator[Layer]:
 
 
 def _as_shown(data: bytes) -> Iterator[Layer]:
-    """What a reader sees where the bytes say it otherwise: without tags, with plain blanks and letters.
+    """Yield text as a reader sees it: without tags, with plain blanks and letters.
 
-    Only what lies around telling words is given: the rest would be read twice for nothing.
+    Yield only the text around telling words: the rest would be scanned twice for nothing.
     """
     plain = _plain_letters(data)
     is_tagged = b"</" in plain
@@ -219,7 +219,7 @@ def joined(stretches: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _stretches(pattern: re.Pattern[bytes], data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The parts of a text in which a pattern stands often: only there is anything hidden by it."""
+    """Yield the parts of a text where a pattern is frequent: only there can it hide anything."""
     first = last = -1
     count = 0
     for found in pattern.finditer(data):
@@ -257,7 +257,7 @@ def _coded(data: bytes) -> Iterator[Layer]:
 
 
 def _base85(data: bytes) -> Iterator[Layer]:
-    """Base 85 as PostScript has it, up to its end mark; in comments, each line has a percent sign before it."""
+    """Decode PostScript's base 85 up to its end mark, with or without a comment's percent signs."""
     before = 0
     while (end := data.find(b"~>", before)) >= 0:
         stretch, before = data[before:end], end + 2
@@ -310,7 +310,7 @@ def _decoded(name: str, start: int, plain: bytes, data: bytes) -> Layer | None:
 
 
 def from_base64(plain: bytes) -> bytes:
-    """The bytes that a run of base64 stands for, whether it was padded or not."""
+    """Decode a run of base64, padded or not."""
     plain = plain.rstrip(b"=")
     plain = plain[: len(plain) - (len(plain) % 4 == 1)]
     return base64.b64decode(plain + b"=" * (-len(plain) % 4))

@@ -29,7 +29,7 @@ def is_wide(data: bytes) -> bool:
 
 
 def wide_texts(raw: bytes) -> Iterator[tuple[str, int, bytes]]:
-    """The encoding, the place and the letters of each such text; many are given as one."""
+    """Yield the encoding, offset and letters of each wide text; join them if they are many."""
     if b"\0" not in raw:
         return
     marks = raw.translate(_MARKS)
@@ -50,7 +50,7 @@ def _few(name: str, runs: list[tuple[int, bytes]]) -> Iterator[tuple[str, int, b
 
 
 def _narrow(raw: bytes, found: re.Match[bytes]) -> bytes:
-    """The letters of a run of two bytes each, with the last one where it is big-endian."""
+    """Return the letters of a run of two bytes each, with the last one if it is big-endian."""
     start, end = found.span()
     is_big = raw[max(start - 1, 0) : start] == b"\0" and raw[end : end + 1] != b"\0"
     last = raw[end : end + 1] if is_big and end < len(raw) and raw[end] in _PRINTABLE else b""
@@ -58,7 +58,7 @@ def _narrow(raw: bytes, found: re.Match[bytes]) -> bytes:
 
 
 def _last(raw: bytes, found: re.Match[bytes]) -> bytes:
-    """The letters of a run of four bytes each; where it is big-endian, the last stands behind it."""
+    """Return the letters of a run of four bytes each, with the last one if it is big-endian."""
     end = found.end()
     is_big = raw[max(found.start() - 3, 0) : found.start()] == b"\0\0\0"
     last = raw[end : end + 1] if is_big and end < len(raw) and raw[end] in _PRINTABLE else b""

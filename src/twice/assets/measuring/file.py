@@ -84,7 +84,7 @@ def _number(fact: object) -> int | None:
 
 
 def _mode(path: Path) -> str:
-    """The pixel mode as pillow names it; it is there, since the payload was taken with it."""
+    """Return the pixel mode as pillow names it; the payload has needed pillow before."""
     from twice.assets.containers.source import whole_file
     from twice.assets.payloads.pixels import opened
 

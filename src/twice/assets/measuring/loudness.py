@@ -58,9 +58,9 @@ class LoudnessMeter:
             self._waiting = self._waiting[piece:]
 
     def loudness_lufs(self) -> float | None:
-        """The integrated loudness of all frames in LUFS; None for less than a block, or silence.
+        """Return the integrated loudness of all frames in LUFS; None for silence or under a block.
 
-        It is asked for once, after the last frame.
+        Call it once, after the last frame.
         """
         self._take(self._weighted(self._waiting))
         hops = np.asarray(self._energies)
@@ -113,7 +113,7 @@ def _channel_weights(channels: int) -> Samples:
 
 
 def coefficients(rate: int) -> list[tuple[Samples, Samples]]:
-    """The two filters of K-weighting as (numerator, denominator), for a sample rate in Hz."""
+    """Return K-weighting's two filters as (numerator, denominator), for a sample rate in Hz."""
     shelf_hz, gain_db, shelf_q = 1681.974450955533, 3.999843853973347, 0.7071752369554196
     k = math.tan(math.pi * shelf_hz / rate)
     high = 10 ** (gain_db / 20)
@@ -130,7 +130,7 @@ def coefficients(rate: int) -> list[tuple[Samples, Samples]]:
 
 
 def _response(rate: int, size: int) -> NDArray[np.complex128]:
-    """The frequency response of both filters at the frequencies of a transform."""
+    """Return the frequency response of both filters at the frequencies of a transform."""
     z = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
     response = np.ones(len(z), dtype=np.complex128)
     for b, a in coefficients(rate):

@@ -55,7 +55,7 @@ class TruePeakMeter:
         self._reach(joined)
 
     def true_peak_dbtp(self) -> float | None:
-        """The true peak so far in dBTP; None for silence. What rings on after the end counts."""
+        """Return the true peak so far in dBTP, with ringing after the end; None for silence."""
         self._reach(np.concatenate([self._last, np.zeros_like(self._last)]))
         return 20 * math.log10(self._peak) if self._peak > 0 else None
 

@@ -85,7 +85,7 @@ class Kind(Protocol):
         """Says what is wrong with a value, or None."""
 
     def schema(self) -> dict[str, object]:
-        """Gives the JSON Schema that takes the same values."""
+        """Return the JSON Schema that accepts the same values."""
 
 
 def _word_pattern(word: str) -> str:
@@ -157,7 +157,7 @@ class Text:
         return None
 
     def schema(self) -> dict[str, object]:
-        """Gives the JSON Schema that takes the same values."""
+        """Return the JSON Schema that accepts the same values."""
         said: dict[str, object] = {
             "$ref": TEXT_REFERENCE,
             "description": self.words,
@@ -179,7 +179,7 @@ class Verbatim:
         return Refusal(Fault.UNKNOWN if value is None else Fault.TYPE, self.words)
 
     def schema(self) -> dict[str, object]:
-        """Gives the JSON Schema that takes the same values."""
+        """Return the JSON Schema that accepts the same values."""
         return {"type": "string", "description": self.words}
 
 
@@ -208,7 +208,7 @@ class Number:
         return None
 
     def schema(self) -> dict[str, object]:
-        """Gives the JSON Schema that takes the same values."""
+        """Return the JSON Schema that accepts the same values."""
         return {
             "type": "integer" if self.whole else "number",
             "description": self.words,
@@ -238,7 +238,7 @@ class Choice:
         return Refusal(fault, self.words)
 
     def schema(self) -> dict[str, object]:
-        """Gives the JSON Schema that takes the same values."""
+        """Return the JSON Schema that accepts the same values."""
         return {"enum": list(self.options)}
 
 
@@ -255,7 +255,7 @@ class Flag:
         return Refusal(Fault.UNKNOWN if value is None else Fault.TYPE, self.words)
 
     def schema(self) -> dict[str, object]:
-        """Gives the JSON Schema that takes the same values."""
+        """Return the JSON Schema that accepts the same values."""
         return {"type": "boolean", "description": self.words}
 
 
@@ -274,7 +274,7 @@ class Setting:
         return None if found is None else Refusal(found.fault, self.words)
 
     def schema(self) -> dict[str, object]:
-        """Gives the JSON Schema that takes the same values."""
+        """Return the JSON Schema that accepts the same values."""
         return {"anyOf": [_TEXT.schema(), _NUMBER.schema(), {"type": "boolean"}]}
 
 

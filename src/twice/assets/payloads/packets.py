@@ -46,7 +46,7 @@ class _Stream:
 
 
 def packets(source: Source, kind: Format) -> tuple[str, str, dict[str, Fact]]:
-    """Method, digest and facts of a file of coded sound or video.
+    """Return method, digest and facts of a file of coded sound or video.
 
     Raises:
         Damaged: there are no packets, or they are cut off.
@@ -169,7 +169,7 @@ def _matroska_stream(track: ebml.MatroskaTrack) -> _Stream:
 
 
 def _without_comment(setup: bytes) -> Iterator[bytes]:
-    """The first and third of three headers that were put into one, as Xiph laces them."""
+    """Yield the first and third of three headers in one packet, as Xiph laces them."""
     sizes, at = [], 1
     for _ in range(2):
         size = 0

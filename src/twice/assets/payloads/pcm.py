@@ -28,10 +28,10 @@ _FRAMES = 1 << 16  # that are in memory at once
 
 
 def pcm(source: Source, kind: Format) -> tuple[str, str, dict[str, Fact]]:
-    """Method, digest and facts of a WAV, AIFF or FLAC file.
+    """Return method, digest and facts of a WAV, AIFF or FLAC file.
 
     Raises:
-        Damaged: there are no samples, or the decoder gave up.
+        Damaged: there are no samples, or the decoder failed.
         ExtraMissing: E-EXTRA-001, FLAC without soundfile.
     """
     if kind is Format.FLAC:
@@ -73,12 +73,12 @@ def _after(head: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _whole_pieces(samples: Samples) -> Iterator[bytes]:
-    """The frames in pieces that end between samples."""
+    """Return the frames in pieces that end between samples."""
     return samples.source.pieces(_FRAMES * samples.width)
 
 
 def _plain(samples: Samples) -> Callable[[bytes], bytes]:
-    """The function from bytes in the file's form to little-endian, signed ones."""
+    """Return the function that converts the file's bytes to little-endian, signed ones."""
     width = samples.width
     if samples.is_unsigned:
         return lambda piece: (np.frombuffer(piece, np.uint8) ^ 0x80).tobytes()

@@ -28,11 +28,11 @@ _DECODED_LOOSELY = {Format.JPEG, Format.AVIF}
 
 
 def opened(source: Source) -> Any:
-    """The picture as pillow opens it; nothing is decoded yet.
+    """Open a picture with pillow, without decoding it.
 
     Raises:
         ExtraMissing: E-EXTRA-001, pillow is not installed.
-        Damaged: pillow does not open it, or it has more pixels than pillow deems safe.
+        Damaged: pillow cannot open it, or it has more pixels than pillow's limit.
     """
     try:
         from PIL import Image
@@ -60,7 +60,7 @@ def guarded() -> Iterator[None]:
 
 
 def pixels(source: Source, kind: Format) -> tuple[str, str, dict[str, Fact]]:
-    """Method, digest and facts of a picture.
+    """Return method, digest and facts of a picture.
 
     Raises:
         Damaged: it cannot be decoded to its end.

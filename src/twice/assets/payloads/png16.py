@@ -28,10 +28,10 @@ def is_deep(source: Source) -> bool:
 
 
 def rows_of(source: Source) -> Iterator[bytes]:
-    """The rows from top to bottom.
+    """Yield the rows from top to bottom.
 
     Raises:
-        Damaged: the compressed data end too early, or are none.
+        Damaged: the compressed data end too early, or are not zlib data.
     """
     width, height = source.number(16, 4, big=True), source.number(20, 4, big=True)
     channels, interlaced = _CHANNELS.get(source.number(25, 1)), source.number(28, 1)
@@ -121,7 +121,7 @@ def _paeth(left: int, up: int, corner: int) -> int:
 
 
 def _transparent(source: Source, channels: int) -> tuple[int, ...] | None:
-    """The colour that stands for transparent, when a tRNS chunk names one."""
+    """Return the transparent colour, if a tRNS chunk names one."""
     offset = 8
     while offset + 8 <= source.size and source.read(offset + 4, 4) != b"IDAT":
         size = source.number(offset, 4, big=True)

@@ -28,7 +28,7 @@ class Patch:
 
 
 def mp4(source: Source) -> Iterator[bytes]:
-    """An MP4 file whose tags, names and times are zeros.
+    """Yield an MP4 file with zeros for its tags, names and times.
 
     Raises:
         Damaged: a box is cut off.
@@ -87,7 +87,7 @@ _GONE = (b"\x12\x54\xc3\x67", b"\x19\x41\xa4\x69")
 
 
 def matroska(source: Source) -> Iterator[bytes]:
-    """A Matroska file without tags, attachments, titles and the names of programs."""
+    """Yield a Matroska file without tags, attachments, titles and the names of programs."""
     patches: list[Patch] = []
     for element in ebml.elements(source):
         patches += _element(element, element.offset, source)
@@ -115,7 +115,7 @@ def _element(element: ebml.Element, base: int, source: Source) -> Iterator[Patch
 
 
 def _void(size: int) -> bytes:
-    """An element of a size that says nothing."""
+    """Make an empty element of a given size."""
     if size < 9:
         return bytes([0xEC, 0x80 | size - 2]) + bytes(size - 2)
     return b"\xec\x01" + (size - 9).to_bytes(7, "big") + bytes(size - 9)

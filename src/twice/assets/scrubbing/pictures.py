@@ -27,7 +27,7 @@ _EXIF, _XMP = 0x08, 0x04  # flags of VP8X
 
 
 def png(source: Source) -> Iterator[bytes]:
-    """A PNG file without texts, times, manifests and unknown chunks."""
+    """Yield a PNG file without texts, times, manifests and unknown chunks."""
     yield source.read(0, 8)
     for name, offset, body in png_chunks(source):
         needed = name in PNG_PAYLOAD or body.size <= PNG_STRUCTURE.get(name, -1)
@@ -41,7 +41,7 @@ def png(source: Source) -> Iterator[bytes]:
 
 
 def jpeg(source: Source) -> Iterator[bytes]:
-    """A JPEG file without comments and application data, but JFIF, Adobe and ICC."""
+    """Yield a JPEG file without comments and application data, except JFIF, Adobe and ICC."""
     for marker, offset, body in jpeg_segments(source):
         head = body.read(0, 12)
         if marker in {0xD8, 0xD9}:
@@ -63,7 +63,7 @@ def jpeg(source: Source) -> Iterator[bytes]:
 
 
 def webp(source: Source) -> Iterator[bytes]:
-    """A WebP file without EXIF, XMP and unknown chunks."""
+    """Yield a WebP file without EXIF, XMP and unknown chunks."""
     turned, kept = 1, []
     for chunk in chunks(source):
         if chunk.name == "EXIF":
@@ -88,7 +88,7 @@ def webp(source: Source) -> Iterator[bytes]:
 
 
 def gif(source: Source) -> Iterator[bytes]:
-    """A GIF file without comments and without what applications wrote, but how often it loops."""
+    """Yield a GIF file without comments and application data, except its loop count."""
     for name, start, end in gif_blocks(source):
         loops = name == "extension FF" and source.read(start + 3, 8) in {b"NETSCAPE", b"ANIMEXTS"}
         if not name.startswith("extension") or name == "extension F9" or loops:
@@ -96,5 +96,5 @@ def gif(source: Source) -> Iterator[bytes]:
 
 
 def _turned(how: int) -> bytes:
-    """An EXIF block that says how a picture is turned, and nothing else; even in length."""
+    """Make an EXIF block with an orientation and nothing else, of even length."""
     return b"MM\0*" + struct.pack(">IHHHIHHI", 8, 1, ORIENTATION, 3, 1, how, 0, 0)

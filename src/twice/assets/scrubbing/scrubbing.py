@@ -69,16 +69,16 @@ class Scrubbed:
 
 
 def scrubbed(source: Source, name: str) -> Scrubbed:
-    """The cold copy of a file.
+    """Return the cold copy of a file.
 
     Args:
-        source: its bytes.
-        name: what to call it in messages.
+        source: the bytes of the file.
+        name: the name of the file in messages.
 
     Raises:
         ScrubRefused: E-SCRUB-001, the format is not one of those that can be scrubbed, the file is damaged, or
             its payload would not be the same.
-        ExtraMissing: E-EXTRA-001, what decodes the payload is not installed.
+        ExtraMissing: E-EXTRA-001, the decoder of the payload is not installed.
     """
     kind = sniff(source.read(0, HEAD))
     scrub = SCRUBBERS.get(kind)
@@ -110,7 +110,7 @@ def scrubbed(source: Source, name: str) -> Scrubbed:
 
 
 def _removed(source: Source, copy: Source, kind: Format) -> Iterator[Part]:
-    """The parts that say something, and are not in the copy."""
+    """Yield the parts that carry information and are not in the copy."""
     kept = [(part.name, part.source.size) for part in _said(copy, kind)]
     for part in _said(source, kind):
         if (part.name, part.source.size) in kept:

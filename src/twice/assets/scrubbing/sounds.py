@@ -22,7 +22,7 @@ _MIRRORED = bytes(int(f"{each:08b}"[::-1], 2) for each in range(256))
 
 
 def iff(source: Source) -> Iterator[bytes]:
-    """A WAV or AIFF file with its samples, format, loops and cue points."""
+    """Yield a WAV or AIFF file with only its samples, format, loops and cue points."""
     order = ">" if is_big_endian(source) else "<"
     kept = [each for each in chunks(source) if each.name in (_AIFF if order == ">" else _WAV)]
     if any(not each.is_whole for each in kept):
@@ -41,7 +41,7 @@ def iff(source: Source) -> Iterator[bytes]:
 
 
 def flac(source: Source) -> Iterator[bytes]:
-    """A FLAC file with its stream information, seek table and frames."""
+    """Yield a FLAC file with only its stream information, seek table and frames."""
     yield b"fLaC"
     kept, end = [], 4
     for kind, offset, body in flac_blocks(source):
@@ -57,7 +57,7 @@ def flac(source: Source) -> Iterator[bytes]:
 
 
 def mpeg(source: Source) -> Iterator[bytes]:
-    """The frames of MPEG audio, without tags and without what lies between frames."""
+    """Yield the frames of MPEG audio, without tags and without the bytes between frames."""
     start = id3.end_of_tags(source)
     end = id3.start_of_end_tags(source, start)
     for frame in mpegaudio.frames(source.sub(0, end), start):
@@ -76,7 +76,7 @@ class _Stream:
 
 
 def ogg(source: Source) -> Iterator[bytes]:
-    """An Ogg file whose comments are empty; every page is numbered and checked anew.
+    """Yield an Ogg file with empty comments, and with new page numbers and checksums.
 
     Raises:
         Damaged: a stream is neither Vorbis nor Opus.
@@ -150,6 +150,6 @@ def _page(
 
 
 def _checked(data: bytes) -> int:
-    """The checksum of Ogg: that of zlib with its bits the other way round, from nothing to nothing."""
+    """Compute the checksum of Ogg: zlib's with its bits reversed, without its inversions."""
     mirrored = zlib.crc32(data.translate(_MIRRORED), 0xFFFFFFFF) ^ 0xFFFFFFFF
     return int(f"{mirrored:032b}"[::-1], 2)
