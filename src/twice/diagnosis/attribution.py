@@ -96,7 +96,7 @@ class Observations:
     caveats: list[str] = field(default_factory=list)
 
     def describe_unsteady(self) -> list[str]:
-        """What reading changes, or reads differently each time, a sentence for each component."""
+        """Describe the reads that change state or differ each time, a sentence a component."""
         told = []
         for name, entry in self.unsteady.items():
             where = f" ({entry['where']})" if entry["where"] else ""
@@ -194,7 +194,7 @@ _LINE: tuple[tuple[str, Channel, float, str], ...] = (
 
 
 def _library(seen: Observations, located: Located, ballot: _Ballot) -> None:
-    """What a line may have brought in that calls a library, and says nothing by its names."""
+    """Vote on a line that calls a library and has no telling names."""
     is_told = f"{_ENTROPY}{BY_LIBRARY}" in seen.reads_differ
     if located.facts.calls and _ENTROPY in seen.library_reads and not is_told:
         what = f"the line calls {located.facts.calls[-1]}, and a library took entropy ({_ENTROPY}) before"
@@ -209,7 +209,7 @@ _BECOMES_SEED = frozenset({tags.CLOCK, tags.ENTROPY, tags.HASH, tags.ENVIRONMENT
 
 
 def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
-    """What stands on the first differing line."""
+    """Vote on the contents of the first differing line."""
     present = set(located.facts.tags)
     if located.facts.seeds and present & _BECOMES_SEED:
         name = ", ".join(located.facts.seeds)
@@ -300,7 +300,7 @@ def _surroundings(seen: Observations, ballot: _Ballot) -> None:
 
 
 def _name_factor(name: str) -> str:
-    """A factor as the subject of a sentence in the singular."""
+    """Name a factor as the subject of a sentence in the singular."""
     if name.startswith("env "):
         return f"the variable {name.removeprefix('env ')}"
     return {"threads": "the number of threads", "addresses": "the layout of addresses"}.get(
@@ -309,7 +309,7 @@ def _name_factor(name: str) -> str:
 
 
 def channel_of_factor(name: str) -> Channel:
-    """The channel through which a surrounding enters a run."""
+    """Return the channel through which a surrounding enters a run."""
     if name in _ORDERS:
         return Channel.CONCURRENCY
     if name in {"threads", "cpu dispatch"}:
@@ -354,7 +354,7 @@ _WAITS_FOR_THREAD = re.compile(
 
 
 def _resumed(seen: Observations, ballot: _Ballot) -> None:
-    """The second run was restored: what restoring left out, or did besides."""
+    """Vote on a restored second run: state that restoring left out, or changed besides."""
     located = seen.located
     present = set(located.facts.tags) if located is not None else set()
     reseeds = bool(present & {tags.SEEDING, tags.UNSEEDED})

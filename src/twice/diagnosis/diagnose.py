@@ -251,7 +251,7 @@ class _Diagnosis:
         self._locate(runner, window)
 
     def _choose_pair(self, window: Window) -> Runner:
-        """The two runs, or run a and itself with the one surrounding that makes the difference."""
+        """Choose the two runs, or run a and itself with the one decisive surrounding."""
         a, b, seen = self.a, self.b, self._seen
         if len(seen.factors) > 1 or (self._confirm and seen.factors):
             self._progress("swapping the surroundings one at a time")
@@ -357,7 +357,7 @@ class _Diagnosis:
         )
 
     def _report(self, result: Result, **found: Any) -> Divergence:
-        """The verdict: what the records say by themselves, and what else was found."""
+        """Build the verdict from the facts of the records and the other findings."""
         a, b, where = self.a.record, self.b.record, self._where
         torn = [
             f"{record.path} is torn: its intact prefix was compared"
@@ -385,7 +385,7 @@ class _Diagnosis:
 
 
 def _since_recorded(failure: Failure) -> str:
-    """What may have changed since a run was recorded that agrees with itself now."""
+    """Describe possible changes since the recording of a run that agrees with itself now."""
     if failure.name != "effect":
         return (
             "what differs from the record was not recorded (what a library or C code reads by itself, "

@@ -284,7 +284,7 @@ class Divergence:
         )
 
     def _where(self) -> list[Block]:
-        """The line, or lines, and the compare-point at which it shows."""
+        """List the line, or lines, and the compare-point at which the difference shows."""
         blocks = [Block(one.to_lines(), 4 * (at > 1)) for at, one in enumerate(self._lines_named())]
         for row in self.reads:
             place = f", at {name_place(row.file, row.line)}" if row.line else ""
@@ -372,7 +372,7 @@ class Divergence:
         return f"{self.result}: they part{where}{self._place()}"
 
     def _place(self) -> str:
-        """The line that is named, as the headline ends."""
+        """Return the named line, as the end of the headline."""
         if self.operation is None:
             return ""
         return f", at {name_place(self.operation.file, self.operation.line)}"

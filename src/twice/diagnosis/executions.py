@@ -63,7 +63,7 @@ class KeptProcesses(Closing):
     def get(
         self, environ: Mapping[str, str], *, folder: str | None, python: str, number: int
     ) -> ForkServer:
-        """The process with that environment, working folder, interpreter and number; started if need be."""
+        """Return the process for an environment, folder, interpreter and number; start it if needed."""
         with self._lock:
             key = (frozenset(environ.items()), folder, python, number)
             place = self._places.setdefault(key, _Place())
@@ -157,7 +157,7 @@ class Side:
         self._holding = threading.Lock()  # another: who closes does not wait for a window to open
 
     def fork_snapshot(self) -> int | None:
-        """The snapshot at which a branch was put back, or None for a run that is no branch."""
+        """Return the snapshot that a branch was restored from, or None for other runs."""
         parent = self.record.parent
         if parent is None or "fork" not in parent:
             return None
@@ -254,7 +254,7 @@ class Side:
     def _ask_fork(
         self, job: Mapping[str, Any], pinned: Surroundings, number: int
     ) -> dict[str, Any] | None:
-        """What a fork answers, or None where a fresh process has to."""
+        """Ask a fork for its answer; return None if a fresh process has to give it."""
         environ, folder = self._find_place(pinned)
         process = SECOND if number == SECOND else FIRST
         kept = self._kept.get(environ, folder=folder, python=self.python, number=process)
@@ -277,7 +277,7 @@ class Side:
         return self._kept is other._kept and places[0] == places[1]
 
     def _hold(self, kept: ForkServer, job: Mapping[str, Any], number: int) -> HeldWindow:
-        """The process that is held where this window opens; one that was held elsewhere ends."""
+        """Return the process that waits where this window opens; end one that waits elsewhere."""
         what = {**job, "plan": None, "holds": True}
         with self._holding:
             asked = self._held.get((number, id(kept)))

@@ -128,7 +128,7 @@ def try_causes(
 def _swap_together(
     a: Side, b: Side, window: Window, columns: Sequence[str], names: Sequence[str]
 ) -> list[Confirmation]:
-    """The least sets of differing surroundings that make the difference, where none does alone."""
+    """Find the smallest sets of differing surroundings that make the difference together."""
 
     def differ(groups: Sequence[Group]) -> list[bool]:
         changes = []
@@ -241,7 +241,7 @@ def _conclude(cause: str, channel: Channel, *, confirmed: bool, sentence: str) -
 def next_commands(
     result: Result, a: RunRecord, b: RunRecord, factors: Sequence[DifferingFactor]
 ) -> list[str]:
-    """What to run next: first what tries whether the mended program still depends on what told the runs apart."""
+    """Suggest the next commands: first a test whether the corrected program still varies."""
     if result == "not-same-input":
         return [f"twice diagnose {a.path} {b.path} --anyway"]
     if result in {"same", "within-tolerance", "extra-read"}:

@@ -70,7 +70,7 @@ class HeldWindow(Closing):
             self.close()
 
     def ask(self, plan: Mapping[str, Any] | None) -> dict[str, Any] | None:
-        """What a fork of it answers under a plan, or None when it gives no answer that counts."""
+        """Ask a fork of it under a plan; return None if it gives no valid answer."""
         with self._lock:
             held = self._find_further(plan)
             if held is not None and (message := held.ask(plan)) is not None:
@@ -94,7 +94,7 @@ class HeldWindow(Closing):
             return message
 
     def _find_further(self, plan: Mapping[str, Any] | None) -> HeldWindow | None:
-        """The process that is held behind what every sample of a plan lies behind, made if that is worth it."""
+        """Return a process held further on, before every sample of a plan; make it if worthwhile."""
         points = () if plan is None else plan.get("points", ())
         if not points or {lane for lane, _ in points} != {self._lane}:
             return None

@@ -84,13 +84,13 @@ def name_lines(
     library_read: bool,
     substituted: Collection[str] = (),
 ) -> NamedLines:
-    """The line as the verdict prints it, or the lines that come into question.
+    """Name the line that the verdict prints, or the candidate lines.
 
     Args:
-        located: what was found.
+        located: the located operation.
         fields: typed differences of state.
         library_read: whether libraries read other values from the world before the runs parted.
-        substituted: names of the inputs that a branch was given in place of its own.
+        substituted: names of the inputs that a branch replaced.
     """
     if located is None:
         return NamedLines("unlocalised")
@@ -115,7 +115,7 @@ def name_lines(
 def _operation_of(
     located: Located, fields: Sequence[FieldDifference], confidence: float, surer: str
 ) -> OperationFound:
-    """A line with its values; a stream position is named by its stream."""
+    """Describe a line with its values; name a stream position by its stream."""
     name, a, b = located.name.removeprefix(OBJECT), located.value_a, located.value_b
     moved = [difference for difference in fields if difference.path.startswith("streams[")]
     if name == _STREAM_POSITIONS and moved:

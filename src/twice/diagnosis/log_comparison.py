@@ -229,7 +229,7 @@ def compare_logs(a: RunRecord, b: RunRecord) -> LogDivergence:
 
 
 def point_ref(record: RunRecord, index: int) -> PointRef | None:
-    """A point of a log, or None before the first."""
+    """Return a point of a log, or None before the first."""
     if index < 0:
         return None
     point = record.reader.points.point(index)
@@ -330,7 +330,7 @@ def require_whole(a: RunRecord, b: RunRecord) -> None:
 
 
 def root_of_column(column: str, components: Collection[str]) -> str:
-    """The root that shows what a differing column is about."""
+    """Return the root that shows the meaning of a differing column."""
     if column in {"(end)", "(order)"}:  # the points themselves are not the same
         return FLOW
     if column == "streams":

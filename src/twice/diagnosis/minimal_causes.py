@@ -62,7 +62,7 @@ def _within(names: Group, differ: Differ) -> list[Group]:
 
 
 def _least(names: Group, kept: Group, differ: Differ) -> Group:
-    """A least part of ``names`` that differs together with ``kept``; all of them do.
+    """Find a minimal part of ``names`` that differs together with ``kept``; all of them do.
 
     Source: U. Junker, QuickXplain, AAAI 2004.
     """

@@ -71,7 +71,7 @@ class Possessions:
 
 
 def list_possessions() -> Possessions:
-    """What this process has at this moment."""
+    """List this process's descriptors and shared memory at this moment."""
     return Possessions(frozenset(_list_descriptors()), frozenset(_list_shared_memory()))
 
 
@@ -259,6 +259,6 @@ def _end_library_threads() -> None:
 
 @functools.cache
 def _find_fork() -> Callable[[], int]:
-    """The C library's ``fork``, called without giving up the interpreter's lock."""
+    """Find the C library's ``fork`` in a form that keeps the interpreter's lock."""
     found: Callable[[], int] = ctypes.PyDLL(None).fork
     return found

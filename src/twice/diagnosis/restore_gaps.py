@@ -49,11 +49,11 @@ def explained_restores(
     informational: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """The restore test, with the first failure explained.
+    """Run the restore test, and explain the first failure.
 
     Returns:
         As ``restores``; the first entry of ``failed`` also has ``missing``: paths that no
-        ``state()`` holds and that restoring did not bring back.
+        ``state()`` contains and that restoring did not bring back.
     """
     result = restores(path, every=every, informational=informational, progress=progress)
     if result["failed"] and result["failed"][0]["point"] >= 0:

@@ -65,7 +65,7 @@ class Runner:
         return executed.trace
 
     def openings(self, window: Window) -> list[Window]:
-        """The same window, opened earlier and earlier, at last before everything."""
+        """List the same window, opened earlier and earlier, at last before everything."""
         earliest = max(self.a.earliest, self.b.earliest)
         firsts = [max(window.last - back, earliest) for back in (*_OPENINGS, window.last + 1)]
         return [replace(window, first=first) for first in dict.fromkeys(firsts)]
@@ -74,13 +74,13 @@ class Runner:
 def locate_operation(
     runner: Runner, window: Window, tracked: Sequence[str], progress: Callable[[str], None]
 ) -> Located | Unlocated:
-    """What ``locate`` says of the first opening whose window holds the operation, or of the last.
+    """Locate the operation in the first opening whose window contains it, or else in the last.
 
     Args:
         runner: executes both sides.
         window: closes where the runs part.
         tracked: as ``locate`` takes it.
-        progress: called with what is being done.
+        progress: called with a description of the current step.
 
     Raises:
         ProgramFailed: E-PROGRAM-003, an execution died.

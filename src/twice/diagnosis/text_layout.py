@@ -73,7 +73,7 @@ def set_values(label: str, a: str, b: str) -> list[str]:
 
 
 def _from_difference(value: str, other: str) -> str:
-    """A value from a little before it differs from another, where its beginning would not show the difference."""
+    """Cut a value to its first difference from another, if its beginning would not show it."""
     first = next((at for at, one in enumerate(value) if other[at : at + 1] != one), len(value))
     if first < WIDTH // 2 or value == other:
         return value
@@ -81,7 +81,7 @@ def _from_difference(value: str, other: str) -> str:
 
 
 def spell_paths(text: str) -> str:
-    """A sentence with the paths of a trace in it, each as a person writes it: ``self.cache in Map.route``."""
+    """Write the paths of a trace in a sentence as a person does: ``self.cache in Map.route``."""
     return _TRACED.sub(_spell, _ROOT.sub("", text))
 
 
@@ -107,7 +107,7 @@ def name_place(file: str, line: int) -> str:
 
 
 def name_point(point: PointRef) -> str:
-    """A compare-point by its number and its tick, and by its name where a tick has several."""
+    """Name a compare-point by number and tick, and by its name if a tick has several."""
     if point.tick < 0:
         return f"{point.index} ({name_tick(point.tick)})"
     name = "" if point.name == "tick" else f"{point.name}, "

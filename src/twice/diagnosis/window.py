@@ -52,7 +52,7 @@ class WindowInputs:
         self._left = False
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
-        """The substituted value, or the thunk's."""
+        """Return the substituted value, or the thunk's."""
         if not self._left:
             try:
                 event = self._recorded.settle(tick, name, value)
@@ -64,7 +64,7 @@ class WindowInputs:
         return InputEvent(tick, name, value)
 
     def serve(self, tick: int, name: str, value: Any) -> InputEvent:
-        """The recorded value, where a loop is passed over."""
+        """Return the recorded value, if a loop is passed over."""
         return self._recorded.serve(tick, name, value)
 
     def seek(self, count: int) -> None:
@@ -103,7 +103,7 @@ class WindowControl:
         self.closing: ClosingPointSink | None = None
 
     def begin(self, session: Session) -> None:
-        """The program is about to be called."""
+        """Prepare for the call of the program; open the window if it comes before everything."""
         self._session = session
         self._files = find_files(session)
         if self._holds:
@@ -112,7 +112,7 @@ class WindowControl:
             self._open()
 
     def before_tick(self, session: Session, tick: int) -> None:
-        """A resumed session whose window opens where it resumes has no point to open it at."""
+        """Open the window in a resumed session that has no point to open it at."""
         del tick
         if self._tracer is None and session.point_count - 1 == self._first and not session.muted:
             self._open()
@@ -126,11 +126,11 @@ class WindowControl:
             self._open()
 
     def compared(self, value: object) -> None:
-        """The value of an explicit compare, as the window's last root."""
+        """Take the value of an explicit compare as the window's last root."""
         self._compared = value
 
     def missed(self) -> None:
-        """The program ended before the window closed."""
+        """Report that the program ended before the window closed."""
         trace = self._tracer.stop() if self._tracer is not None else None
         self._send(trace, None, reached=False)
 
@@ -278,7 +278,7 @@ class InspectControl:
 
 
 def leaves_of(components: Mapping[str, Component]) -> dict[str, Any]:
-    """What hangs on the tracked objects, leaf by leaf."""
+    """List the values under the tracked objects, leaf by leaf."""
     return {**leaves({name: component.target for name, component in components.items()})}
 
 
@@ -317,14 +317,14 @@ def roots_of(session: Session, compared: object) -> dict[str, object]:
 
 
 def _read_questions(session: Session) -> tuple[object, ...]:
-    """What the main program asked of the world so far, as far as the column of effects is a digest of it."""
+    """Read the main program's effects so far, as far as the column of effects is a digest of them."""
     layer = session.wiring.layer
     layer.flush()
     return layer.main.chain, bytes(layer.main.asked), list(layer.main.arguments)
 
 
 def find_files(session: Session) -> Files | None:
-    """The files that a session governs."""
+    """Return the part of a session that governs files, or None."""
     return next((part for part in session.wiring.layer.parts if isinstance(part, Files)), None)
 
 
@@ -358,9 +358,9 @@ def window_session(
     changed: Iterable[str] = (),
     lent: tuple[RunRecord, Iterable[int]] | None = None,
 ) -> Session:
-    """A session of a record's program for one window, some of its variables changed.
+    """Build a session of a record's program for one window, some of its variables changed.
 
-    ``lent`` is another record, and the operations that are answered from it.
+    ``lent`` is another record, and the operations that it answers.
     """
     source = _world(record, changed)
     first = 0 if resume is None else resume.captured.cursors.points
@@ -372,7 +372,7 @@ def window_session(
 
 
 def inspected_session(record: RunRecord, control: InspectControl, resume: Resume | None) -> Session:
-    """A session of a record's program up to one tick."""
+    """Build a session of a record's program up to one tick."""
     return _session(record, control, _world(record), resume, Sink())
 
 

@@ -63,7 +63,7 @@ def align(a: npt.ArrayLike, b: npt.ArrayLike, depths_a: npt.ArrayLike) -> tuple[
 
 
 def _count(runs: list[tuple[int, int]]) -> Numbers:
-    """The integers of some runs, each a first one and how many."""
+    """List the integers of some runs, each a first one and a count."""
     return np.concatenate([np.arange(at, at + size, dtype=np.int32) for at, size in runs])
 
 
@@ -81,7 +81,7 @@ def _common(a: Keys, b: Keys) -> int:
 
 
 def _meeting(a: Keys, b: Keys, i: int, j: int) -> tuple[int, int] | None:
-    """The nearest place where both sides go on alike, counted in events left out."""
+    """Find the nearest place where both sides agree again, counted in events left out."""
     left_a, left_b = len(a) - i, len(b) - j
     run = _RUN if min(left_a, left_b) > _RUN else 1
     width = run * a.itemsize

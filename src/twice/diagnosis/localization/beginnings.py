@@ -99,7 +99,7 @@ class Beginnings:
         return self._in_gap(search, last, first, common)
 
     def _on_its_way(self, begun: Beginning) -> Beginning:
-        """A value that left through a ``finally`` was made by the return before it."""
+        """Trace a value that left through a ``finally`` to the return before it."""
         flow, operation = self._moments.a, begun.operation
         if not is_returned(begun.path) or operation.place.event != "line":
             return begun
@@ -126,7 +126,7 @@ class Beginnings:
         return begun
 
     def _where_it_came_in(self, path: str, last: Moment, first: Moment) -> Operation:
-        """What both sides ran before a moment; of a bound argument or exception, where that was."""
+        """Return the last common operation before a moment, or the one that bound the value."""
         flow, lane = self._moments.a, first.lane
         common = flow.running_after(lane, last.a)
         here = flow.position(lane, first.a)
@@ -141,7 +141,7 @@ class Beginnings:
         return common
 
     def _made(self, function: str, lane: str, index: int) -> Operation | None:
-        """The last line before an event that called a generator function or made a coroutine."""
+        """Return the last line before an event that called a generator or made a coroutine."""
         flow, name = self._moments.a, function.rpartition(".")[2]
         for at in range(index, max(-1, index - _BACK_MAX), -1):
             place = flow.position(lane, at)
@@ -151,7 +151,7 @@ class Beginnings:
         return None
 
     def _in_gap(self, search: Search, last: Moment, first: Moment, common: Operation) -> Beginning:
-        """The operation lies where the sides went different ways."""
+        """Find the operation between two moments where the sides went different ways."""
         low = self._past_common(search.path, last, first)
         changed_a = self._changed(self._moments.a, search.path, last.lane, low.a, first.a)
         changed_b = self._changed(self._moments.b, search.path, last.lane, low.b, first.b)
@@ -182,7 +182,7 @@ class Beginnings:
         return after if held[0] == held[1] else last
 
     def _changed(self, flow: Flow, path: str, lane: str, low: int, high: int) -> int | None:
-        """The last event in a stretch at which one side still held the value of its first event."""
+        """Return a stretch's last event with the value of its first event, on one side."""
         look, sample = self._observer.look_at, self._observer.sample
         look(flow.side, [(lane, low), (lane, high)])
         at_low, at_high = sample(flow.side, (lane, low)), sample(flow.side, (lane, high))

@@ -71,7 +71,7 @@ def describe(
     evidence: list[str],
     caveats: dict[str, None],
 ) -> Located:
-    """The result for a way back whose last step is the operation.
+    """Build the result of a way back whose last step is the operation.
 
     Args:
         chain: from the tracked difference to the operation.
@@ -79,9 +79,9 @@ def describe(
         observer: executes once more on each side for the values.
         tracked: names of the roots that are compared, or None.
         beside: an earlier difference that stays alive and was not followed, or None.
-        is_switched: one side alone ran the operation, because a variable of the environment said so.
-        evidence: what was observed so far; more is appended.
-        caveats: what was not seen.
+        is_switched: one side alone ran the operation, because of a variable of the environment.
+        evidence: the observations so far; more are appended.
+        caveats: the gaps in the observations.
     """
     leaf = chain[-1]
     operation, guard = leaf.operation, leaf.guard
@@ -132,7 +132,7 @@ def describe(
 
 
 def _tell(leaf: Beginning, values: _Values, differing: frozenset[str]) -> list[str]:
-    """What was observed at the operation, in sentences."""
+    """Describe the observations at the operation, in sentences."""
     told = []
     if len(values.fields) > 1:
         told.append(f"Fields that differ then: {', '.join(values.fields[:_FIELDS_MAX])}.")
@@ -210,7 +210,7 @@ def _values(leaf: Beginning, observer: Observer) -> _Values:
 
 
 def _describe_ways(leaf: Beginning, moments: Moments) -> Iterator[str]:
-    """What either side did next."""
+    """Describe what either side did next."""
     moment = moments.all[leaf.moment]
     for flow, index in ((moments.a, moment.a + 1), (moments.b, moment.b + 1)):
         place = flow.position(moment.lane, index)
@@ -264,7 +264,7 @@ def _tags_on_way(chain: list[Beginning], flow: Flow) -> tuple[str, ...]:
 
 
 def _entered(chain: list[Beginning]) -> Place | None:
-    """The line that first read a difference which was there at the first event, a branch included."""
+    """Return the line that first read a difference from the window's first event, or a branch."""
     inside = [begun for begun in chain if not begun.before_window]
     if not inside or len(inside) == len(chain):
         return None
@@ -274,7 +274,7 @@ def _entered(chain: list[Beginning]) -> Place | None:
 def _list_unseen(
     operation: Operation, facts: LineFacts, observer: Observer, moment: int
 ) -> tuple[str, ...]:
-    """What hangs on the names that a statement reads, and could not be looked into."""
+    """List the parts behind the names a statement reads that could not be observed."""
     sample = observer.sample_at(moment)
     if sample is None:
         return ()

@@ -68,21 +68,21 @@ def locate(
     repeats: int = 2,
     held: Held | None = None,
 ) -> Located | Unlocated:
-    """Finds the first operation whose result stays different.
+    """Find the first operation whose result stays different.
 
     Args:
         trace: executes the window of a side (``a`` or ``b``) for the n-th time under a plan, in
-            that side's own surroundings, and returns what was traced.
+            that side's own surroundings, and returns its trace.
         tracked: names of the roots that are compared (components, streams, output); None for every
             root. ``FLOW`` alone asks for the branch after which the sides never met again.
-        repeats: executions per side that are compared with each other, so that what differs within a
-            side is left out; 1 when the two sides are executions of one side that does not
-            reproduce itself: nothing is left out, and what agrees is looked at again.
-        held: side -> the events whose state was written down, where nothing can be executed again:
-            what lies between them is named as a gap, never guessed.
+        repeats: executions per side that are compared with each other, to leave out differences
+            within a side; 1 when the two sides are executions of one side that does not
+            reproduce itself: nothing is left out, and agreeing events are examined again.
+        held: side -> the events with recorded state, if nothing can be executed again:
+            twice reports the stretches between them as gaps and never guesses.
 
     Returns:
-        The operation, or why none could be named and what would tell more.
+        The operation, or the reason why none could be named and the next step.
     """
     linecache.checkcache()  # sources may have been written anew since this process last read them
     # Two executions of one side that agree may do so by chance: they are looked at again.
@@ -149,7 +149,7 @@ class _Locator:
         self._told_by: Beginning | None = None
 
     def run(self) -> Located | Unlocated:
-        """Looks, searches, follows back."""
+        """Sample the window, search it, and follow the difference back."""
         if len(self._moments) < 2:
             return self._give_up("The two sides have no event in common.")
         last = len(self._moments) - 1
@@ -285,10 +285,10 @@ class _Locator:
         return chain
 
     def _end_where_told(self, chain: list[Beginning]) -> list[Beginning]:
-        """The way back, ended at what one side alone does because a variable of the environment says so.
+        """End the way back at the operation that a variable of the environment switches.
 
-        The variable, read beforehand, is how the runs were told apart; the operation is what it switches on,
-        or what it makes one side draw more. What was computed of a variable over many steps switches nothing.
+        The variable, which the program reads beforehand, switches the operation on, or makes one
+        side draw more from it. A value computed from a variable over many steps switches nothing.
         """
         leaf = chain[-1]
         read = leaf.guard or leaf.operation
@@ -352,7 +352,7 @@ class _Locator:
             self.evidence.append(f"Left out, because it differs within a side: {names}.")
 
     def _gap(self, leaf: Beginning) -> Unlocated:
-        """The difference begins where nothing was seen."""
+        """Report a difference that begins in a stretch without samples."""
         first = self._moments.all[leaf.moment]
         low = self._observer.last_seen(leaf.moment)
         since = self._moments.all[0 if low is None else low]

@@ -132,7 +132,7 @@ class Flow:
             yield from (np.flatnonzero(depths[start:end] <= depth + 1)[::-1] + start).tolist()
 
     def running_after(self, lane: str, index: int) -> Operation:
-        """What runs after an event: the line it announces, or the caller's line after a return."""
+        """Return the operation after an event: its line, or the caller's line after a return."""
         at, depth = index, self.depth(lane, index)
         if _is_return(self.position(lane, index)):
             wanted = depth - 1
@@ -228,10 +228,10 @@ class Flow:
         return known
 
     def _frames(self, lane: str, depth: int, stretches: list[tuple[int, int]]) -> list[int]:
-        """Number of the frame that stands at a depth, per stretch: the one that was left is resumed.
+        """Return the frame's number at a depth, per stretch; a stretch may resume an earlier frame.
 
-        Of several that wait at one line the last one, as generators are that stand in each other; of coroutines
-        the first one, as a loop serves them.
+        Of several frames that wait at one line, nested generators resume the last one first.
+        Coroutines resume the first one first, as a loop serves them.
         """
         frames: list[int] = []
         left: dict[tuple[str, str, int], list[int]] = {}
@@ -296,13 +296,13 @@ class Moments:
         return total[0] - len(self.all), total[1] - len(self.all)
 
     def at_or_before(self, lane: str, index: int) -> int | None:
-        """Number of the last moment of a lane whose event of side a is not after ``index``."""
+        """Return the number of a lane's last moment with its event of side a up to ``index``."""
         numbers = self._by_lane.get(lane, _NONE)
         place = bisect_right(numbers, index, key=self.all.a.__getitem__)
         return int(numbers[place - 1]) if place else None
 
     def exact(self, lane: str, index: int) -> int | None:
-        """Number of the moment whose event of side a is this one."""
+        """Return the number of the moment whose event of side a is this one, or None."""
         number = self.at_or_before(lane, index)
         return None if number is None or self.all.a[number] != index else number
 
@@ -314,7 +314,7 @@ class Moments:
         return np.compress(np.isin(self.all.a[numbers], events), numbers)
 
     def previous(self, number: int) -> int | None:
-        """Number of the moment before this one in its own lane."""
+        """Return the number of the moment before this one in its own lane, or None."""
         moment = self.all[number]
         return self.at_or_before(moment.lane, moment.a - 1)
 

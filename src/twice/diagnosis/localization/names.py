@@ -20,12 +20,12 @@ _COMPREHENSIONS = ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")
 
 
 def resolve(name: str, prefix: str, sample: Sample) -> tuple[str | None, bool]:
-    """The path that a dotted name stands for in a frame, as far as paths go.
+    """Resolve a dotted name in a frame to a path, as far as paths go.
 
     Args:
         name: dotted name as written.
         prefix: prefix of the frame's locals.
-        sample: state in which the name is looked up.
+        sample: state in which to look up the name.
 
     Returns:
         The owning path or None, and whether the whole name led to it.

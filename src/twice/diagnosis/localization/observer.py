@@ -95,11 +95,11 @@ class Observer:
         self.executions = 0
 
     def sample(self, side: str, point: Point) -> Sample | None:
-        """What was seen of a side at an event, or None."""
+        """Return the sample of a side at an event, or None."""
         return self._samples[side].get(point)
 
     def sample_at(self, number: int) -> Sample | None:
-        """What was seen of side a at a moment, or None."""
+        """Return the sample of side a at a moment, or None."""
         return self.sample("a", self.point("a", number))
 
     def look(self, numbers: Iterable[int], *, noise: bool = False) -> None:
@@ -124,7 +124,7 @@ class Observer:
         self._look_at({side: points}, noise)
 
     def _look_at(self, wanted: Mapping[str, Iterable[Point]], noise: bool) -> None:
-        """Samples what was not sampled yet, all executions that this takes together."""
+        """Sample the missing events, in one batch of executions."""
         asked: list[_Asked] = []
         for side, points in wanted.items():
             missing = [
@@ -161,7 +161,7 @@ class Observer:
         return frozenset() if one is None or two is None else frozenset(_apart(one, two))
 
     def check_noise(self, numbers: Iterable[int]) -> bool:
-        """Compares each side with itself at these moments; True when new noise was found."""
+        """Compare each side with itself at these moments; return whether new noise appeared."""
         before = len(self.noise)
         around = list(numbers)
         asked = [
@@ -198,7 +198,7 @@ class Observer:
         return self._paths[number]
 
     def last_seen(self, before: int) -> int | None:
-        """The last moment before one at which both sides were seen, or None."""
+        """Return the last moment before one at which both sides have samples, or None."""
         place = bisect_left(self.seen, before)
         return self.seen[place - 1] if place else None
 
@@ -232,7 +232,7 @@ class Observer:
         return self._execute_all([asked])[0]
 
     def _execute_all(self, asked: Sequence[_Asked]) -> list[dict[Point, Sample]]:
-        """What was seen in some executions that do not depend on each other."""
+        """Return the samples of some executions that do not depend on each other."""
         # What nobody could look at is told as a caveat, and is no agreement.
         allowed = asked[: max(0, EXECUTIONS_MAX - self.executions)]
         if len(allowed) < len(asked):
@@ -273,7 +273,7 @@ class Observer:
                 self._paths.clear()
 
     def point(self, side: str, number: int) -> Point:
-        """The event of a side at a moment."""
+        """Return the event of a side at a moment."""
         moment = self.moments.all[number]
         return moment.lane, moment.a if side == "a" else moment.b
 
@@ -315,7 +315,7 @@ class Observer:
 
 
 def _chunks(points: Iterable[Point]) -> list[tuple[Point, ...]]:
-    """The points of each execution."""
+    """Split the points into one chunk for each execution."""
     held = tuple(points)
     return [held[start : start + SAMPLES_MAX] for start in range(0, len(held), SAMPLES_MAX)]
 

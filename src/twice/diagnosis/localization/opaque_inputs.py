@@ -41,12 +41,12 @@ class Feeding:
         self._observer, self._moments = observer, moments
 
     def find(self, operation: Operation, start: int, facts: LineFacts, path: str) -> list[Goal]:
-        """What differed when a line gave something to an opaque object that a statement reads.
+        """Find the difference in a value passed to an opaque object that a statement reads.
 
         Args:
-            operation: what ran.
+            operation: the operation that ran.
             start: index of the event at which its statement began.
-            facts: what its statement does.
+            facts: the facts of its statement.
             path: the path that differs after it.
         """
         number = self._moments.at_or_before(operation.lane, start)
@@ -68,11 +68,12 @@ class Feeding:
         return self._first_that_differs(operation.lane, start, words) if words else []
 
     def find_holders(self, number: int, path: str) -> list[Goal]:
-        """What held a frame that is resumed at a moment with a local that differs, and differed itself.
+        """Find the source of a differing local in a frame that a moment resumes.
 
-        The object behind the local was changed by another frame that has it while this one waited, and is known by its
-        content on both sides. Or it did not change, and on the two sides another frame is resumed: what held
-        that, a queue of tasks or an iterator, is another one as soon as it runs.
+        Another frame may have changed the object behind the local while this one waited. Its content
+        on both sides identifies it. Otherwise the object did not change, and the two sides resume
+        different frames. Then the source is the holder of the frame, a queue of tasks or an iterator,
+        which changes as soon as it runs.
         """
         flow, moment, before = (
             self._moments.a,
@@ -105,7 +106,7 @@ class Feeding:
         return [None if each is None else each.digests.get(path) for each in samples]
 
     def _first_that_differs(self, lane: str, until: int, words: set[str]) -> list[Goal]:
-        """What the first line read that names the object, read something different and gives it away."""
+        """Find the differing reads of the first line that names the object and passes a value to it."""
         feeding = self._list_feeding(lane, until, words)
         # What fed it first, or what fed it last: between them lies more of the same.
         half = SAMPLES_MAX // 2
@@ -160,9 +161,9 @@ class Feeding:
 
 
 def _list_words(name: str, owner: str, prefix: str, sample: Sample) -> set[str]:
-    """The names under which code speaks of an object; a method that is called on it is none.
+    """List the names of an object in code, without methods called on it.
 
-    Where paths end above it, what is written behind them is its name.
+    If paths end above the object, its name is the text behind them.
     """
     parts = name.split(".")
     is_path = [resolve(".".join(parts[: at + 1]), prefix, sample)[1] for at in range(len(parts))]

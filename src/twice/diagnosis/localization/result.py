@@ -34,7 +34,7 @@ class Place:
 
 
 def place_at(at: Position) -> Place:
-    """The line of a position, with its source."""
+    """Return the line of a position, with its source."""
     return Place(at.file, at.line, at.function, facts_at(at).code)
 
 

@@ -31,12 +31,12 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 def find_saving(located: Located, flow: Flow) -> Place | None:
-    """The statement that left out what differs, or None where none is known.
+    """Find the statement that left the difference out of a saved state, or None.
 
-    What ran inside of the line that puts it back comes first, then the last that ran before.
+    Functions that ran inside the restoring line come first, then the last ones before it.
 
     Args:
-        located: a line that puts back what was saved, with the path of a field that differs after it.
+        located: a line that restores saved state, with the path of a field that differs after it.
         flow: the side that ran it.
     """
     lane = flow.lanes.get(located.thread)
@@ -127,7 +127,7 @@ def _binds(node: ast.AST, field: str) -> bool:
 
 
 def _find_telling(method: ast.FunctionDef) -> ast.stmt:
-    """The statement of a function that reads most of its object."""
+    """Find the statement of a function that reads most of its object."""
 
     def count_fields(statement: ast.stmt) -> int:
         read = (node for node in ast.walk(statement) if isinstance(node, ast.Attribute))

@@ -78,7 +78,7 @@ class Searcher:
             self._observer.look(wanted)
 
     def _settle(self, search: Search) -> bool:
-        """Puts the bracket where what was seen says; True when nothing is left in between."""
+        """Narrow the bracket to the samples so far; return whether nothing is left in between."""
         where = search.where
         search.low, search.high = None, search.until
         for number in reversed(

@@ -77,7 +77,7 @@ class Slicer:
         self.beginnings = Beginnings(observer, searcher, moments).find
 
     def causes(self, begun: Beginning) -> list[Goal]:
-        """What the operation took its difference from; empty when it is the first."""
+        """List the origins of the operation's difference, none if it is the first."""
         is_one_sided = _is_one_sided(begun)
         is_draw = (is_one_sided or begun.path == STREAMS) and self._is_draw(begun)
         operation = begun.guard or begun.operation
@@ -172,10 +172,10 @@ class Slicer:
         return is_under(guard.place.file, guard.place.line, flow.position(ran.lane, index).line)
 
     def find_switched(self, begun: Beginning) -> Beginning:
-        """The same difference, credited to the statement under the condition; a draw and a count keep their lines.
+        """Credit the same difference to the statement under the condition, except a draw or a count.
 
-        A statement that puts back what was saved comes first: of calls that stand in each other the outermost,
-        else the last of those before it under the condition.
+        A statement that restores saved state comes first: the outermost one of nested calls,
+        else the last one before the operation under the condition.
         """
         if begun.other is not None and _restores(begun.other):
             begun = replace(begun, operation=begun.other, other=None)
@@ -206,7 +206,7 @@ class Slicer:
         return replace(begun, operation=(restoring or calls)[0])
 
     def find_stream(self, begun: Beginning) -> Beginning:
-        """The generator that a statement of one side moved on, if it did: that is what others notice."""
+        """Find the generator that a statement of one side advanced, if any: later draws show it."""
         moment = self._moments.all[begun.moment]
         differing = tuple(sorted(self._observer.differing(begun.moment) or ()))[:SAMPLES_MAX]
         points = {"a": (moment.lane, moment.a), "b": (moment.lane, moment.b)}
@@ -226,7 +226,7 @@ class Slicer:
     def _from_calls(
         self, operation: Operation, start: int, *, by_reference: bool = False
     ) -> list[Goal]:
-        """The first value that came back different from a function that the statement called, or what hangs on one."""
+        """Find the first differing value that a called function returned, or a difference it refers to."""
         flow, lane, depth = self._moments.a, operation.lane, operation.depth + 1
         numbers = self._moments.at(lane, flow.returns(lane, depth, start + 1, operation.index))
         # Of very many calls the first and the last: one in the middle follows from one of these.
@@ -249,12 +249,12 @@ class Slicer:
     def _from_making(
         self, begun: Beginning, operation: Operation, start: int, facts: LineFacts
     ) -> list[Goal]:
-        """The members of an object that the statement made, in the frame that made it; of a class, its body's names.
+        """List the differing members of an object that the statement made, or the names of a class body.
 
-        A constructor returns nothing, and what it made has another path once it is bound or tracked.
-        At its return the new object hangs on the constructor's own locals, and on nothing older.
-        Only a member of the same name is sure to be what differs; any other will do where the
-        statement reads nothing else from the world.
+        A constructor returns nothing, and the object has another path after it is bound or tracked.
+        At the constructor's return, only the constructor's own locals refer to the new object.
+        Only a member of the same name is certain. Any other counts if the statement reads nothing else
+        from the world.
         """
         flow, lane, depth = self._moments.a, operation.lane, operation.depth + 1
         is_class = facts.kind == "ClassDef"
@@ -288,7 +288,7 @@ class Slicer:
     def _from_threads(
         self, operation: Operation, start: int, facts: LineFacts, until: int
     ) -> list[Goal]:
-        """What the outermost functions of other threads returned meanwhile, or had returned before."""
+        """Find a differing value that another thread's outermost function returned, now or before."""
         flow, begin = self._moments.a, self._moments.exact(operation.lane, start)
         if not facts.is_known or begin is None or len(flow.lanes) < 2:
             return []

@@ -173,7 +173,7 @@ _GIVEN: ContextVar[Mapping[str, str] | None] = ContextVar("given_sources", defau
 
 
 def parse_file(file: str) -> ast.Module | None:
-    """The syntax of a source, or None when there is none that can be read."""
+    """Parse a source file; return None if it cannot be read or parsed."""
     return _parse(_text(file))
 
 
@@ -234,7 +234,7 @@ def _header(statement: ast.AST) -> Iterator[ast.AST]:
 
 
 def read_dotted(node: ast.AST) -> str | None:
-    """The dotted name that an expression is, or None."""
+    """Return an expression as a dotted name, or None."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -289,7 +289,7 @@ def _imports(module: ast.Module) -> dict[str, str]:
 
 
 def resolve(name: str, imports: dict[str, str]) -> str:
-    """A dotted name with its first part resolved through imports."""
+    """Resolve the first part of a dotted name through imports."""
     first, dot, rest = name.partition(".")
     return imports.get(first, first) + dot + rest
 

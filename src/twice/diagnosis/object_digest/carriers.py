@@ -32,7 +32,7 @@ _LINK = "functools._lru_list_elem"
 
 
 def read_opaque(value: object, facts: ClassFacts) -> State | None:
-    """What an object of a class of C holds, or None when nothing is known of it."""
+    """Read the contents of an object of a C class, or return None if nothing is known of it."""
     if facts.name == "builtins.object":
         return State()
     held = _read_referents(value)
@@ -50,7 +50,7 @@ def read_opaque(value: object, facts: ClassFacts) -> State | None:
 
 
 def list_items_ahead(value: Any, facts: ClassFacts) -> list[object] | None:
-    """What an iterator over a collection will give, in order; None for any other value."""
+    """List the items that an iterator over a collection has left; None for any other value."""
     if facts.name not in _OVER_COLLECTIONS:
         return None
     _, given, *position = value.__reduce__()
@@ -65,7 +65,7 @@ def _read_referents(value: object) -> tuple[object, ...]:
 
 
 def _read_suspended(value: Any, facts: ClassFacts) -> State:
-    """A generator or coroutine that waits: where it stands, its locals, and what it waits for."""
+    """Read a suspended generator or coroutine: its line, its locals, and the object it awaits."""
     prefix, awaited = {
         "builtins.generator": ("gi", "gi_yieldfrom"),
         "builtins.coroutine": ("cr", "cr_await"),
@@ -83,7 +83,7 @@ def _read_suspended(value: Any, facts: ClassFacts) -> State:
 
 
 def _read_cached(value: Any, facts: ClassFacts) -> State:
-    """A cache: its keys and values, in the order of their last use where it is bounded."""
+    """Read a cache: its keys and values, in the order of their last use if it is bounded."""
     counts = in_bytes(str(tuple(_find_own_base(facts).cache_info(value))))
     referents = gc.get_referents(value)
     at = next((at for at, each in enumerate(referents) if each is not type(value)), 0)
@@ -99,7 +99,7 @@ def _read_cached(value: Any, facts: ClassFacts) -> State:
 
 
 def _find_own_base(facts: ClassFacts) -> Any:
-    """The class that a reader here is for: of a subclass of the user's, no method is called."""
+    """Return the class that a reader is for, to call no method of a user's subclass."""
     return next(base for base in facts.bases if class_name(base) in READERS)
 
 
@@ -108,7 +108,7 @@ def _is_link(value: object) -> bool:
 
 
 def _read_reduced(value: Any, facts: ClassFacts) -> State:
-    """An iterator of Python's own: what it is over, and how far it is."""
+    """Read an iterator of Python's own: its collection and its position."""
     try:
         parts = _find_own_base(facts).__reduce__(value)
     except RuntimeError:  # what it is over was changed meanwhile
@@ -149,7 +149,7 @@ def _read_at_position(value: Any, kind: Any) -> State:
 
 
 def _read_held(value: Any, _: ClassFacts) -> State:
-    """A file of text, or a step of a task: it is what it holds."""
+    """Read a file of text, or a step of a task, by the objects that it refers to."""
     return State(values=_read_referents(value))
 
 
@@ -162,7 +162,7 @@ def _read_binary_file(value: Any, facts: ClassFacts) -> State:
 
 
 def _read_future(value: Any, facts: ClassFacts) -> State:
-    """A future or task: its result, its exception, and the coroutine that computes it."""
+    """Read a future or task: its result, its exception, and the coroutine that computes it."""
     own = [base for base in facts.bases if class_name(base).startswith("_asyncio.")]
     kinds: list[dict[str, Any]] = [dict(class_namespace(base)) for base in own]
     names = ("_state", "_result", "_exception", "_coro", "_fut_waiter")
@@ -196,7 +196,7 @@ def _read_match(value: Any, _: ClassFacts) -> State:
 
 
 def _read_standing(value: Any, _: ClassFacts) -> State:
-    """A frame: where it stands. Its locals are looked at where it runs or waits."""
+    """Read a frame's line only; its locals are read when it runs or waits."""
     return State(chunks=in_bytes(value.f_code.co_qualname, str(value.f_lineno)))
 
 

@@ -148,7 +148,7 @@ def _plan(
     name: str,
     value: object,
 ) -> None:
-    """Gives a root, and its members where it has any, their paths; aliases become references."""
+    """Assign paths to a root, and to its members if it has any; aliases become references."""
     if not _claim(graph, owners, rank, name, value):
         graph.digests[name] = short_hash(b"alias:" + graph.aliases[name].encode())
         return

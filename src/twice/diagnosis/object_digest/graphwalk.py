@@ -88,7 +88,7 @@ class Walk:
         self.keep: list[object] = []
 
     def digest(self, value: object) -> bytes:
-        """The digest of everything under the path."""
+        """Digest everything under the path."""
         if type(value) is Shape:
             self.parts.append(b"S" + _text(value.kind) + b"".join(map(_text, value.names)))
         else:
@@ -100,24 +100,24 @@ class Walk:
         return self._hash()
 
     def _hash(self) -> bytes:
-        """The hash of what was written, with the names of random parts in place of these."""
+        """Hash the written parts, with the names of random parts in their place."""
         written = b"".join(self.parts)
         for part, key in self._drawn:
             written = written.replace(part, key)
         return short_hash(written)
 
     def drain(self) -> None:
-        """Writes what was put off because it lay too deep."""
+        """Write the values that were put off because they lie too deep."""
         while self.later:
             self.parts.append(b"L")
             self.content(self.later.pop(0), 0)
 
     def caveat(self, what: str) -> None:
-        """Notes what this path's digest does not see."""
+        """Note a gap of this path's digest."""
         self.caveats[f"{self.path}: {what}"] = None
 
     def write(self, value: object, depth: int) -> None:
-        """Writes one value: a scalar, a reference to what was met before, or new content."""
+        """Write one value: a scalar, a reference to an earlier value, or new content."""
         kind = type(value)
         if id(kind) in _SCALARS:
             self.scalar(value)
@@ -151,7 +151,7 @@ class Walk:
         return rank < self.rank or rank == self.rank == 0
 
     def scalar(self, value: Any) -> None:
-        """Writes a scalar by type and bits; an address becomes one fixed word."""
+        """Write a scalar by type and bits; an address becomes one fixed word."""
         kind = type(value)
         if kind is int:
             if value > _ADDRESS_MIN:
@@ -173,7 +173,7 @@ class Walk:
             self.parts.append(b"T;" if value is True else b"F;" if value is False else b"N;")
 
     def content(self, value: Any, depth: int) -> None:
-        """Writes the content of a value that is met for the first time."""
+        """Write the content of a value at its first appearance."""
         kind = type(value)
         if kind is list or kind is tuple:
             self.parts.append((b"[%d:" if kind is list else b"(%d:") % len(value))
@@ -187,14 +187,14 @@ class Walk:
             self.other(value, depth)
 
     def pairs(self, tag: bytes, pairs: list[tuple[object, object]], depth: int) -> None:
-        """Writes pairs in the order given."""
+        """Write pairs in the order given."""
         self.parts.append(tag + b"%d:" % len(pairs))
         for key, held in pairs:
             self.write(key, depth + 1)
             self.write(held, depth + 1)
 
     def members(self, tag: bytes, items: list[object], depth: int) -> None:
-        """Writes members without order; each is numbered as if it were met first."""
+        """Write members without order; number each as if it came first."""
         outer, later = self.parts, self.later
         mark = len(self.order)
         digests = []
@@ -210,7 +210,7 @@ class Walk:
         self.parts.append(tag + b"%d:" % len(digests) + b"".join(sorted(digests)))
 
     def other(self, value: Any, depth: int) -> None:
-        """Writes a class, a function, a library's value, or an instance by its attributes."""
+        """Write a class, a function, a library's value, or an instance by its attributes."""
         facts = class_facts(type(value))
         self.parts.append(b"t" + _text(facts.name))
         if facts.is_metaclass:
@@ -244,7 +244,7 @@ class Walk:
                 self.write(held, depth + 1)
 
     def klass(self, cls: type, depth: int) -> None:
-        """Writes a class by name, and by its data when it is the user's."""
+        """Write a class by name, and by its data if it is the user's."""
         name = class_name(cls)
         self.parts.append(_text(name))
         if not self._is_own(name):

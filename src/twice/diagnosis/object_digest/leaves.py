@@ -50,7 +50,7 @@ def leaves(roots: Mapping[str, object]) -> dict[str, bytes]:
 
 
 def _parts(value: object) -> list[tuple[str, object]] | None:
-    """What a value is opened into, or None for a leaf."""
+    """Return the members of a value, or None for a leaf."""
     if is_mjdata(value):
         return [(f".{name}", field) for name, field in mjdata_fields(value).items()]
     kind, plain = type(value), cast("Any", value)

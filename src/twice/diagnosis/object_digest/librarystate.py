@@ -95,7 +95,7 @@ def _is_engine(facts: ClassFacts) -> bool:
 
 
 def read(value: object, facts: ClassFacts) -> State | None:
-    """The state of a value of a known class, or None when nothing is known about its class."""
+    """Read the state of a value of a known class, or return None for an unknown class."""
     for name in facts.lineage:
         reader = _READERS.get(name)
         if reader is not None:
@@ -117,7 +117,7 @@ def is_stream(value: object) -> bool:
 
 
 def _sympy(value: Any, facts: ClassFacts) -> State:
-    """An expression by what it was made of; what follows from that is kept in the order of sets."""
+    """Read an expression by its parts; derived facts come in the order of sets."""
     held = attributes(value, facts)
     made = [each for name, each in held if name not in {"_assumptions", "_mhash", "_hash"}]
     return State(values=tuple(made))
@@ -135,7 +135,7 @@ def _wrapper(value: Any, _: ClassFacts) -> State:
 
 
 def _lock(_value: Any, _: ClassFacts) -> State:
-    """A lock holds no data; who has it is a matter of the moment."""
+    """Read a lock as empty: it has no data, and its owner changes from moment to moment."""
     return State()
 
 
@@ -249,7 +249,7 @@ def _decimal(value: Any, _: ClassFacts) -> State:
 
 
 def _path(value: Any, facts: ClassFacts) -> State:
-    """A path by its text, which a path of our own tells: the user's would keep it, and it is no state."""
+    """Read a path by its text, through a path of our own: the user's would cache the text."""
     slots = dict(facts.slots)
     kept = slots.get("_raw_paths") or slots["_parts"]  # as of Python 3.12, and before
     try:

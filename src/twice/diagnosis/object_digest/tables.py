@@ -28,7 +28,7 @@ _BACKED = "pandas._libs.arrays.NDArrayBacked"
 
 
 def read_array(value: Any, facts: ClassFacts) -> Any:
-    """A tensor of torch or an array of jax as one of numpy, or None where it has no such form."""
+    """Convert a tensor of torch or an array of jax to numpy, or return None if that fails."""
     try:
         if facts.name.startswith("jaxlib."):
             return sys.modules["numpy"].asarray(value)
@@ -55,7 +55,7 @@ def _jax_array(value: Any, facts: ClassFacts) -> State:
 
 
 def _pandas_table(value: Any, facts: ClassFacts) -> State:
-    """A frame or a series: its axes, its columns by blocks of one type, and its name."""
+    """Read a frame or a series: its axes, its columns by blocks of one type, and its name."""
     held = dict(attributes(value, facts))
     manager: Any = held["_mgr"]
     blocks = [(block.mgr_locs.as_array, block.values) for block in manager.blocks]
@@ -124,7 +124,7 @@ def _mjmodel(value: Any, _: ClassFacts) -> State:
 
 
 def _pillow_image(value: Any, _: ClassFacts) -> State:
-    """The pixels of an image of Pillow, and its palette; what it is drawn on with holds nothing besides."""
+    """Read the pixels of an image of Pillow, and its palette; a drawing context adds no state."""
     width, height = value.size
     palette = value.getpalette("RGB", "RGB") if value.mode in {"P", "PA"} else b""
     chunks = [*in_bytes(value.mode, str(value.size)), palette]

@@ -184,7 +184,7 @@ class _FileDiagnosis:
         )
 
     def _report(self, result: Result, **found: Any) -> Divergence:
-        """The verdict: what the files say by themselves, and what else was found."""
+        """Build the verdict from the facts of the files and the other findings."""
         a, seen = self._a, self._seen
         components = (a.ending or {}).get("components", {})
         next_command = f"twice trace RECORD --tick {max(-1, a.tick - 1)} -o FILE"
@@ -209,6 +209,6 @@ class _FileDiagnosis:
 
 
 def _describe_window(file: TraceFile) -> str:
-    """The window in words: runs that end in one tick have other compare-points there."""
+    """Describe the window in words: runs that end in one tick have other compare-points there."""
     names = ", ".join(point.name for point in file.points if point.tick == file.tick)
     return f"tick {file.tick} with the compare-points {names}"

@@ -55,7 +55,7 @@ def _events(flow: Trace) -> Iterator[_Event]:
 
 
 def _shallow(events: list[_Event], limit: int) -> dict[Point, None]:
-    """The first and the last event, and all of the outermost frames as deep as there is room."""
+    """Pick the first and the last event, and the outermost frames' events as far as they fit."""
     picked = {events[0][3]: None, events[-1][3]: None}
     for depth in sorted({event[1] for event in events}):
         level = [event[3] for event in events if event[1] == depth and event[3] not in picked]

@@ -171,7 +171,7 @@ def _refuse_place(place: str, found: object, expected: str) -> TypeError:
 
 
 def seal(value: object) -> bytes:
-    """The bytes of a file that holds a value.
+    """Write a value as the bytes of a trace file.
 
     Raises:
         EncodingRefused: E-ENCODE-001, the value is not canonical data.
@@ -185,10 +185,10 @@ def seal(value: object) -> bytes:
 
 
 def unseal(path: str | os.PathLike[str]) -> Any:
-    """The value that a file holds.
+    """Read the value of a trace file.
 
     Raises:
-        TraceRefused: E-TRACE-001, it cannot be read, is foreign, torn, changed or of another version.
+        TraceRefused: E-TRACE-001, it is unreadable, foreign, torn, changed or of another version.
     """
     try:
         data = Path(path).read_bytes()
@@ -221,7 +221,7 @@ def _checksum(data: bytes) -> bytes:
 
 
 def refuse_file(path: str | os.PathLike[str], why: str) -> TraceRefused:
-    """The one refusal of a trace file, with its reason."""
+    """Build the refusal of a trace file, with its reason."""
     return TraceRefused(
         f"{os.fspath(path)} {why}.",
         "Expected a file that `twice trace` wrote, whole.",

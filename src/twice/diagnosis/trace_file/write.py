@@ -169,7 +169,7 @@ def _execute_twice(side: Side, window: Window, plan: Plan) -> list[Trace]:
 
 
 def _name_sources(record: RunRecord, flows: list[Trace]) -> dict[str, str]:
-    """The user's files in the window -> their paths from the program's folder, with slashes."""
+    """Map the user's files in the window to their paths from the program's folder, with slashes."""
     program = record.setup.program
     home = program.folder() if program.kind in {"module", "main"} else program.path().parent
     root = os.path.realpath(home)
@@ -184,7 +184,7 @@ def _name_sources(record: RunRecord, flows: list[Trace]) -> dict[str, str]:
 
 
 def _rename_sources(trace: Trace, names: Mapping[str, str]) -> Trace:
-    """The same trace with other names of its source files: two checkouts lie at different places."""
+    """Rename the source files of a trace: two checkouts have different folders."""
 
     def rename(place: Position) -> Position:
         return replace(place, file=names.get(place.file, place.file))

@@ -57,7 +57,7 @@ class SetTrace:
         sys.settrace(call)
 
     def stop(self) -> None:
-        """Ends and puts back what was set before."""
+        """Stop tracing and restore the earlier trace functions."""
         self._collector.on_lane_done = do_nothing
         sys.settrace(self._before[0])
         threading.settrace(self._before[1])
@@ -197,7 +197,7 @@ class Monitoring:
         api.set_events(self._tool, 0 if self._collector.done else sum(self._callbacks))
 
     def stop(self) -> None:
-        """Ends and gives the tool number back."""
+        """Stop monitoring and release the tool number."""
         self._collector.on_lane_done = do_nothing
         api = self._api
         api.set_events(self._tool, 0)

@@ -24,17 +24,17 @@ _WHICH = ".(which)"
 
 
 def frame_prefix(depth: int, function: str) -> str:
-    """What the locals of a frame begin with; depth counts user frames from 0, the outermost."""
+    """Return the prefix of a frame's locals; depth counts user frames from 0, the outermost."""
     return f"<{depth} {function}>"
 
 
 def returned(depth: int, function: str) -> str:
-    """The path of the value that a frame returns or yields."""
+    """Return the path of the value that a frame returns or yields."""
     return frame_prefix(depth, function) + _RETURNED
 
 
 def which(path: str) -> str:
-    """The path that tells which object a local is."""
+    """Return the path that identifies a local's object."""
     return path + _WHICH
 
 
@@ -44,7 +44,7 @@ def is_which(path: str) -> bool:
 
 
 def subject(path: str) -> str:
-    """The path of the object that a path speaks of."""
+    """Return the path of the object that a path is about."""
     return path.removesuffix(_WHICH)
 
 
@@ -59,18 +59,18 @@ def is_returned(path: str) -> bool:
 
 
 def depth_of(path: str) -> int:
-    """The frame depth of a local path."""
+    """Return the frame depth of a local path."""
     return int(path[1 : path.index(" ")])
 
 
 def function_of(path: str) -> str:
-    """The qualified name of the function in whose frame a local path lives; empty for another path."""
+    """Return the qualified name of a local path's function; empty for another path."""
     head = path.removesuffix(_tail(path)) if is_local(path) else ""
     return head.partition(" ")[2].removesuffix(">")
 
 
 def plain(path: str) -> str:
-    """The path as a person writes it: the frame is left out."""
+    """Return the path as a person writes it, without the frame."""
     path = subject(path)
     if not is_local(path):
         return path

@@ -65,14 +65,14 @@ Plan = FlowPlan | SamplePlan
 
 
 def plan_to_json(plan: Plan) -> dict[str, Any]:
-    """A plan as plain data."""
+    """Convert a plan to plain data."""
     if isinstance(plan, FlowPlan):
         return {"flow": plan.events_max}
     return {"points": [list(point) for point in plan.points], "show": list(plan.show)}
 
 
 def plan_from_json(held: Mapping[str, Any]) -> Plan:
-    """A plan from plain data."""
+    """Convert plain data to a plan."""
     if "flow" in held:
         return FlowPlan(held["flow"])
     points = tuple((lane, index) for lane, index in held["points"])
@@ -200,7 +200,7 @@ class Trace:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Trace:
-        """Reads a trace back.
+        """Read a trace back from its bytes.
 
         Raises:
             TraceRefused: E-TRACE-001, the bytes are not a trace of this form.

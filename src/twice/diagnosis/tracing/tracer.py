@@ -74,7 +74,7 @@ class Tracer:
         self._source.start(standing)
 
     def trace(self) -> Trace:
-        """What was collected so far."""
+        """Return the data collected so far."""
         return self._collector.trace()
 
     def seconds(self) -> list[tuple[str, int, float]]:
@@ -85,7 +85,7 @@ class Tracer:
         return [(lane, index, after) for (lane, index), after in held.seconds.items()]
 
     def stop(self) -> Trace:
-        """Ends the window and returns what was collected."""
+        """Stop tracing and return the collected data."""
         self._source.stop()
         self._collector.end(sys._getframe(1))
         return self._collector.trace()

@@ -50,10 +50,10 @@ def short(value: object, *, width: int = 120) -> str:
 
 
 def show(paths: Iterable[str], objects: Mapping[str, object]) -> dict[str, Shown]:
-    """The values at some paths; ``path@7`` is item 7 of a list or of a flat array.
+    """Show the values at some paths; ``path@7`` is item 7 of a list or of a flat array.
 
     Args:
-        paths: what is wanted; a path that holds nothing is left out; ``EVERYTHING`` alone for all.
+        paths: the paths to show; a path without a value is left out; ``EVERYTHING`` alone for all.
         objects: path -> live object.
     """
     wanted = list(paths)
@@ -72,7 +72,7 @@ def show(paths: Iterable[str], objects: Mapping[str, object]) -> dict[str, Shown
 
 
 def _list_leaves(value: object) -> tuple[tuple[str, bytes, str], ...]:
-    """The leaves of an object, the outer ones first."""
+    """List the leaves of an object, the outer ones first."""
     found: list[tuple[str, bytes, str]] = []
     seen: set[int] = set()
     waiting: list[tuple[str, object]] = [("", value)]
@@ -90,7 +90,7 @@ def _list_leaves(value: object) -> tuple[tuple[str, bytes, str], ...]:
 
 
 def _list_parts(value: Any) -> list[tuple[str, object]]:
-    """What stands in a value, by how it is reached; empty for a leaf."""
+    """List the parts of a value, each with its access; empty for a leaf."""
     kind = type(value)
     if kind is dict:
         return [(f"[{_text(key, 2)}]", held) for key, held in dict.items(value)]
@@ -184,7 +184,7 @@ def _mapping(pairs: list[tuple[object, object]], depth: int) -> str:
 
 
 def _inside(value: Any, facts: ClassFacts) -> object | None:
-    """The plain container that an object of a derived class is, or None."""
+    """Return the plain container inside an object of a derived class, or None."""
     if derives(facts, tuple):
         return tuple(tuple.__iter__(value))
     if derives(facts, list) or derives(facts, collections.deque):

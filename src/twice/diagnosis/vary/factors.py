@@ -141,7 +141,7 @@ def _skip(why: str) -> FactorSetting:
 def _choose_between(
     variable: str, first: str, second: str = "", *, shown: str = ""
 ) -> Callable[[VaryContext], FactorSetting]:
-    """The first value, or the second where the run has the first already; empty unsets."""
+    """Make a choice of the first value, or the second if the run has the first; empty unsets."""
 
     def choose(context: VaryContext) -> FactorSetting:
         if context.value(variable) != first:
@@ -258,7 +258,7 @@ def _choose_processors(context: VaryContext) -> FactorSetting:
 
 
 def _choose_interpreter(context: VaryContext) -> FactorSetting:
-    """The interpreter that was named, else the first on PATH that can import twice and differs."""
+    """Choose the named interpreter, else a different one on PATH that can import twice."""
     if context.setup is not None and context.setup.predicate.sample is not None:
         return _skip("a statistical run draws its sample in this interpreter")
     paths = [context.python]

@@ -233,7 +233,7 @@ class _FactorSearch:
         return diagnose(self._baseline.path, run.path, lines=False).exit_code == 0
 
     def _combine(self, group: Group) -> FactorSetting:
-        """What the child of a group is given."""
+        """Merge the settings of a group for its child."""
         settings = [self.settings[name] for name in group]
         variables = {name: value for each in settings for name, value in each.variables.items()}
         python = next((each.python for each in settings if each.python), "")
