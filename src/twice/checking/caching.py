@@ -145,7 +145,7 @@ def _key(reader: Reader) -> str:
 
 
 def _path(root: Path) -> Path:
-    """The pack of this working folder: findings carry paths relative to it."""
+    """Return the pack's path for this working folder: findings carry paths relative to it."""
     return root / FOLDER / "check" / f"{_digest(os.path.relpath(Path.cwd(), root))[:16]}.pack"
 
 

@@ -156,7 +156,7 @@ def _file(path: Path, key: str, value: Any) -> Path:
 
 
 def _checkout(folder: Path) -> Path:
-    """The version-controlled folder that a project lies in, or the project's own."""
+    """Return the version-controlled folder that contains a project, or the project's own."""
     around = (each for each in (folder, *folder.parents) if (each / ".git").exists())
     return next(around, folder)
 

@@ -77,7 +77,7 @@ def difference(path: str, one: Mended) -> str:
 
 
 def _together(fixes: Iterable[Fix]) -> list[Fix]:
-    """The fixes, in source order, that do not touch each other; the same edit may be in several."""
+    """Choose the fixes, in source order, that do not overlap; several may share one edit."""
     taken: list[Fix] = []
     edits: dict[Edit, None] = {}
     for fix in sorted(fixes, key=lambda each: min(_span(edit) for edit in each.edits)):
@@ -103,7 +103,7 @@ def _touch(one: Edit, other: Edit) -> bool:
 
 
 def _applied(data: bytes, edits: Iterable[Edit]) -> bytes | None:
-    """The bytes after edits; None when they do not fit the text, or it would not parse any more."""
+    """Apply edits to bytes; return None if they do not fit, or the result would not parse."""
     text = decoded(data)
     starts = [0, *(each.end() for each in _NEWLINE.finditer(text))]
     newline = _newline_of(text)
@@ -134,7 +134,7 @@ def _offsets(place: Place, starts: Sequence[int], length: int) -> tuple[int, int
 
 
 def _newline_of(text: str) -> str:
-    """The newline that most lines end with."""
+    """Return the newline that most lines end with."""
     counts: dict[str, int] = {}
     for each in _NEWLINE.findall(text):
         counts[each] = counts.get(each, 0) + 1

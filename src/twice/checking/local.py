@@ -111,7 +111,7 @@ def _syntax(error: SyntaxError) -> str:
 
 
 def _once(found: list[Found]) -> Iterator[Found]:
-    """What is said of a place once is not said again for another way of the same value."""
+    """Yield each finding once, although several ways of one value may lead to it."""
     said = set()
     for each in found:
         words = (each.rule, each.place, each.message)
@@ -144,7 +144,7 @@ def _local(module: Module, index: Index) -> list[Found]:
 
 
 def _called(module: Module, index: Index) -> list[Found]:
-    """What rules find that ask for calls, by what is called."""
+    """Run the rules that look at calls, by the called name."""
     found: list[Found] = []
     calls, methods = index.calls, index.methods
     for node, scope, name in module.calls:
@@ -162,7 +162,7 @@ def _called(module: Module, index: Index) -> list[Found]:
 
 
 def _seen(module: Module, rule: Rule, nodes: Sequence[tuple[ast.AST, Scope]]) -> list[Found]:
-    """What a rule finds in nodes of a kind that it asks for."""
+    """Run a rule on the nodes of a kind that it looks at."""
     look, suits = rule.look, rule.suits
     assert look is not None, "a rule that asks for nodes looks at them"
     found: list[Found] = []

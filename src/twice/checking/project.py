@@ -162,7 +162,7 @@ class Project:
         return done
 
     def _again(self, path: str, data: bytes) -> tuple[Finding, ...]:
-        """What is found in other bytes of a file, facts of other files left out."""
+        """Check other bytes of a file, without facts of other files."""
         from twice.checking.looking import look_at_bytes, rule_table
 
         looked = look_at_bytes(path, data, package_of(path), self.reader, self.reader.index())

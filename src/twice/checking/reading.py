@@ -112,7 +112,7 @@ def files_below(
 
 
 def _walk(top: str, excluded: Sequence[str], placed: Callable[[str], str]) -> Iterator[str]:
-    """The Python files below a folder, as findings name them, and folders that cannot be listed."""
+    """Yield the Python files below a folder, as findings name them, and unreadable folders."""
     pending = [top]
     while pending:
         folder = pending.pop()

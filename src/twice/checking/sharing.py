@@ -87,7 +87,7 @@ def _taken(
 
 
 def _handed_over(pid: int, reading: int) -> dict[int, Any]:
-    """What a copy made; nothing when it ended before it could hand it over."""
+    """Read the result of a forked copy; return nothing if the copy failed."""
     with os.fdopen(reading, encoding="ascii") as file:
         text = file.read()
     _, status = os.waitpid(pid, 0)

@@ -131,7 +131,7 @@ def _inner(node: ast.stmt) -> list[ast.stmt]:
 
 
 def _held(stretches: list[_Stretch], line: int, *, alone: bool) -> tuple[int, int] | None:
-    """The lines that a comment holds for: of the statements on its line, or of the next one."""
+    """Return the lines that a comment covers: the statements on its line, or the next statement."""
     at = [each for each in stretches if each.first <= line <= each.own_last]
     if at:  # On a line by itself too, when that is inside a statement's brackets.
         return min(each.first for each in at), max(each.own_last for each in at)
@@ -183,7 +183,7 @@ def _spoken_date(said: str) -> str:
 
 
 def _top(tree: ast.Module) -> int:
-    """The line from which statements count; a docstring before them does not."""
+    """Return the line from which statements count, after any docstring."""
     first = tree.body[0] if tree.body else None
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
         return (first.end_lineno or first.lineno) + 1

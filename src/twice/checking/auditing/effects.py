@@ -125,7 +125,7 @@ def _asked(module: Module, call: ast.Call, scope: Scope, table: dict[str, str]) 
 
 
 def _through_layer(func: ast.Attribute) -> str:
-    """What is asked of ``….effects``: the word after it, as a kind; "" when it is not asked there."""
+    """Return the kind of a request to ``….effects``: the word after it, or "" if there is none."""
     word, node = func.attr, func.value
     while isinstance(node, ast.Attribute):
         if node.attr == "effects":

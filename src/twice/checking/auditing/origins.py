@@ -204,7 +204,7 @@ def is_constructor(module: Module, name: str | None) -> bool:
 
 
 def _wrapped(module: Module, call: ast.Call, scope: Scope) -> ast.Call | None:
-    """The constructor inside of another: ``Generator(PCG64(seed))``."""
+    """Return the constructor inside another one: ``Generator(PCG64(seed))``."""
     inner = call.args[0] if call.args else None
     if isinstance(inner, ast.Call) and is_constructor(
         module, module.names.qualified(inner.func, scope)

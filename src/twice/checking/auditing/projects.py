@@ -113,7 +113,7 @@ class Project:
 
 
 def _as_facts(one: FileFacts) -> dict[str, Any]:
-    """What the rules about process-wide streams gather of a file."""
+    """Collect a file's facts for the rules about process-wide streams."""
     seeded = {
         stream.partition(".")[0]
         for each in one.draws
@@ -197,7 +197,7 @@ def _file(path: str, package: str, text: str, zone: str, catalogue: Catalogue) -
 
 
 def _dynamic(module: Module) -> tuple[Noted, ...]:
-    """Calls that make or import code by a name that is computed; a written name is an import."""
+    """List calls that make or import code by a computed name; a literal name is an import."""
     found = []
     for node, scope in module.survey.nodes.get(ast.Call, ()):
         assert isinstance(node, ast.Call), "asked for"

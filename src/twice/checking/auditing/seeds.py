@@ -241,13 +241,13 @@ def _gives(call: ast.Call, keyword: str) -> bool:
 
 
 def _library(name: str) -> str:
-    """The process-wide stream of a qualified name."""
+    """Return the process-wide stream of a qualified name."""
     library = name.partition(".")[0]
     return _STREAM_OF.get(library, library)
 
 
 def _target(module: Module, call: ast.Call) -> str:
-    """What the generator is called: the target of the assignment that it stands in."""
+    """Return the generator's name: the target of the assignment that contains the call."""
     statement = module.survey.statement(call)
     target: ast.expr | None = None
     if isinstance(statement, ast.Assign):

@@ -57,7 +57,7 @@ def extended(
 
 
 def _own(text: str, name: str, base: Catalogue) -> Catalogue:
-    """A project's catalogue; a group that no rule asks for is a slip of the pen."""
+    """Parse a project's catalogue; refuse a group that no rule uses, as a slip of the pen."""
     found = catalogue_of(_parsed(text, name), name)
     known = {*base.groups, *base.methods}
     for group in (*found.groups, *found.methods):

@@ -77,7 +77,7 @@ def _finding(finding: Finding, *, colour: bool) -> Iterator[str]:
 
 
 def _way(steps: Sequence[Step]) -> Iterator[str]:
-    """The stations of a value; of a long way its beginning and its end."""
+    """Yield the steps of a value; of a long sequence, its beginning and its end."""
     if len(steps) < 2:
         return
     kept = steps if len(steps) <= _STEPS_MAX else (*steps[:2], *steps[-2:])

@@ -64,7 +64,7 @@ class Group:
         return f"{first}." if same and len(self.items) > 1 else ""
 
     def said(self, each: Judged) -> str:
-        """What is said of one finding, without what is said of all."""
+        """Return the text of one finding, without the text that all findings share."""
         found = each.finding.found
         tail = _why(each)[1]
         if not self.why:

@@ -48,7 +48,7 @@ def _lines(review: Review) -> Iterator[str]:
 
 
 def basis(review: Review) -> str:
-    """What the review rests on, in one line."""
+    """Describe the basis of the review in one line."""
     said = "declared" if review.declared else "assumed"
     spec = "no specification"
     if review.workspace is not None:
@@ -93,7 +93,7 @@ def _channels(review: Review) -> Iterator[str]:
 
 
 def counts(each: ChannelGap) -> str:
-    """Findings by severity in words, from medium upwards, the others together."""
+    """Count findings by severity in words, from medium upwards, the others together."""
     heavy = [f"{n} {severity.word}" for severity, n in each.findings if n and severity >= 2]
     light = sum(n for severity, n in each.findings if severity < 2)
     if light:
@@ -160,7 +160,7 @@ def _findings(review: Review) -> Iterator[str]:
 
 
 def besides(review: Review, written: int) -> str:
-    """What is said of the findings that are not written out."""
+    """Describe the findings that the document leaves out."""
     light = len(review.findings) - written
     parts = []
     if light:
@@ -247,7 +247,7 @@ def stream_rows(found: Sequence[Stream]) -> Iterator[str]:
 
 
 def idle_line(count: int) -> str:
-    """What is said of generators of which no draw was seen."""
+    """Describe the generators without a visible draw."""
     made = "1 generator is" if count == 1 else f"{count} generators are"
     return f"Besides, {made} made from a seed and handed on, or made again elsewhere."
 
@@ -261,7 +261,7 @@ def _effects(review: Review) -> Iterator[str]:
 
 
 def effects_line(asks: Sequence[Ask]) -> str:
-    """What is asked outside of tests and through whom, in one line."""
+    """Count in one line the effects outside of tests, governed and raw."""
     shown = [each for each in asks if each.zone != "tests"]
     if not shown:
         return "Nothing outside of tests asks the world."
@@ -334,12 +334,12 @@ def _tells(text: str) -> str:
 
 
 def place(path: str, line: int) -> str:
-    """A place in a file, as a code span."""
+    """Write a place in a file as a code span."""
     return code(f"{path}:{line}")
 
 
 def code(text: str) -> str:
-    """A text as a code span on one line, whatever backquotes and bars are in it."""
+    """Write a text as a code span on one line, with any backquotes and bars in it."""
     flat = " ".join(text.split()).replace("|", "\\|")
     if "`" not in flat:
         return f"`{flat}`"
@@ -347,7 +347,7 @@ def code(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """The same in a table, where a bar would end the cell."""
+    """Escape a text for a table, where a bar would end the cell."""
     return escaped(text).replace("|", "\\|")
 
 

@@ -231,7 +231,7 @@ def _gap(
 
 
 def _audited(channel: Channel, draws: Sequence[Draw], project: Project) -> int:
-    """What the audits have against a channel in the core."""
+    """Count the audits' findings about a channel in the core."""
     if channel is Channel.EFFECTS:
         return sum(each.is_gap for each in project.asks)
     if channel not in {Channel.SEEDS, Channel.RNG}:

@@ -222,7 +222,7 @@ def _is_fed_by_several(site: Site, queue: ast.expr) -> bool:
 
 
 def _parameter(start: Site, word: str) -> str:
-    """The name by which a started function knows a queue."""
+    """Return the name by which a started function knows a queue."""
     named = start.keyword("kwargs")
     if isinstance(named, ast.Dict):
         for key, value in zip(named.keys, named.values, strict=True):

@@ -135,7 +135,7 @@ def look(site: Site) -> Iterator[Found]:
 
 
 def _with_seed(site: Site, node: ast.FunctionDef) -> Iterator[Found]:
-    """A snapshot with the seed in it, which another function goes on from, and no generator's state."""
+    """Find a snapshot with the seed but no generator's state, from which another function resumes."""
     if (
         not about(node.name, _SAVES)
         or not site.module.speaks_of("seed")
@@ -187,7 +187,7 @@ def _is_called_checkpoint(site: Site) -> bool:
 
 
 def _display(site: Site, node: ast.expr | None) -> ast.Dict | None:
-    """The dictionary that is saved, written out at the call or before it."""
+    """Return the dictionary to save, if it is literal at the call or before it."""
     if isinstance(node, ast.Name):
         found = [each.node for each in site.module.names.bindings(node.id, site.scope)]
         displays = [each for each in found if isinstance(each, ast.Dict)]

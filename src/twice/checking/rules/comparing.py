@@ -96,7 +96,7 @@ def _is_tolerant_here(site: Site, called: str | None) -> bool:
 
 
 def comparisons(node: ast.AST) -> Iterator[ast.expr]:
-    """What a function asserts: the tests of ``assert`` and the calls named ``assert…``."""
+    """Yield a function's assertions: the tests of ``assert`` and the calls named ``assert…``."""
     for each in ast.walk(node):
         if isinstance(each, ast.Assert):
             yield each.test

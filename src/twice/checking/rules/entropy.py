@@ -171,7 +171,7 @@ def _is_called_a_name(outcome: Outcome) -> bool:
 
 
 def _field(site: Site) -> Iterator[Found]:
-    """A field whose default is entropy: every object that nobody gave one to has another."""
+    """Find a field with entropy as its default: every object without a given value differs."""
     given = site.keyword("default_factory") or site.keyword("factory")
     made = None if given is None else _maker(site, given)
     statement = site.module.survey.statement(site.node)

@@ -162,7 +162,7 @@ def _is_number(site: Site) -> bool:
 
 
 def _of_run(site: Site, function: str, name: ast.AST | None) -> Iterator[Found]:
-    """A number that a run takes from the environment while it runs."""
+    """Find a number that a run takes from the environment while it runs."""
     said = name.value if isinstance(name, ast.Constant) else ""
     if not isinstance(said, str) or about(said, _ASIDE - {"test", "tests"}):
         return

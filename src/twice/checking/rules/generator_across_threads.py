@@ -103,7 +103,7 @@ def look(site: Site) -> Iterator[Found]:
 
 
 def _drawn(site: Site, start: Started) -> str | None:
-    """The generator that is shared, in words."""
+    """Name the shared generator in words, or return None."""
     module, work = site.module, start.work
     if isinstance(work, ast.Attribute):
         kind = site.kind(work.value)

@@ -224,7 +224,7 @@ class Owners:
         return max(inner, 1) if slot in one["kept"] else inner
 
     def _keeper(self, path: str, name: str, *, is_super: bool) -> tuple[str, Facts] | None:
-        """The function, method or constructor that a name stands for."""
+        """Find the function, method or constructor that a name refers to."""
         own = self._facts[path]["keepers"].get(name)
         if own is not None and not is_super:
             return path, own

@@ -99,7 +99,7 @@ class _Owners:
                     yield path, {"places": places, "kept": held, "passed": {}}
 
     def _list_stored(self, scope: Scope) -> Iterator[str]:
-        """The parameters of a method that become an attribute of ``self``, and are generators."""
+        """Yield a method's parameters that become an attribute of ``self``, and are generators."""
         owner = scope.owner
         if owner is None or scope.parent is not owner:
             return
@@ -321,7 +321,7 @@ class _Owners:
         return False
 
     def _branches(self, node: ast.AST) -> Iterator[list[Any]]:
-        """The conditions around a place, each with the branch that it is in."""
+        """Yield the conditions around a place, each with the branch that contains the place."""
         below = node
         for each in self._module.survey.above(node):
             if isinstance(each, (ast.If, ast.IfExp)):
@@ -347,7 +347,7 @@ class _Owners:
 
 
 def _alternatives(node: ast.AST | None) -> Iterator[ast.AST]:
-    """What an expression may be: ``rng or other``, ``rng if rng else other``."""
+    """Yield the alternatives of an expression: ``rng or other``, ``rng if rng else other``."""
     if isinstance(node, ast.BoolOp):
         for each in node.values:
             yield from _alternatives(each)

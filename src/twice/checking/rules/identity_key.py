@@ -88,7 +88,7 @@ def _is_address(site: Site, key: ast.expr) -> bool:
 
 
 def _of_thread(site: Site) -> Iterator[Found]:
-    """A thread's name or number that becomes a value."""
+    """Find a thread's name or number that becomes a value."""
     text = _as_text(site)
     number = (site.called or "").endswith(("get_ident", "get_native_id")) or (
         isinstance(text, ast.Attribute) and text.attr != "name"
@@ -108,7 +108,7 @@ def _of_thread(site: Site) -> Iterator[Found]:
 
 
 def _as_text(site: Site) -> ast.expr | None:
-    """The expression in which a thread is made a text or a name."""
+    """Return the expression that turns a thread into a text or a name."""
     parent = site.module.survey.parents.get(site.node)
     if isinstance(parent, ast.Call) and site.qualified(parent.func) in _TEXTS:
         return parent

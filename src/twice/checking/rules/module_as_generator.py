@@ -70,7 +70,7 @@ def look(site: Site) -> Iterator[Found]:
 
 
 def _given(node: ast.AST) -> list[ast.expr]:
-    """What becomes a generator by its name."""
+    """List the values that become a generator by the name of their target."""
     name = ""
     if isinstance(node, ast.Assign):
         name = last_name(node.targets[0])

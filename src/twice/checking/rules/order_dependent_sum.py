@@ -90,7 +90,7 @@ def _summed(site: Site) -> Iterator[Found]:
 
 
 def _looped(site: Site) -> Iterator[Found]:
-    """A loop that adds to a float."""
+    """Find a loop that adds to a float."""
     loop = site.node
     assert isinstance(loop, (ast.For, ast.AsyncFor)), "asked for"
     adds = [
@@ -117,7 +117,7 @@ def _looped(site: Site) -> Iterator[Found]:
 
 
 def _by_chance(site: Site, source: ast.expr) -> str | None:
-    """What it is that comes in an order by chance, in words."""
+    """Name in words an iterable whose order is due to chance, or return None."""
     kind = site.kind(source)
     if kind is not None and kind.name == "set" and kind.element not in {"int", "bool"}:
         return "a set"

@@ -92,7 +92,7 @@ def _is_parallel(site: Site) -> bool:
 
 
 def _reduced(statement: ast.stmt) -> str | None:
-    """The name that a statement adds to."""
+    """Return the name that a statement adds to."""
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
         plain = isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, int)
         return None if plain else statement.target.id

@@ -110,7 +110,7 @@ def _is_positions_alone(site: Site, node: ast.FunctionDef) -> bool:
 
 
 def _left_out(owner: Scope, node: ast.FunctionDef) -> list[str]:
-    """The keys that the getter gives and the setter does not read."""
+    """List the keys that the getter gives and the setter does not read."""
     wanted = _PAIRS.get(node.name, node.name.replace("set_", "get_", 1))
     getter = [each for each in methods(owner) if each.name == wanted and each.name != node.name]
     if len(getter) != 1 or len(node.args.args) != 2 or node.args.kwarg or node.args.vararg:
@@ -123,7 +123,7 @@ def _left_out(owner: Scope, node: ast.FunctionDef) -> list[str]:
 
 
 def _given(node: ast.AST) -> list[str] | None:
-    """The keys of the dictionary that a getter returns, where it is written out."""
+    """List the keys of the dictionary that a getter returns, if it is literal."""
     returned = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
     if len(returned) != 1 or not isinstance(returned[0], ast.Dict):
         return None
@@ -133,7 +133,7 @@ def _given(node: ast.AST) -> list[str] | None:
 
 
 def _read(node: ast.FunctionDef, name: str) -> set[str]:
-    """The keys that are read of an argument; none when it is used in any other way."""
+    """Return the keys read from an argument, or none if it has any other use."""
     parents = {child: each for each in ast.walk(node) for child in ast.iter_child_nodes(each)}
     found: set[str] = set()
     for each in ast.walk(node):

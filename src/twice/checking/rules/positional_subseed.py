@@ -118,7 +118,7 @@ def _holds_seed(node: ast.BinOp) -> bool:
 
 
 def _others(node: ast.BinOp) -> list[ast.expr]:
-    """What a seed is combined with; nothing when two seeds are, nor what it is brought below."""
+    """List the operands that a seed is combined with, except other seeds and any modulus."""
     found: list[ast.expr] = []
     sides = [node.left] if isinstance(node.op, ast.Mod) else [node.left, node.right]
     for each in sides:
@@ -172,7 +172,7 @@ def _is_stepped(site: Site) -> bool:
 
 
 def _range(site: Site) -> list[ast.expr]:
-    """What ``range(seed, seed + n)`` counts to."""
+    """Return the end of ``range(seed, seed + n)`` in a list, empty for other calls."""
     call = site.node
     if (
         isinstance(call, ast.Call)

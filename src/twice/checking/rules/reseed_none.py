@@ -93,7 +93,7 @@ def look(site: Site) -> Iterator[Found]:
 
 
 def _fallback(node: ast.AST) -> tuple[str, str] | None:
-    """The argument and the attribute in ``if seed is None: seed = self.seed`` and its short forms."""
+    """Return argument and attribute of ``if seed is None: seed = self.seed``, or its short forms."""
     if isinstance(node, ast.If):
         if len(node.body) != 1 or not isinstance(node.body[0], ast.Assign):
             return None

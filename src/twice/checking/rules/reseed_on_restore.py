@@ -104,7 +104,7 @@ def _found(site: Site, name: str, node: ast.AST) -> Found:
 
 
 def _own(site: Site, node: ast.FunctionDef) -> Iterator[Found]:
-    """A project's own function that seeds, as its name says, called where a state is put back."""
+    """Find a call to a project's own seeding function in a function that restores state."""
     if not resumes(node.name) or not site.module.speaks_of_seeds or _sets_state(node):
         return
     for each in ast.walk(node):

@@ -167,7 +167,7 @@ def _is_known(site: Site) -> bool:
 
 
 def _turn(site: Site, given: ast.expr) -> str:
-    """What a loop goes through in which the same seed is set each time; "" when nothing of the kind."""
+    """Name the items of a loop that sets the same seed each time; return "" for no such loop."""
     if not (_is_known(site) or last_name(site.call) == "manual_seed"):
         return ""
     function = site.scope.method

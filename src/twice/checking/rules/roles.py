@@ -161,14 +161,14 @@ def is_seeder(name: str) -> bool:
 
 
 def methods(owner: Scope) -> Iterator[Scope]:
-    """The methods of a class, in source order."""
+    """Yield the methods of a class, in source order."""
     for inner in owner.inner:
         if isinstance(inner.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield inner
 
 
 def method(owner: Scope, name: str) -> Scope | None:
-    """The method of a class with a name."""
+    """Return the method of a class with a name, or None."""
     for inner in methods(owner):
         if inner.name == name:
             return inner
@@ -176,7 +176,7 @@ def method(owner: Scope, name: str) -> Scope | None:
 
 
 def own_attribute(node: ast.AST) -> str:
-    """The name of an attribute of ``self``; "" for anything else."""
+    """Return the name of an attribute of ``self``; "" for anything else."""
     if (
         isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)

@@ -113,7 +113,7 @@ class SeedCallers:
                     yield Unreached(path, each["at"][0], each["at"][-1], end.text, end.relied)
 
     def _callees(self, path: str, call: dict[str, Any]) -> Iterator[tuple[str, str]]:
-        """The function, or the class with fields, that a call calls."""
+        """Yield the function, or the class with fields, that a call calls."""
         found = self._names.find(path, call["to"])
         if found is None:
             return
@@ -169,7 +169,7 @@ class SeedCallers:
         return self._field(path, way, place, depth) if way[0] == "field" else _OPEN
 
     def _named(self, path: str, name: str, place: Relied, depth: int) -> _End:
-        """A name of a module, or an attribute of a class."""
+        """Follow a name of a module, or an attribute of a class."""
         found = self._names.find(path, name)
         if found is None or name.rpartition(".")[2] in self._assigned:
             return _OPEN
@@ -185,7 +185,7 @@ class SeedCallers:
         )
 
     def _given(self, path: str, way: Way, place: Relied, depth: int) -> _End:
-        """A parameter: what its callers hand over."""
+        """Follow a parameter to the arguments of its callers."""
         _, function, name, fallback = way
         signature = self._facts[path]["takes"][function]
         if signature["command"]:
@@ -206,7 +206,7 @@ class SeedCallers:
         place: Relied,
         depth: int,
     ) -> _End:
-        """What all calls of a function or class come to, for one parameter."""
+        """Combine all calls of a function or class, for one parameter."""
         ends = []
         for path, call in self._calls.get(callee, ()):
             at = int(slots[-1]) if slots[-1].isdigit() else call["count"]
@@ -233,7 +233,7 @@ class SeedCallers:
         return ends[0] if ends and all(each.text for each in ends) else _OPEN
 
     def _field(self, path: str, way: Way, place: Relied, depth: int) -> _End:
-        """An attribute of an instance: a field of its class, or what its class assigns."""
+        """Follow an attribute of an instance: a field of its class, or an assigned value."""
         _, kind, attribute, fallback = way
         missing = (
             _End(fallback, (Relied(place.path, place.found, attribute, fallback),))
@@ -260,7 +260,7 @@ class SeedCallers:
         return missing
 
     def _only(self, attribute: str) -> tuple[str, str] | None:
-        """The one class of the project that has an attribute."""
+        """Return the class that has an attribute, if it is the only one in the project."""
         found = self._holders.get(attribute, {})
         return next(iter(found)) if len(found) == 1 else None
 

@@ -152,7 +152,7 @@ def _shown(site: Site) -> str:
 
 
 def _chosen(site: Site) -> Iterator[Found]:
-    """A clock, entropy or a draw where no seed was given."""
+    """Find a clock, entropy or a draw that replaces a missing seed."""
     if not is_none_branch(site):
         return
     ends = site.module.values.follow(site.node, site.scope) if site.module.follows else []

@@ -88,7 +88,7 @@ class _Sources:
                 yield {"at": place_of(site), "ways": ways}
 
     def _seed(self, site: Site, called: str | None) -> ast.expr | None:
-        """The seed of a call that makes a generator, seeds one, or has a library draw."""
+        """Return the seed of a call that makes a generator, seeds one, or makes a library draw."""
         catalogue = self._module.catalogue
         library = catalogue.names("library-draws").get(called or "")
         if library:
@@ -98,7 +98,7 @@ class _Sources:
         return seed_in(site)
 
     def _as_default(self, node: ast.Call, scope: Scope) -> list[Way] | None:
-        """The way of a generator that is a default itself: of a parameter, or of a field."""
+        """Return the way of a generator that is a default itself: of a parameter, or of a field."""
         parents = self._module.survey.parents
         above = parents.get(node)
         if isinstance(above, ast.arguments):
@@ -228,7 +228,7 @@ class _Sources:
         }
 
     def _default(self, value: ast.expr, scope: Scope) -> list[Way]:
-        """The ways of a default; of one that is a field's, or made when it is needed."""
+        """Return the ways of a default, through a field's default and a default factory."""
         if isinstance(value, ast.Call) and last_name(value) in _FIELDS:
             given = {each.arg: each.value for each in value.keywords}
             inner = given.get("default", given.get("default_factory"))

@@ -113,7 +113,7 @@ class Ways:
     def _together(
         self, node: ast.AST, parts: list[ast.expr], scope: Scope, depth: int
     ) -> list[Way]:
-        """What is made of several parts: the run's seed reaches it by any of them."""
+        """Return the ways of a value made of several parts, any of which may be the seed's."""
         found = [self.of(each, scope, depth) for each in parts]
         others = [ways for ways in found if not _is_fixed(ways)]
         if not others:
@@ -168,7 +168,7 @@ class Ways:
         return [each for each in found if each != NOTHING]
 
     def _counted(self, iterable: ast.expr, scope: Scope, depth: int) -> list[Way]:
-        """An element of a loop: a counter is nobody's seed."""
+        """Return the ways of a loop's element: a counter is nobody's seed."""
         if isinstance(iterable, ast.Call) and last_name(iterable) in {"range", "enumerate"}:
             return [["fixed", self._module.shown(iterable)]]
         return self.of(iterable, scope, depth)
@@ -207,7 +207,7 @@ class Ways:
         ]
 
     def _entry(self, table: ast.expr, key: str, scope: Scope) -> tuple[ast.expr, Scope] | None:
-        """An entry of a table that is written out."""
+        """Find an entry of a literal table."""
         if isinstance(table, ast.Name):
             holder = self._module.names.holder(table.id, scope)
             bindings = [] if holder is None else holder.bindings[table.id]
@@ -352,7 +352,7 @@ def _is_fixed(ways: list[Way]) -> bool:
 
 
 def _missing(site: Site) -> ast.expr | None:
-    """What has to be missing for a value to be used."""
+    """Return the expression that must be missing for a value to be used."""
     below = site.node
     for each in site.above():
         if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -372,7 +372,7 @@ def _missing(site: Site) -> ast.expr | None:
 
 
 def _argument(node: ast.expr, scope: Scope) -> str:
-    """The parameter that an expression is; "" where it is none."""
+    """Return the parameter that an expression names; "" if it names none."""
     if not isinstance(node, ast.Name):
         return ""
     return (

@@ -127,7 +127,7 @@ def look(site: Site) -> Iterator[Found]:
 
 
 def _by_chance(site: Site, source: ast.expr, depth: int = 0) -> str | None:
-    """What it is that comes in an order by chance, in words."""
+    """Name in words an iterable whose order is due to chance, or return None."""
     if isinstance(source, ast.Call):
         called = site.qualified(source.func)
         if called in _PASSING and source.args:
@@ -157,7 +157,7 @@ def _target(site: Site, value: ast.expr) -> ast.AST:
 
 
 def _filled(site: Site, loop: ast.For | ast.AsyncFor) -> Iterator[Found]:
-    """A loop that puts things under keys."""
+    """Find a loop that stores values under keys."""
     puts = list(_puts(loop.body))
     if not puts:
         return
@@ -180,7 +180,7 @@ def _filled(site: Site, loop: ast.For | ast.AsyncFor) -> Iterator[Found]:
 
 
 def _puts(statements: list[ast.stmt]) -> Iterator[ast.Subscript]:
-    """What is put under a key, in branches and blocks too."""
+    """Yield the targets of assignments to a key, in branches and blocks too."""
     for statement in statements:
         if isinstance(statement, ast.Assign):
             for target in statement.targets:

@@ -193,7 +193,7 @@ def _outcome(site: Site, each: ast.expr) -> Outcome:
 
 
 def _popped(site: Site, node: ast.Call) -> Outcome:
-    """An element that is popped: the only one, or one of a heap of work that is done to the end."""
+    """Classify a popped element: the only one, or one of a heap of work that is done to the end."""
     assert isinstance(node.func, ast.Attribute), "looked at before"
     word = site.module.source(node.func.value)
     for around in site.above():
@@ -310,7 +310,7 @@ def _is_unsaid(parameters: list[Binding]) -> bool:
 
 
 def _made(site: Site, argument: ast.expr) -> ast.expr:
-    """The place where a set of that name is made, when there is but one."""
+    """Return the place that makes a set of that name, or the argument itself."""
     if isinstance(argument, ast.Name):
         values = [
             each.node

@@ -267,7 +267,7 @@ def _is_accessor(node: ast.FunctionDef) -> bool:
 
 
 def _reached(function: Scope, every: dict[str, Scope]) -> set[str] | None:
-    """What a method and those it calls mention; None when that cannot be told."""
+    """Collect the names that a method and its callees mention; return None if they are unknown."""
     found: set[str] = set()
     waiting, seen = [function], {function.name}
     while waiting:

@@ -170,7 +170,7 @@ def _has_generator(site: Site) -> bool:
 
 
 def _together(module: Module, node: ast.AST, scope: Scope) -> tuple[str, int]:
-    """What draws are reported together: those of one function, or of one statement outside of any."""
+    """Return a key for draws to report together: of one function, or one statement outside any."""
     function = scope.method
     if function is not None:
         return module.in_function(function), getattr(function.node, "lineno", 0)
@@ -291,7 +291,7 @@ class Project:
 
 
 def _package(module: str) -> str:
-    """The top of the package that a module is in; "" for one that is in none."""
+    """Return the top package of a module; "" if it is in no package."""
     return module.partition(".")[0] if "." in module else ""
 
 
@@ -308,7 +308,7 @@ def _closure(start: str, edges: Mapping[str, list[str]], seen: set[str] | None =
 
 
 def _names(path: str, module: str) -> Iterator[str]:
-    """The dotted names under which a file can be imported."""
+    """Yield the dotted names under which a file can be imported."""
     bits = path.removesuffix(".py").removesuffix("/__init__").split("/")
     names = {".".join(bits[start:]) for start in range(len(bits))}
     yield from sorted({*names, module})

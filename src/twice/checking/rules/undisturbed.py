@@ -100,14 +100,14 @@ def _is_called_reseeded(site: Site, function: Scope, stream: str, depth: int) ->
 def _seedings(
     site: Site, function: Scope, node: ast.AST, stream: str, *, by_name: bool = False
 ) -> list[ast.stmt]:
-    """The statements of a function that seed a stream, without a condition, before a node.
+    """List a function's statements that seed a stream, without a condition, before a node.
 
     Args:
         site: the draw.
         function: the function.
-        node: what they stand before.
+        node: the node that they precede.
         stream: the library whose stream it is.
-        by_name: whether a function counts that says by its name alone that it seeds everything.
+        by_name: whether to count a function that seeds everything by its name alone.
     """
     module = site.module
     around = {node, *module.survey.above(node)}

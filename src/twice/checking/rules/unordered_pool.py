@@ -90,7 +90,7 @@ def look(site: Site) -> Iterator[Found]:
 
 
 def _called_back(site: Site) -> Iterator[Found]:
-    """A callback that appends, for one of several calls."""
+    """Find a callback that appends, for one of several calls."""
     callback = site.keyword("callback")
     if (
         not isinstance(callback, ast.Attribute)

@@ -59,7 +59,7 @@ class Annotations:
         return self._classes.instance(qualified) if qualified.startswith(LOCAL) else None
 
     def _agreed(self, sides: list[ast.expr], scope: Scope, depth: int) -> Kind | None:
-        """What all sides but None agree on."""
+        """Return the kind that all sides except None agree on."""
         kinds = [self.of(each, scope, depth + 1) for each in sides if not is_none(each)]
         first = kinds[0] if kinds else None
         if first is None or any(each is None or each.name != first.name for each in kinds):
@@ -93,7 +93,7 @@ class Annotations:
 
 
 def _sides(node: ast.expr) -> Iterator[ast.expr]:
-    """The members of ``A | B | None``."""
+    """Yield the members of ``A | B | None``."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         yield from _sides(node.left)
         yield from _sides(node.right)

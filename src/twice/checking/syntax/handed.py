@@ -131,7 +131,7 @@ class Handed:
                     self._defaults[scope, argument.arg] = found
 
     def _derived(self, scope: Scope) -> None:
-        """A class of the file that is a generator and changes nothing in how that begins."""
+        """Add a class of the file that derives from a generator and keeps its initialization."""
         assert isinstance(scope.node, ast.ClassDef), "classes are asked for"
         if not _OWN_STREAM.isdisjoint(scope.bindings) or scope.parent is None:
             return

@@ -157,13 +157,13 @@ class Kinds:
         return None
 
     def _maker(self, maker: ast.expr, scope: Scope, depth: int) -> Kind | None:
-        """What a call without arguments gives: the values of a ``defaultdict``."""
+        """Return the kind of a call without arguments: the values of a ``defaultdict``."""
         if isinstance(maker, ast.Lambda):
             return self.of(maker.body, scope, depth)
         return self._annotations.of(maker, scope, depth)
 
     def _local(self, qualified: str, depth: int) -> Kind | None:
-        """What a function of the file is annotated to return; a class of the file makes an object."""
+        """Return the annotated result of a function of the file, or an object of its class."""
         if self._classes.scope(qualified) is not None:
             return self._classes.instance(qualified)
         bindings = self._survey.root.bindings.get(qualified.removeprefix(LOCAL), [])
@@ -195,7 +195,7 @@ class Kinds:
     def _of_table(
         self, node: ast.Call, base: Kind, called: ast.Attribute, scope: Scope, depth: int
     ) -> Kind | None:
-        """What a method of a dict gives."""
+        """Return the kind of the result of a dict's method."""
         if called.attr == "keys":
             return Kind("list", base.element)
         if called.attr == "values":
@@ -208,7 +208,7 @@ class Kinds:
         return self._filled(inside, self._filling.under(called.value, scope), depth)
 
     def _returned(self, method: Scope, depth: int) -> Kind | None:
-        """What a method is annotated to return, or what all that it returns is."""
+        """Return the annotated kind of a method's result, or its returned values' kind."""
         node = method.node
         if isinstance(node, ast.Lambda):
             return None
@@ -232,7 +232,7 @@ class Kinds:
             self._running.discard(key)
 
     def _owner(self, node: ast.AST, scope: Scope, depth: int) -> Scope | None:
-        """The class of the file that an expression is an instance of."""
+        """Return the class of the file that an expression is an instance of."""
         if isinstance(node, ast.Name) and node.id in {"self", "cls"}:
             return scope.owner
         kind = self.of(node, scope, depth)
@@ -251,7 +251,7 @@ class Kinds:
         return self._filled(base.inside, self._filling.place(node, scope), depth)
 
     def _filled(self, kind: Kind | None, place: Place | None, depth: int) -> Kind | None:
-        """A set whose elements nothing says, with what is put into it."""
+        """Complete a set of unknown elements with the values that the file adds to it."""
         if kind is None or kind.name != "set" or kind.element or place is None:
             return kind
         return holding("set", self._added(place, depth))
@@ -270,7 +270,7 @@ class Kinds:
         return found
 
     def _left(self, node: ast.Name, holder: Scope, depth: int) -> Kind | None:
-        """A set that a name may still hold where it is read, whatever else it may hold there."""
+        """Return a set that a name may still refer to at a read, whatever else it may refer to."""
         bindings = holder.bindings[node.id]
         key = (id(holder), node.id)
         if key in self._running or any(each.kind != "assign" for each in bindings):
@@ -308,7 +308,7 @@ class Kinds:
     def _bound_all(
         self, bindings: Iterable[tuple[Binding, Scope]], key: tuple[int, str], depth: int
     ) -> Kind | None:
-        """What all bindings of a name agree on; an empty or None one agrees with any."""
+        """Return the kind that all bindings of a name agree on; ignore empty ones and None."""
         if key in self._running:
             return None
         self._running.add(key)
@@ -344,7 +344,7 @@ class Kinds:
     def _element(
         self, target: ast.expr, source: ast.expr, scope: Scope, depth: int, name: str
     ) -> Kind | None:
-        """What a loop gives to a name: an element, or the key or value of a pair."""
+        """Return the kind that a loop assigns: an element, or the key or value of a pair."""
         if isinstance(target, ast.Name):
             return self._inside(source, scope, depth)
         if not (isinstance(target, ast.Tuple) and isinstance(source, ast.Call)):
@@ -364,7 +364,7 @@ class Kinds:
         return None
 
     def _added(self, place: Place, depth: int) -> Kind | None:
-        """What is put into a set that began empty: by a name of a scope or an attribute of a class."""
+        """Return the kind of the values added to an empty set, by a name or an attribute."""
         kinds = {
             self._inside(value, scope, depth) if many else self.of(value, scope, depth)
             for value, scope, many in self._filling.into(place)
@@ -384,11 +384,11 @@ class Kinds:
         return next((each for each in kinds if each.element), kinds[0])
 
     def _common(self, nodes: list[ast.expr], scope: Scope, depth: int) -> Kind | None:
-        """What all elements are, None when they differ or are not known."""
+        """Return the kind of all elements, or None if they differ or are unknown."""
         return shared({self.of(each, scope, depth) for each in nodes[:50]})
 
     def _inside(self, node: ast.AST, scope: Scope, depth: int) -> Kind | None:
-        """What the elements of an iterable are."""
+        """Return the kind of an iterable's elements."""
         kind = self.of(node, scope, depth)
         if kind is None:
             return None

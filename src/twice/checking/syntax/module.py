@@ -227,7 +227,7 @@ class Module:
         return known[whole]
 
     def _texts(self, statement: ast.stmt) -> tuple[str, str]:
-        """The text of a statement, cut off, and with a digest of all of it where it is long."""
+        """Return a statement's text twice: cut off, and with a digest of all if it is long."""
         end = statement.end_lineno or statement.lineno
         body = getattr(statement, "body", None)
         if isinstance(body, list) and body:

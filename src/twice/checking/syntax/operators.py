@@ -40,7 +40,7 @@ def combined(node: ast.BinOp, left: Kind | None, right: Kind | None) -> Kind | N
 
 
 def _of_keys(node: ast.BinOp, left: Kind | None, right: Kind | None) -> Kind:
-    """What an operator on the keys of dicts gives: a set of what one side or both are known to have."""
+    """Return the set that an operator on the keys of dicts gives, as far as its elements are known."""
     known = {each.element for each in (left, right) if each is not None}
     if isinstance(node.op, ast.BitAnd):
         return Kind("set", min(known & STABLE, default=""))

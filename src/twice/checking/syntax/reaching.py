@@ -174,7 +174,7 @@ def _is_in(node: ast.AST, block: ast.AST | list[ast.stmt]) -> bool:
 
 
 def _said(survey: Survey, test: ast.expr) -> str:
-    """A condition as it is written, and what names in it were assigned once: a length, a comparison."""
+    """Write a condition with the lengths in place of names that were assigned them once."""
     text = ast.unparse(test)
     names = [each for each in ast.walk(test) if isinstance(each, ast.Name)]
     for outer in survey.above(test) if names else ():
@@ -191,7 +191,7 @@ def _said(survey: Survey, test: ast.expr) -> str:
 
 @lru_cache(maxsize=8)  # Conditions of one function are asked about in turn.
 def _assigned(function: ast.AST) -> dict[str, list[ast.expr]]:
-    """What each name of a function is assigned, wherever in it."""
+    """List the values assigned to each name of a function, anywhere in it."""
     found: dict[str, list[ast.expr]] = {}
     for each in ast.walk(function):
         if isinstance(each, ast.Assign):
@@ -232,7 +232,7 @@ def _lies_in(statement: ast.stmt, block: list[ast.stmt]) -> bool:
 
 @lru_cache(maxsize=4)  # Many are asked about one block in turn, and it may be long.
 def _conditions(block: ast.AST, field: str) -> list[ast.Assert | ast.If]:
-    """The statements of a block that assert something, or give up where it holds."""
+    """List the statements of a block that assert a condition, or give up under one."""
     return [
         one
         for one in getattr(block, field)

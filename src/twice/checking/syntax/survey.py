@@ -163,14 +163,14 @@ class Survey:
         return scope
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The nodes around one, innermost first."""
+        """Yield the nodes around one, innermost first."""
         current = self.parents.get(node)
         while current is not None:
             yield current
             current = self.parents.get(current)
 
     def statement(self, node: ast.AST) -> ast.stmt:
-        """The statement that a node stands in, or the node itself."""
+        """Return the statement that contains a node, or the node itself."""
         current: ast.AST | None = node
         while current is not None and not isinstance(current, ast.stmt):
             current = self.parents.get(current)
@@ -179,7 +179,7 @@ class Survey:
 
 
 def _inside(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> list[ast.AST]:
-    """What is walked first in a scope: its body, the last statement first."""
+    """Return the nodes to walk first in a scope: its body, the last statement first."""
     body = getattr(node, "body", [])
     body = body if body.__class__ is list else [body]  # a lambda's is one expression
     for each in body:
@@ -188,7 +188,7 @@ def _inside(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> list[ast.AST]:
 
 
 def targets(target: ast.AST) -> Iterator[ast.AST]:
-    """The single targets in a target, through tuples and stars."""
+    """Yield the single targets in a target, through tuples and stars."""
     stack = [target]
     while stack:
         node = stack.pop()
@@ -305,7 +305,7 @@ def _import_from(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AS
 
 
 def _function(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
-    """A function's defaults and decorators belong to the scope around it, its body is a new one."""
+    """Enter a function: its defaults and decorators belong to the scope around it."""
     assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)), "the table says so"
     scope.bind(node.name, _new(Binding, ("define", node, "")))
     inner = survey.enter(node, scope, node.name)

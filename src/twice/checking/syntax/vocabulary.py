@@ -69,6 +69,6 @@ class Vocabulary:
 
 @lru_cache(maxsize=1024)
 def _parts(text: str) -> tuple[str, ...]:
-    """The words that a text is made of, without the signs between them."""
+    """Split a text into its words, without the signs between them."""
     data = text.encode("utf-8", "surrogatepass").translate(_WORDS_ALONE)
     return tuple(data.decode("utf-8", "surrogatepass").split())

@@ -60,7 +60,7 @@ class Firsts:
         return _says_more(value, told, own - whole)
 
     def _made(self, key: ast.expr) -> list[ast.expr]:
-        """A key as it is written, and what it was assigned."""
+        """Return a key as written, and the values assigned to it."""
         found = [key]
         if isinstance(key, ast.Name):
             bindings = self._reading.names.bindings(key.id, self._scope)

@@ -108,7 +108,7 @@ class Trail:
 
 
 def to_name(reading: Reading, at: At, name: ast.Name) -> Iterator[At | Outcome]:
-    """A value got a name: go on wherever the name is read."""
+    """Go on wherever the name that a value got is read."""
     loads = reading.loads.of(name.id, at.scope)
     bindings = reading.names.bindings(name.id, at.scope)
     reading.steps.left -= len(loads) * (1 + len(bindings)) // 16
@@ -139,7 +139,7 @@ def to_name(reading: Reading, at: At, name: ast.Name) -> Iterator[At | Outcome]:
 
 
 def to_attribute(reading: Reading, at: At, target: ast.Attribute) -> Iterator[At | Outcome]:
-    """A value became an attribute: go on wherever it is read, else it is state."""
+    """Go on wherever an attribute that a value became is read; unread, it is state."""
     owner = at.scope.owner
     own = isinstance(target.value, ast.Name) and target.value.id in {"self", "cls"}
     loads = reading.loads.of_attribute(target.attr, owner) if own and owner is not None else []
@@ -156,7 +156,7 @@ def to_attribute(reading: Reading, at: At, target: ast.Attribute) -> Iterator[At
 
 
 def to_target(reading: Reading, at: At, target: ast.AST) -> Iterator[At | Outcome]:
-    """A value was assigned to a target of any form."""
+    """Go on after the assignment of a value to a target of any form."""
     for one in targets(target):
         if isinstance(one, ast.Subscript):
             key = one.slice.value if isinstance(one.slice, ast.Constant) else None
@@ -175,7 +175,7 @@ def to_target(reading: Reading, at: At, target: ast.AST) -> Iterator[At | Outcom
 def to_container(
     reading: Reading, at: At, container: ast.AST, put: ast.AST
 ) -> Iterator[At | Outcome]:
-    """A value was put into a container: go on wherever the container is read."""
+    """Go on wherever the container that a value was put into is read."""
     word = last_name(container)
     if about(word, TELEMETRY):
         yield at.ends(Use.TELEMETRY, put)
@@ -208,7 +208,7 @@ def to_container(
 def to_sequence(
     reading: Reading, at: At, container: ast.AST, put: ast.AST
 ) -> Iterator[At | Outcome]:
-    """An order was put into a container: it is lost where the container is sorted afterwards."""
+    """Go on after an order was put into a container; a later sort erases it."""
     if reading.loads.is_sorted(container, at.scope):
         yield at.ends(Use.ERASED, put)
     else:
@@ -216,7 +216,7 @@ def to_sequence(
 
 
 def to_caller(reading: Reading, at: At, node: ast.AST, *, is_value: bool) -> Iterator[At | Outcome]:
-    """A value or an order was returned: go on at the calls in the file, else it is handed on."""
+    """Go on at the calls in the file of a function that returned a value or an order."""
     function = at.scope
     name = function.name
     if name in {"__repr__", "__str__", "_repr_html_", "__format__"}:
@@ -260,7 +260,7 @@ def _is_never_called(reading: Reading, function: Scope) -> bool:
 
 
 def to_parameter(reading: Reading, at: At, call: ast.Call) -> Iterator[At | Outcome]:
-    """A value was given to a function of the file: go on inside of it."""
+    """Go on inside the function of the file that a value was passed to."""
     function = reading.loads.called(call, at.scope) if at.calls < _CALL_DEPTH else None
     name = None if function is None else parameter_of(call, at.node, function)
     if function is None or name is None or name not in function.bindings:

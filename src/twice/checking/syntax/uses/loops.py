@@ -268,7 +268,7 @@ class _Inside:
         )
 
     def _folded(self, value: ast.expr, target: ast.expr) -> Use:
-        """What is made of itself and an element by code that is not followed may come to the same."""
+        """Classify a value that other code makes of itself and an element; it may be the same."""
         given = (
             [*value.args, *(one.value for one in value.keywords)]
             if isinstance(value, ast.Call)
@@ -312,7 +312,7 @@ class _Inside:
             yield from to_sequence(self._reading, here, node.target, node)
 
     def _draws(self, node: ast.AST) -> Iterator[Outcome]:
-        """A draw inside of the loop goes to whichever element comes first."""
+        """Find draws inside the loop, which depend on the order of the elements."""
         for each in ast.walk(node):
             if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
                 kind = self._reading.kinds.of(each.func.value, self._scope)

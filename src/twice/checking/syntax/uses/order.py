@@ -161,7 +161,7 @@ class Orders:
             yield at.ends(Use.UNSEEN, parent)
 
     def _assigned(self, at: At, target: ast.AST) -> Iterator[At | Outcome]:
-        """An order got a name or a place: lost where that is sorted afterwards."""
+        """Go on after the assignment of an order to a name or a place; a later sort erases it."""
         if isinstance(target, (ast.Tuple, ast.List)):
             only = len(target.elts) == 1 and not isinstance(target.elts[0], ast.Starred)
             yield at.ends(
@@ -183,7 +183,7 @@ class Orders:
             yield from to_target(self._reading, at, target)
 
     def _kept(self, at: At, target: ast.AST) -> Iterator[Outcome]:
-        """A list in an attribute that is nobody's own is read elsewhere as well."""
+        """Report a list in a public attribute, which other code may read as well."""
         if isinstance(target, ast.Attribute) and not target.attr.startswith("_"):
             kind = self._reading.kinds.of(at.node, at.scope)
             if kind is not None and kind.name in {"list", "tuple"}:
@@ -217,9 +217,10 @@ class Orders:
             yield from self._texted(parent, at)
 
     def _texted(self, node: ast.expr, at: At) -> Iterator[Outcome]:
-        """What an order was made a text of: how long that is, the order does not change.
+        """Follow a text made of an order; the order does not change the text's length.
 
-        A sentence for people, or what is called a message, is one, unless it is written or hashed.
+        Treat a sentence for people, or a value named as a message, as a label,
+        unless it is written or hashed.
         """
         survey = self._reading.survey
         hushed = is_message(survey, node) or is_sentence(survey, node)
@@ -278,7 +279,7 @@ class Orders:
             yield at.on(whole)
 
     def _valued(self, node: ast.AST, at: At) -> Iterator[Outcome]:
-        """What chance paired is kept, unless it is plain that nobody minds."""
+        """Keep pairs made by chance, unless their uses are clearly harmless."""
         for each in self._values.follow(node, at.scope):
             yield replace(each, use=Use.STATE) if each.use is Use.UNSEEN else each
 
@@ -364,7 +365,7 @@ class Orders:
         )
 
     def _tied(self, at: At, call: ast.Call, *, chooses: bool) -> Iterator[Outcome]:
-        """What is sorted or chosen by a key with ties: how often they come is not seen."""
+        """Follow a value sorted or chosen by a key with ties, whose frequency is unknown."""
         if chooses:
             ends = self._values.follow(call, at.scope)
         else:

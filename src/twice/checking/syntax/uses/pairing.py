@@ -66,7 +66,7 @@ def in_step(reading: Reading, at: At) -> bool:
 
 
 def _bare(reading: Reading, node: ast.AST, scope: Scope) -> ast.AST:
-    """What is in ``list(…)``."""
+    """Unwrap ``list(…)``."""
     while (
         isinstance(node, ast.Call)
         and len(node.args) == 1

@@ -92,7 +92,7 @@ class Touching:
         return isinstance(func, ast.Name) and f"builtins.{func.id}" in _PURE
 
     def _method(self, func: ast.Attribute, scope: Scope) -> Scope | None:
-        """The method of the file that a call of an element's calls, when its class is known."""
+        """Return the file's method that a call on an element calls, if its class is known."""
         kind = self._reading.kinds.of(func.value, scope)
         if kind is None or kind.name != "object" or not kind.origin.startswith(LOCAL):
             return None

@@ -123,7 +123,7 @@ class Values:
             yield at.ends(Use.UNSEEN, parent)
 
     def _displayed(self, at: At, parent: ast.Dict) -> At | Outcome:
-        """A value in a dictionary: its key says what it is for, and is a station of its way."""
+        """Follow a value in a dictionary, whose key names its purpose and is a step of its way."""
         for key, value in zip(parent.keys, parent.values, strict=True):
             if value is at.node and isinstance(key, ast.Constant) and isinstance(key.value, str):
                 if about(key.value, TELEMETRY):
@@ -170,7 +170,7 @@ class Values:
             yield at.ends(Use.UNSEEN, parent)
 
     def _hushed(self, at: At, target: ast.Name, use: Use) -> Iterator[Outcome]:
-        """What is called a name or a limit is one, unless it is hashed, or seeds something."""
+        """Treat a value named as a name or a limit as one, unless it is hashed or seeds."""
         yield at.ends(use, target)
         if target in self._running:
             return
@@ -182,7 +182,7 @@ class Values:
         self._running.discard(target)
 
     def _assigned(self, at: At, target: ast.expr) -> Iterator[At | Outcome]:
-        """An attribute or an entry that is called a seed is one, whoever reads it."""
+        """Treat an attribute or an entry named as a seed as one, whoever reads it."""
         name = target.attr if isinstance(target, ast.Attribute) else ""
         if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
             name = str(target.slice.value)
@@ -208,7 +208,7 @@ class Values:
             yield at.on(parent)
 
     def _branch(self, parent: ast.If | ast.While) -> Use:
-        """What a branch decides: nothing but a log, a delay or giving up is no decision."""
+        """Classify a branch: one that only logs, delays or gives up decides nothing."""
         if isinstance(parent, ast.While):
             calls = [
                 each for one in parent.body for each in ast.walk(one) if isinstance(each, ast.Call)
@@ -314,7 +314,7 @@ def _is_method(call: ast.Call, qualified: str | None) -> bool:
 
 
 def _said(target: ast.AST) -> Use | None:
-    """What the name of a variable says that it is for: a label, a log, a limit."""
+    """Return the use that a variable's name announces: a label, a log, a limit."""
     if not isinstance(target, ast.Name):
         return None
     for words, use in ((NAMING, Use.LABEL), (LOGS, Use.TELEMETRY), (LIMITS, Use.TIMING)):
