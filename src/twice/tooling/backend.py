@@ -38,14 +38,14 @@ class Backend(Protocol):
         """
 
     def state(self) -> Mapping[str, Any]:
-        """The canonical state as plain data: what the fingerprint covers, in stable order.
+        """Return the canonical state as plain data in stable order; the fingerprint covers it.
 
         Plain means dicts with text keys, lists, text, bytes, booleans, integers, finite floats and
         None. It is a copy: changing it changes nothing here.
         """
 
     def fingerprint(self) -> str:
-        """The labelled digest (``sha256:…``) of the state in the backend's own documented form."""
+        """Return the labelled digest (``sha256:…``) of the state in the documented form."""
 
     def reset(self) -> None:
         """Goes back to the empty state that a new backend has."""
@@ -59,9 +59,9 @@ class Revertible(Protocol):
     """A backend whose changes can be undone within this process."""
 
     def checkpoint(self) -> object:
-        """A token for the state as it is; cheap, opaque, and good until the next ``reset``.
+        """Return a token for the current state; cheap, opaque, and valid until the next ``reset``.
 
-        Checkpoints nest: the runtime takes one for a macro and one for each of its steps.
+        Checkpoints nest: the runtime makes one for a macro and one for each of its steps.
         """
 
     def rollback(self, checkpoint: object) -> None:
@@ -73,8 +73,8 @@ class Restorable(Protocol):
     """A backend that can be put into a state that another process described."""
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Takes over a state that ``state()`` gave, here or elsewhere, with equal profile.
+        """Load a state that ``state()`` returned, here or elsewhere, with equal profile.
 
-        Afterwards ``fingerprint()`` is what it was there. A state that cannot be taken over is
+        Afterwards ``fingerprint()`` returns the same value as there. An unsuitable state is
         refused before anything changes.
         """

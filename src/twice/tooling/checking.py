@@ -28,7 +28,7 @@ _PROBLEMS_MAX: Final = 20
 
 
 def found(registry: Registry, asked: Tool | str) -> Tool:
-    """The tool that is asked for, which has to be one of the registry's.
+    """Return the requested tool, which must be one of the registry's.
 
     Raises:
         CallRefused: ``not_found``.
@@ -63,7 +63,7 @@ def arguments_refused(tool: Tool, problems: Sequence[Mapping[str, Any]]) -> Call
 
 
 def problems(error: pydantic.ValidationError) -> list[dict[str, str]]:
-    """What pydantic found, as places and words, without the values."""
+    """List pydantic's errors as places and words, without the values."""
     return [
         {
             "path": ".".join(map(str, each["loc"]))[:200],
@@ -165,7 +165,7 @@ def _class_is_enough(operation: Operation) -> None:
 
 
 def blamed(tool: Tool, require: Requirement) -> list[str] | None:
-    """The path of names to the first step that guarantees too little; None when none does."""
+    """Return the path of names to the first step that guarantees too little, or None."""
     if require.met_by(tool.determinism):
         return None
     for part in tool.uses:
@@ -203,7 +203,7 @@ def _needs_are_met(operation: Operation) -> None:
 
 
 def seeded(operation: Operation) -> Seeded | None:
-    """The seed of a call: its parameter, else the outer call's or the session's.
+    """Return the seed of a call: its parameter, else the outer call's or the session's.
 
     Raises:
         CallRefused: ``seed_required``, when there is none.

@@ -88,10 +88,10 @@ class Context:
     # -- randomness ----------------------------------------------------------------------------
 
     def rng(self, step: str) -> NumpyStream:
-        """The random generator of a step, a numpy ``Generator``; the same object each time.
+        """Return the random generator of a step, a numpy ``Generator``; the same object each time.
 
         Args:
-            step: path of names joined by ``/``; draws depend on it, not on the order of asking.
+            step: path of names joined by ``/``; draws depend on it, not on the order of calls.
 
         Raises:
             CallRefused: ``nondeterministic_refused``, in a tool that is not seeded.
@@ -104,7 +104,7 @@ class Context:
         return found
 
     def seed(self, step: str, low: int = 0, high: int = 2**31) -> int:
-        """A number for a consumer that takes a seed of its own: ``low <= seed < high``.
+        """Draw a number for a consumer that takes a seed of its own: ``low <= seed < high``.
 
         Consumers clamp and cut silently, so give the range that this one takes.
 
@@ -146,14 +146,14 @@ class Context:
     # -- names and order -----------------------------------------------------------------------
 
     def name(self, prefix: str, params: object = None) -> str:
-        """A name made from what is known: ``prefix_`` and 12 hex digits of the parameters.
+        """Make a name of ``prefix_`` and 12 hex digits of the parameters' digest.
 
         Args:
-            prefix: text that says what it is; at most 50 bytes.
-            params: plain values that make it this one; the call's arguments by default.
+            prefix: text that describes the thing; at most 50 bytes.
+            params: plain values that identify it; the call's arguments by default.
 
         Raises:
-            CallRefused: ``conflict``, when the backend holds that name already;
+            CallRefused: ``conflict``, when the backend has that name already;
                 ``execution_failed``, when prefix or parameters cannot make a name.
         """
         given = self._operation.arguments.plain if params is None else params
@@ -192,10 +192,10 @@ class Context:
         return found
 
     def listing(self, folder: str | os.PathLike[str]) -> list[str]:
-        """The names in a folder, in code point order; the tool declares ``Needs(listing=True)``.
+        """List a folder's names, in code point order; the tool declares ``Needs(listing=True)``.
 
         Raises:
-            CallRefused: ``capability_missing``, when it does not declare it.
+            CallRefused: ``capability_missing``, when the tool does not declare it.
             OSError: when the folder cannot be read.
         """
         if not self._operation.tool.needs.listing:
@@ -259,7 +259,7 @@ class Context:
 
 
 def entity_key(entity: Any) -> tuple[str, str, str]:
-    """The canonical order of entities: type, name, id, as text."""
+    """Return the sort key of an entity: type, name, id, as text."""
     if isinstance(entity, Mapping):
         found = [entity.get(key, "") for key in ("type", "name", "id")]
     else:

@@ -119,7 +119,7 @@ class Contract:
             object.__setattr__(self, "id", f"contract-{digest[:12]}")
 
     def to_json(self) -> dict[str, Any]:
-        """The document; ``negotiate`` takes it as an offer and gives an equal contract."""
+        """Return the document; ``negotiate`` makes an equal contract from it as an offer."""
         return {
             "format": FORMAT,
             "id": self.id,
@@ -144,17 +144,17 @@ class Contract:
 
 
 def written(time: datetime | None) -> str | None:
-    """A moment as contracts write it: UTC, to the microsecond where there is one."""
+    """Write a moment as contracts do: UTC, to the microsecond if it has any."""
     if time is None:
         return None
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def read_time(value: object) -> datetime | None:
-    """A moment as it stands in an offer: ISO 8601 with a zone.
+    """Read a moment from an offer: ISO 8601 with a zone.
 
     Raises:
-        ValueError: in words.
+        ValueError: the value is not one; the message explains it.
     """
     if value is None:
         return None
@@ -168,10 +168,10 @@ def read_time(value: object) -> datetime | None:
 
 
 def read_require(value: object) -> Determinism | None:
-    """A required class as it stands in an offer or a call.
+    """Read a required class from an offer or a call.
 
     Raises:
-        ValueError: in words.
+        ValueError: the value is not one; the message explains it.
     """
     if value is None:
         return None
@@ -181,10 +181,10 @@ def read_require(value: object) -> Determinism | None:
 
 
 def read_level(value: object) -> Level:
-    """A level of verification as it stands in an offer.
+    """Read a level of verification from an offer.
 
     Raises:
-        ValueError: in words.
+        ValueError: the value is not one; the message explains it.
     """
     if value not in list(Level):
         raise ValueError(f"is none of {', '.join(Level)}")

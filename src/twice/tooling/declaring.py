@@ -173,14 +173,14 @@ def checked(parameters: Parameters, name: str) -> Parameters:
 
 
 def described(function: Callable[..., Any]) -> str:
-    """A function's documentation, its lines as far to the left as they go."""
+    """Return a function's documentation without its common indent."""
     return (inspect.getdoc(function) or "").strip()
 
 
 def source_digest(function: Callable[..., Any]) -> str:
-    """The labelled digest of a function's source text, or of its code where there is no text.
+    """Return the labelled digest of a function's source text, or of its code if it has no text.
 
-    What the function calls is not in it: the version of a tool says that a helper changed.
+    The functions that it calls are not in it: raise a tool's version after a change of a helper.
     """
     try:
         text = textwrap.dedent(inspect.getsource(function))

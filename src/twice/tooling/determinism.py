@@ -55,7 +55,7 @@ class Requirement:
     level: Level = Level.DECLARED
 
     def and_also(self, other: Requirement) -> Requirement:
-        """The requirement that meets both: the stricter in each respect."""
+        """Return the requirement that meets both: the stricter in each respect."""
         asked = [each for each in (self.determinism, other.determinism) if each is not None]
         return Requirement(
             max(asked, key=_STRENGTH.__getitem__, default=None),
@@ -72,5 +72,5 @@ class Requirement:
 
 
 def weakest(guarantees: Iterable[Determinism]) -> Determinism:
-    """What steps guarantee together; no steps at all change nothing, which is deterministic."""
+    """Return the joint guarantee of steps; no steps change nothing, which is deterministic."""
     return min(guarantees, key=_STRENGTH.__getitem__, default=Determinism.DETERMINISTIC)

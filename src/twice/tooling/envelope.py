@@ -41,13 +41,13 @@ def success(
     *,
     exact: bool = True,
 ) -> Envelope:
-    """The envelope of a result; one within a tolerance has no fingerprint, which claims equality.
+    """Build the envelope of a result; a tolerance leaves no fingerprint, which claims equality.
 
     Args:
         result: as plain JSON.
         determinism: class of the tool.
-        seeded: its seed, where it has one.
-        tolerance: that the tool declares.
+        seeded: its seed, if it has one.
+        tolerance: the tolerance that the tool declares.
         exact: whether none of its parts gave a result within a tolerance.
     """
     return {
@@ -65,7 +65,7 @@ def success(
 
 
 def failure(refusal: CallRefused) -> Envelope:
-    """The envelope of a call without a result."""
+    """Build the envelope of a call without a result."""
     code = refusal.code if refusal.code in CODES else "execution_failed"
     sentences = (refusal.happened, refusal.expected, refusal.remedy)
     message = " ".join(each for each in sentences if each)
@@ -80,7 +80,7 @@ def failure(refusal: CallRefused) -> Envelope:
 
 
 def _detail(value: object, depth: int = 0) -> Any:
-    """A detail as plain JSON whatever it was: what cannot be written is described."""
+    """Convert any detail to plain JSON; describe a value that has no such form."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -97,7 +97,7 @@ def _detail(value: object, depth: int = 0) -> Any:
 
 
 def shown_integer(value: int) -> int | str:
-    """An integer as JSON carries it unharmed."""
+    """Return an integer in a form that JSON carries unchanged."""
     return value if abs(value) < 2**53 else f"{value:#x}"[:_TEXT_MAX]
 
 

@@ -72,18 +72,18 @@ class Needs:
         object.__setattr__(self, "profile", MappingProxyType(dict(sorted(self.profile.items()))))
 
     def world(self) -> tuple[str, ...]:
-        """The needs that read or change the world, in the order of ``WORLD``."""
+        """Return the needs that read or change the world, in the order of ``WORLD``."""
         return tuple(name for name in WORLD if getattr(self, name))
 
     def breaking(self) -> tuple[str, ...]:
-        """The needs that no tool can have and still promise the same result.
+        """Return the needs that no tool can have and still promise the same result.
 
         A folder's names can be sorted, so a listing alone breaks nothing.
         """
         return tuple(name for name in self.world() if name != "listing")
 
     def unmet(self, profile: Mapping[str, str]) -> Iterator[tuple[str, str, str | None]]:
-        """What a backend's profile does not offer: the key, what was asked, what there is."""
+        """Yield the gaps of a backend's profile: the key, the wanted value, the offered value."""
         asked = {**({"version": self.backend} if self.backend else {}), **self.profile}
         for key, text in sorted(asked.items()):
             there = profile.get(key)
@@ -97,7 +97,7 @@ class Needs:
 
 
 def union(needs: Iterable[Needs]) -> Needs:
-    """What steps need together: every need of any, and every range of all."""
+    """Combine the needs of steps: every need of any, and every range of all."""
     every = list(needs)
     profile: dict[str, str] = {}
     for each in every:

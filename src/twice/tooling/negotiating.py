@@ -95,7 +95,7 @@ class _Reading:
             self.outside.append(_outside("offer", f"is no JSON document: {error}"))
 
     def one(self, key: str, read: Callable[[object], Any], default: Any) -> Any:
-        """A value by its reader, or the default where the offer says nothing."""
+        """Read a value by its reader, or return the default if the offer has none."""
         value = self._left.pop(key, None)
         if value is None:
             return default
@@ -130,7 +130,7 @@ class _Reading:
         return {}
 
     def limits(self) -> Limits:
-        """The limits, each above 0."""
+        """Read the limits, each above 0."""
         given = self._map("limits")
         default = Limits()
         seconds = given.pop("seconds", default.seconds)
@@ -156,7 +156,7 @@ class _Reading:
         return Limits(seconds, payload_bytes, 1, calls if _above(calls, int) else None, until)
 
     def permissions(self) -> Permissions:
-        """The permissions, each of them one that exists."""
+        """Read the permissions, and report unknown ones."""
         given = self._map("permissions")
         found = {name: given.pop(name, False) for name in _PERMISSIONS}
         for name, value in found.items():

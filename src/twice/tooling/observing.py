@@ -49,17 +49,17 @@ class Observer(Protocol):
     """Told of every call, on the thread that makes it."""
 
     def began(self, note: Note) -> None:
-        """A call or a part of one begins; nothing of it is checked yet."""
+        """Observe the beginning of a call or a part of one, before any check."""
 
     def ended(self, note: Note) -> None:
-        """It is over, and the state is what it left."""
+        """Observe its end, with the state that it left."""
 
 
 class Unobserved:
     """Nobody writes the session down."""
 
     def began(self, note: Note) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def ended(self, note: Note) -> None:
-        """Does nothing."""
+        """Do nothing."""

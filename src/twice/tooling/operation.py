@@ -295,7 +295,7 @@ def _go_back(backend: Revertible, checkpoint: Any) -> None:
 
 
 def promised(tool: Tool) -> Determinism | None:
-    """What a tool asks of its parts: what it promises itself."""
+    """Return the promise that a tool requires of its parts: its own."""
     return None if tool.determinism is Determinism.NONDETERMINISTIC else tool.determinism
 
 

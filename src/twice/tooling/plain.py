@@ -68,12 +68,12 @@ def plain(value: Any, path: str = "", depth: int = 0) -> Any:
 
 
 def canonical(value: Any) -> bytes:
-    """The RFC 8785 form of a plain value."""
+    """Return the RFC 8785 form of a plain value."""
     return rfc8785.dumps(value)
 
 
 def fingerprint(value: Any) -> str:
-    """The labelled digest of a plain value's canonical form."""
+    """Return the labelled digest of a plain value's canonical form."""
     return str(digest_bytes(canonical(value), Algorithm.SHA256))
 
 

@@ -66,11 +66,11 @@ class Registry:
         return name in self._tools
 
     def get(self, name: str) -> Tool | None:
-        """The tool of a name."""
+        """Return the tool of a name, or None."""
         return self._tools.get(name)
 
     def open_backend(self) -> Backend | None:
-        """What the tools act on, made anew in its empty state."""
+        """Make a new backend for the tools, in its empty state."""
         return None if self._backend is None else self._backend()
 
     @property

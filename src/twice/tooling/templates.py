@@ -47,10 +47,10 @@ class Gather:
 
 
 def fill(template: Any, scope: Mapping[str, Any]) -> Any:
-    """The value that a template stands for.
+    """Fill a template with the values of a scope.
 
     Raises:
-        CallRefused: ``execution_failed``, when nothing stands at a path.
+        CallRefused: ``execution_failed``, when a path leads to nothing.
     """
     if isinstance(template, Ref):
         return _at(template.path, scope)
@@ -70,7 +70,7 @@ def fill(template: Any, scope: Mapping[str, Any]) -> Any:
 
 
 def document(template: Any) -> Any:
-    """A template as plain JSON: a reference is ``{"$ref": path}``, a gathering ``{"$gather": paths}``.
+    """Write a template as plain JSON: ``{"$ref": path}`` or ``{"$gather": paths}``.
 
     Raises:
         ToolRefused: E-TOOL-001, for a literal that has no JSON form or looks like a reference.

@@ -57,7 +57,7 @@ class Tables:
         self._tables: dict[str, Table] = {}
 
     def profile(self) -> Mapping[str, str]:
-        """The version of the semantics."""
+        """Return the version of the semantics."""
         return {"version": VERSION}
 
     def state(self) -> Mapping[str, Any]:
@@ -72,7 +72,7 @@ class Tables:
         return fingerprint(["twice.tables/1", plain(self.state())])
 
     def checkpoint(self) -> object:
-        """The map as it is; tables do not change."""
+        """Copy the map; tables do not change."""
         return dict(self._tables)
 
     def rollback(self, checkpoint: object) -> None:
@@ -81,7 +81,7 @@ class Tables:
         self._tables = dict(checkpoint)
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Takes over a state that ``state`` gave."""
+        """Load a state that ``state`` returned."""
         self._tables = {
             name: checked_table(table["columns"], table["rows"]) for name, table in state.items()
         }
@@ -95,7 +95,7 @@ class Tables:
         return name in self._tables
 
     def get(self, name: str) -> Table:
-        """A table.
+        """Return a table.
 
         Raises:
             CallRefused: ``not_found``.
@@ -112,7 +112,7 @@ class Tables:
         return found
 
     def add(self, name: str, table: Table) -> None:
-        """Puts a new table in.
+        """Add a new table.
 
         Raises:
             CallRefused: ``conflict``, when the name is taken.
@@ -128,18 +128,18 @@ class Tables:
         self._tables[name] = table
 
     def replace(self, name: str, table: Table) -> None:
-        """Puts a table in the place of one that is there."""
+        """Replace an existing table."""
         self.get(name)
         self._tables[name] = table
 
     def drop(self, name: str) -> None:
-        """Takes a table out."""
+        """Remove a table."""
         self.get(name)
         del self._tables[name]
 
 
 def checked_table(columns: Sequence[str], rows: Sequence[Sequence[Scalar]]) -> Table:
-    """A table whose rows fit its columns.
+    """Build a table, and check that its rows fit its columns.
 
     Raises:
         CallRefused: ``invalid_arguments``.

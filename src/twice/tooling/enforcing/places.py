@@ -25,7 +25,7 @@ _PACKAGE = str(Path(__file__).parents[2]) + os.sep
 
 
 def place_of(frame: FrameType | None, backend: object) -> str | None:
-    """The line that an operation under a frame is to be blamed on; None when it is innocent."""
+    """Return the line to blame for an operation under a frame; None if nothing is to blame."""
     users, others = "", ""
     collecting = {id(code) for each in gc.callbacks if (code := getattr(each, "__code__", None))}
     while frame is not None:
@@ -48,7 +48,7 @@ def place_of(frame: FrameType | None, backend: object) -> str | None:
 
 
 def shown_file(name: str) -> str:
-    """A file as it is shown."""
+    """Shorten a file's path for display."""
     path = Path(name)
     try:
         return path.relative_to(Path.cwd()).as_posix()

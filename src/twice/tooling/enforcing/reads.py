@@ -66,7 +66,7 @@ SUSPECTS: Final = frozenset(
 
 
 def c_read(function: Any, frame: FrameType) -> Read | None:
-    """What a C function with a suspicious name reads, called from a frame; None when nothing."""
+    """Return the read of a C function with a suspicious name, called from a frame, or None."""
     name, owner = function.__name__, getattr(function, "__self__", None)
     module = getattr(function, "__module__", None)
     if isinstance(module, str):
@@ -82,7 +82,7 @@ def c_read(function: Any, frame: FrameType) -> Read | None:
 
 
 def global_random() -> Any:
-    """The generator behind ``random.random``; None when the module is not loaded."""
+    """Return the generator behind ``random.random``; None if the module is not loaded."""
     return getattr(sys.modules.get("random"), "_inst", None)
 
 
@@ -122,7 +122,7 @@ def _unseeded(frame: FrameType) -> Read | None:
 
 
 def _governed(frame: FrameType) -> Read | None:
-    """A read that the effects layer of a recorded run answers, from the world or from its record."""
+    """Return a read that the effects layer of a recorded run answers, or None."""
     name = frame.f_locals["op"].name
     source, _, what = name.partition(".")
     need = _OF_SOURCES.get(source, "listing" if what in _LISTINGS else None)

@@ -52,7 +52,7 @@ class Watch:
         self.profile: Profile = _profile(self)
 
     def met(self, read: Read | None, frame: FrameType | None) -> None:
-        """An operation is about to be made.
+        """Refuse an undeclared operation before it happens.
 
         Raises:
             CallRefused: when the tool does not declare it.
@@ -85,11 +85,11 @@ class Watch:
 
 
 def forbidden(tool: Tool) -> frozenset[str]:
-    """The needs that a tool may not use while it runs.
+    """Return the needs that a tool may not use while it runs.
 
-    A tool that promises a result may not list a folder in the system's order even where it declares
-    the need: ``Context.listing`` sorts. One that promises nothing has to declare what leaves the
-    process.
+    A tool that promises a result may not list a folder in the system's order even if it declares
+    the need: ``Context.listing`` sorts. A tool that promises nothing must declare the operations
+    that leave the process.
     """
     if tool.determinism is not Determinism.NONDETERMINISTIC:
         return frozenset(WORLD)

@@ -158,7 +158,7 @@ class HostedSession(Closing):
         )
 
     def _replace(self, lost: Mapping[str, Any]) -> envelope.Envelope:
-        """A new worker that stands where the old one stood, and its answer to the lost call."""
+        """Start a new worker in the old one's state, and return its answer to the lost call."""
         assert self._worker is not None, "only a worker that was there can be replaced"
         with contextlib.suppress(TwiceError):
             self._worker.end()
@@ -184,7 +184,7 @@ class HostedSession(Closing):
         message: Mapping[str, Any],
         found: envelope.Envelope | str,
     ) -> ToolSessionLost:
-        """The session is over: what clients were told cannot be given again."""
+        """Close the session: its earlier answers cannot be reproduced."""
         worker.kill()
         self._worker = None
         how = "died too" if isinstance(found, str) else "answered differently"
@@ -248,7 +248,7 @@ class _Listener:
 
 
 def _again(replies: Sequence[bool]) -> Progress:
-    """Gives the replies of an earlier execution; one that tells more often is not given up."""
+    """Repeat the replies of an earlier execution; let one that reports more often continue."""
     left = iter(replies)
     return lambda *_: next(left, False)
 
@@ -300,7 +300,7 @@ class _Worker:
             return answer
 
     def receive(self, timeout_s: float) -> dict[str, Any] | None:
-        """What the worker says first."""
+        """Receive the worker's first message."""
         return self._line.receive(timeout_s)
 
     def kill(self) -> None:
@@ -334,7 +334,7 @@ def _require_interpreter(python: str) -> None:
 
 
 def _run_seed(offer: Mapping[str, Any] | None) -> Seed:
-    """The run's master seed: the session's, or 0 where nothing will be derived from one."""
+    """Return the run's master seed: the session's, or 0 if nothing will be derived from it."""
     try:
         seed = read_seed((offer or {}).get("session_seed"))
     except ValueError:

@@ -86,7 +86,7 @@ def _outcome(opened: Session, line: Line, message: Mapping[str, Any]) -> envelop
 
 
 def _lost(message: Mapping[str, Any]) -> CallRefused:
-    """A call that its worker did not survive: it had no effect, and is not tried again."""
+    """Refuse a call whose worker died: it had no effect, and is not tried again."""
     return CallRefused(
         "timeout" if message["lost"] == "timeout" else "execution_failed",
         f"The worker that executed {str(message['tool'])[:80]} {_LOST[str(message['lost'])]}.",
@@ -100,7 +100,7 @@ _LOST: Final = {"died": "died", "timeout": "was stopped: it did not come back in
 
 
 def _tools(registry: Registry) -> list[dict[str, Any]]:
-    """What hosts are told of the tools."""
+    """List the tools for hosts."""
     return [
         {**each.descriptor, "fingerprint": each.fingerprint, "macro": each.is_macro}
         for each in registry
@@ -114,7 +114,7 @@ class _Read:
         self._backend = backend
 
     def state(self) -> Mapping[str, Any]:
-        """What the fingerprint covers."""
+        """Return the state that the fingerprint covers."""
         return self._backend.state()
 
 
@@ -138,7 +138,7 @@ class _Telling:
         """Nothing is known of it yet."""
 
     def ended(self, note: Note) -> None:
-        """A part is a compare-point of its own; the whole is the session's."""
+        """Compare a part as a point of its own; the session compares the whole."""
         if note.trace:
             sys.stderr.write(f"call {note.number} {'/'.join(note.path)}: {note.trace}\n")
         if note.path:

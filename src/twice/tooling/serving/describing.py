@@ -30,11 +30,11 @@ _ERROR: Final[dict[str, Any]] = {
 
 
 def described(tool: Mapping[str, Any], contract: Mapping[str, Any]) -> Tool:
-    """A tool as a host lists it.
+    """Describe a tool as a host lists it.
 
     Args:
-        tool: its descriptor, with its fingerprint, as a hosted session gives it.
-        contract: the session's, as a document.
+        tool: its descriptor, with its fingerprint, from a hosted session.
+        contract: the session's contract, as a document.
     """
     needs = tool["needs"]
     return Tool(
@@ -62,7 +62,7 @@ def described(tool: Mapping[str, Any], contract: Mapping[str, Any]) -> Tool:
 
 
 def answered(envelope: Mapping[str, Any]) -> CallToolResult:
-    """An envelope as the answer to a call; an error is one that the model sees."""
+    """Build the answer to a call from an envelope; the model sees an error."""
     document = dict(envelope)
     text = json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False)
     return CallToolResult(
@@ -73,7 +73,7 @@ def answered(envelope: Mapping[str, Any]) -> CallToolResult:
 
 
 def _answer_schema(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of envelopes around a result; definitions stay where references look for them."""
+    """Build the schema of envelopes around a result; leave definitions at the top."""
     result = dict(result)
     definitions = {key: result.pop(key) for key in ("$defs",) if key in result}
     result.pop("$schema", None)

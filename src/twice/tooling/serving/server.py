@@ -35,11 +35,11 @@ from twice.tooling.serving.describing import PREFIX, answered, described
 
 
 def server_of(session: HostedSession, name: str) -> Server[Any]:
-    """The server of a session.
+    """Build the server of a session.
 
     Args:
-        session: open; closing it is the caller's.
-        name: of the registry, as hosts show it.
+        session: an open session, which the caller closes.
+        name: the registry's name, as hosts show it.
     """
     listed = [described(each, session.contract) for each in session.tools]
 

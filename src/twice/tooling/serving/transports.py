@@ -71,7 +71,7 @@ class _ShortLines:
         self._passed = 0
 
     def cut(self, data: bytes) -> bytes:
-        """What is passed on of the next bytes."""
+        """Return the part of the next bytes to pass on."""
         passed = []
         for line in data.splitlines(keepends=True):
             is_whole = line.endswith(b"\n")
@@ -86,7 +86,7 @@ class _ShortLines:
 
 @contextlib.contextmanager
 def _until_told_to_stop(short: _ShortLines) -> Iterator[TextIO]:
-    """Standard input, at its end when a signal comes: the SDK would wait for one more line."""
+    """Yield standard input, which ends at a signal: the SDK would wait for one more line."""
     told, tell = os.pipe()
     reading, writing = os.pipe()
 
@@ -115,14 +115,14 @@ def _until_told_to_stop(short: _ShortLines) -> Iterator[TextIO]:
 
 @contextlib.contextmanager
 def bound(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that is bound to an address, before anything is opened that would be served there.
+    """Yield a socket bound to an address, before opening anything to serve there.
 
     Args:
-        host: address to be bound to.
-        port: 0 for any that is free.
+        host: the address to bind.
+        port: the port; 0 for any free one.
 
     Raises:
-        UsageError: E-USE-001, when it cannot be bound to.
+        UsageError: E-USE-001, when the address cannot be bound.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -221,7 +221,7 @@ def is_this_machine(host: str) -> bool:
 def application_of(
     server: Server[Any], host: str, token: str | None, payload_bytes: int
 ) -> Application:
-    """The ASGI application: the SDK's, behind the token where there is one."""
+    """Build the ASGI application: the SDK's, behind the token if there is one."""
     # Elsewhere any name may be the server's: there the token is what keeps strangers away.
     security = (
         None

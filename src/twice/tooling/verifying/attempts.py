@@ -66,7 +66,7 @@ class Attempt:
         )
 
     def with_seed(self, seed: int) -> Attempt:
-        """The same under another seed, wherever the case takes its own from."""
+        """Return the same attempt under another seed, also in the case's own arguments."""
         given = dict(self.case.arguments)
         if given.get("seed") is not None:
             given["seed"] = seed
@@ -148,7 +148,7 @@ class Outcome:
         return details if found and ("need" in details or "needs" in details) else {}
 
     def result_bytes(self) -> bytes:
-        """What is compared of the envelope: the result, or the code of the error."""
+        """Return the comparable part of the envelope: the result, or the code of the error."""
         error = self.envelope.get("error") or {}
         return canonical([self.envelope.get("ok"), self.envelope.get("result"), error.get("code")])
 

@@ -114,7 +114,7 @@ class Certificate:
 
 
 def host_of(environment: Mapping[str, Any]) -> str:
-    """The digest of a machine: system and processor; machines of one make and system look alike."""
+    """Digest a machine by system and processor; machines of one make and system look alike."""
     return fingerprint(plain([environment.get("os"), environment.get("cpu")]))
 
 
@@ -126,7 +126,7 @@ def versions_of(environment: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _first_changed(one: Mapping[str, str], other: Mapping[str, str]) -> str:
-    """The first key under which two maps differ; empty when none does."""
+    """Return the first key under which two maps differ; empty if none does."""
     return next((key for key in sorted({*one, *other}) if one.get(key) != other.get(key)), "")
 
 

@@ -18,7 +18,7 @@ _SHOWN: Final = 60
 
 
 def difference(tool: Described, one: Outcome, other: Outcome) -> str:
-    """The first difference; empty when there is none."""
+    """Describe the first difference; return an empty text if there is none."""
     if one.lost or other.lost or one.unready is not None or other.unready is not None:
         return "" if one.failure == other.failure else f"{_told(one)}; {_told(other)}"
     if one.before != other.before:
@@ -40,7 +40,7 @@ def state_difference(one: Outcome, other: Outcome) -> str:
 
 
 def first_difference(one: Any, other: Any, path: str) -> str:
-    """The first leaf that differs between two plain values, in the order of the first."""
+    """Describe the first leaf that differs between two plain values, in the order of the first."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         if sorted(one) != sorted(other):
             return f"{path} has the keys {_short(sorted(one))}; {_short(sorted(other))}"

@@ -146,7 +146,7 @@ class Examination:
             self.exposures.append(Exposure(RERUN, what))
 
     def run_laws(self) -> None:
-        """What the declaration says besides its class."""
+        """Test the declaration's promises apart from its class."""
         if not self._goes_on or not self.first.ok or any(e.by == RERUN for e in self.exposures):
             return
         laws = Laws(self.tool, self.attempt, self.first, self._run, partial(self._run, process=1))

@@ -70,7 +70,7 @@ class Laboratory(Closing):
         self._settings: dict[tuple[str, ...], Mapping[str, str]] = {}
 
     def describe(self) -> dict[str, Any]:
-        """What the registry offers, and in which environment."""
+        """Describe the registry and its environment."""
         told = self._ask({"action": "describe"}, (), 0)
         around = self._ask({"action": "surroundings", "whole": True}, (), 0)
         return {**told, "environment": around["environment"]}

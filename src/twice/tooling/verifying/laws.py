@@ -101,7 +101,7 @@ class Laws:
             yield Exposure(STEP_BY_STEP, "its steps one by one leave another state")
 
     def _under_another_seed(self) -> Iterator[Exposure]:
-        """What holds under the session's seed alone is no promise kept: twice under another one."""
+        """Test under another seed too: a promise that only the session's seed keeps is broken."""
         attempt = self._attempt.with_seed(_OTHER_SEEDS[0])
         found = self._run(attempt)
         differs = difference(self._tool, found, self._run_elsewhere(attempt))

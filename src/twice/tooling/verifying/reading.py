@@ -23,7 +23,7 @@ _NOW: Final = frozenset({"now", "today"})
 
 
 def read_source(path: Path) -> str | None:
-    """The text of a tool's file; None when it cannot be read."""
+    """Read the text of a tool's file; return None if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError):

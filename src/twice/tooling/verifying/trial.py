@@ -135,7 +135,7 @@ def _made(session: Session, attempt: Attempt) -> Mapping[str, Any] | None:
 
 
 def _backwards(value: Any) -> Any:
-    """The same state with every map in the opposite order; lists stay, for their order is meant."""
+    """Reverse the order of every map in a state; lists stay, because their order matters."""
     if isinstance(value, Mapping):
         return {key: _backwards(each) for key, each in reversed(list(value.items()))}
     if isinstance(value, list):
@@ -175,7 +175,7 @@ def _state(backend: Backend | None) -> Any:
 
 
 def _small(backend: Backend | None) -> Any:
-    """The state, where showing a difference in it costs little; else None."""
+    """Return the state, if showing a difference in it costs little; else None."""
     if backend is None:
         return None
     state = backend.state()
@@ -238,5 +238,5 @@ def _deny(event: str, args: tuple[Any, ...]) -> None:
 
 
 def refused(error: CallRefused) -> dict[str, Any]:
-    """A trial for which not even a session could be opened."""
+    """Describe a trial that could not open a session."""
     return {"unready": envelopes.failure(error), "parts": []}

@@ -107,7 +107,7 @@ def verify_tools(
 def session_levels(
     registry: str, folder: Path, *, python: str = ""
 ) -> tuple[dict[str, Level], list[str]]:
-    """The levels that a folder's certificates give a session on this registry, and what does not count.
+    """Return the levels that a folder's certificates give a registry, and the reasons against others.
 
     Raises:
         UsageError: E-USE-001. RegistryRefused: E-TOOL-002.
@@ -140,7 +140,7 @@ def _examinations(
 
 
 def _others(cases: Sequence[Case], at: int) -> tuple[Case, ...]:
-    """A few cases beside one, for the past that a process is given."""
+    """Return a few other cases, for a process that has a past."""
     return (*cases[at + 1 :], *cases[:at])[:_OTHERS_MAX]
 
 
@@ -181,7 +181,7 @@ class _Concluding:
     def tool(
         self, tool: Described, seen: Sequence[Examination], given: Mapping[str, Any]
     ) -> ToolVerification:
-        """The verification of one tool."""
+        """Build the verification of one tool."""
         tried = [_tried(each) for each in seen]
         read, suspicions = self._suspicions(tool)
         found = ToolVerification(
@@ -287,7 +287,7 @@ def _absolute(registry: str) -> str:
 
 
 def _there(folder: Path | None) -> tuple[list[Certificate], list[str]]:
-    """The certificates of a folder that may be made only now."""
+    """Read the certificates of a folder, which may not exist yet."""
     return ([], []) if folder is None or not folder.exists() else read_certificates(folder)
 
 

@@ -17,10 +17,10 @@ from twice.tooling.errors import SceneFailed, SceneNameTaken
 
 
 def named(data: Any, name: str) -> Any:
-    """The data, if it has the name that was asked for.
+    """Return the data, if it has the requested name.
 
     Raises:
-        SceneNameTaken: E-SCENE-002, Blender gave it another one.
+        SceneNameTaken: E-SCENE-002, Blender gave the data another one.
     """
     if data.name == name:
         return data
@@ -33,7 +33,7 @@ def named(data: Any, name: str) -> Any:
 
 
 def fill_mesh(mesh: Any, data: MeshData) -> None:
-    """Puts vertices, edges and faces into a mesh that has none.
+    """Write vertices, edges and faces into an empty mesh.
 
     Raises:
         SceneFailed: E-SCENE-006, Blender finds the mesh broken.
@@ -61,7 +61,7 @@ def fill_mesh(mesh: Any, data: MeshData) -> None:
 
 
 def refill_mesh(mesh: Any, data: MeshData) -> None:
-    """Gives a mesh another shape; attributes stay when only positions change."""
+    """Change the shape of a mesh; attributes stay if only positions change."""
     edges = np.empty(len(mesh.edges) * 2, dtype=np.int32)
     mesh.edges.foreach_get("vertices", edges)
     corners = np.empty(len(mesh.loops), dtype=np.int32)
@@ -116,10 +116,10 @@ def fill_light(light: Any, lamp: Lamp) -> None:
 
 
 def set_modifier(modifier: Any, kind: str, settings: Mapping[str, Any]) -> None:
-    """Sets a new modifier, and reads it back.
+    """Set a new modifier, and read it back.
 
     Raises:
-        SceneFailed: E-SCENE-006, Blender holds another number than it was given.
+        SceneFailed: E-SCENE-006, Blender stores another number.
     """
     for name, value in _SETTINGS[kind](settings).items():
         setattr(modifier, name, value)

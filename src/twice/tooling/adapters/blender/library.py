@@ -22,10 +22,10 @@ VERSIONS: Final = ((4, 5),)
 
 
 def blender() -> Any:
-    """The module ``bpy``.
+    """Import the module ``bpy``.
 
     Raises:
-        ExtraMissing: E-EXTRA-001, it is not installed, or is a version that is not known.
+        ExtraMissing: E-EXTRA-001, it is not installed, or its version is unknown.
     """
     try:
         bpy = importlib.import_module("bpy")

@@ -33,12 +33,12 @@ def kernel() -> str:
 
 
 def picture(bpy: Any, shot: Shot, folder: Path) -> Pixels:
-    """Renders the scene as it is; afterwards the scene is not what it was.
+    """Render the scene as it is, and leave it changed.
 
     Args:
         bpy: Blender's module.
         shot: camera, size, samples and seed.
-        folder: where a file may stand for a moment.
+        folder: a folder for a temporary file.
 
     Raises:
         SceneUnable: E-SCENE-004, the scene asks for another renderer.

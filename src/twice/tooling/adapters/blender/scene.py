@@ -62,7 +62,7 @@ class BlenderScene(SessionFiles):
         self.reset()
 
     def profile(self) -> Mapping[str, str]:
-        """What results depend on beside the scene."""
+        """Return the versions and settings that results depend on, apart from the scene."""
         app = self._bpy.app
         return {
             **self._build(),
@@ -78,11 +78,11 @@ class BlenderScene(SessionFiles):
         return {"version": app.version_string, "build": app.build_hash.decode()}
 
     def state(self) -> Mapping[str, Any]:
-        """The whole state as plain data."""
+        """Return the whole state as plain data."""
         return to_plain(self.snapshot())
 
     def fingerprint(self) -> str:
-        """The full fingerprint of the state, bound to this build of Blender."""
+        """Return the full fingerprint of the state, bound to this build of Blender."""
         return self.snapshot().fingerprint
 
     def snapshot(self, *, evaluated: bool = False) -> SceneState:
@@ -91,7 +91,7 @@ class BlenderScene(SessionFiles):
         return snapshot(self._bpy, profile, evaluated=evaluated)
 
     def reset(self) -> None:
-        """Factory settings, an empty scene, and Cycles on the processor."""
+        """Load factory settings, an empty scene, and Cycles on the processor."""
         with printing_aside():
             done = self._bpy.ops.wm.read_factory_settings(use_empty=True)
         self._finished(done, "reset")
@@ -112,7 +112,7 @@ class BlenderScene(SessionFiles):
 
     @private
     def checkpoint(self) -> object:
-        """A saved copy of everything."""
+        """Save a copy of everything."""
         self._saved += 1
         path = self._private / f"{self._saved}.blend"
         self.save(path)
@@ -126,7 +126,7 @@ class BlenderScene(SessionFiles):
 
     @private
     def save(self, path: Path) -> None:
-        """Writes a .blend file."""
+        """Write a .blend file."""
         with printing_aside():
             done = self._bpy.ops.wm.save_as_mainfile(
                 filepath=str(path),
@@ -139,7 +139,7 @@ class BlenderScene(SessionFiles):
 
     @private
     def load(self, path: Path) -> None:
-        """Takes over a .blend file; no script and no driver in it is run."""
+        """Load a .blend file, without running any script or driver in it."""
         check_file(path)
         before = self.checkpoint()
         try:
@@ -149,28 +149,28 @@ class BlenderScene(SessionFiles):
             raise
 
     def object_names(self) -> Sequence[str]:
-        """The names of all objects in the scene, by code point."""
+        """Return the names of all objects in the scene, by code point."""
         return sorted(each.name for each in self._bpy.context.scene.objects)
 
     def create_empty(self, name: str) -> None:
-        """A thing without data, at the origin."""
+        """Create an object without data, at the origin."""
         self._free(name)
         self._add(name, None)
 
     def create_mesh(self, name: str, mesh: MeshData) -> None:
-        """A mesh and an object of one name."""
+        """Create a mesh and an object of one name."""
         self._free(name)
         made = building.named(self._bpy.data.meshes.new(name), name)
         building.fill_mesh(made, mesh)
         self._add(name, made)
 
     def create_instance(self, name: str, of: str) -> None:
-        """An object that shares the data of another."""
+        """Create an object that shares the data of another."""
         self._free(name)
         self._add(name, self._object(of).data)
 
     def create_camera(self, name: str, lens: Lens) -> None:
-        """A camera; the first one becomes the scene's."""
+        """Create a camera; the first one becomes the scene's."""
         self._free(name)
         camera = building.named(self._bpy.data.cameras.new(name), name)
         building.fill_camera(camera, lens)
@@ -179,14 +179,14 @@ class BlenderScene(SessionFiles):
             self._bpy.context.scene.camera = made
 
     def create_light(self, name: str, lamp: Lamp) -> None:
-        """A light at the origin."""
+        """Create a light at the origin."""
         self._free(name)
         light = building.named(self._bpy.data.lights.new(name, lamp.kind), name)
         building.fill_light(light, lamp)
         self._add(name, light)
 
     def delete_object(self, name: str) -> None:
-        """Removes an object, and its data when nothing else uses it."""
+        """Remove an object, and its data if nothing else uses it."""
         thing = self._object(name)
         data = thing.data
         self._bpy.data.objects.remove(thing)
@@ -194,7 +194,7 @@ class BlenderScene(SessionFiles):
             self._bpy.data.batch_remove([data])
 
     def transform(self, name: str, change: Transform) -> None:
-        """Moves an object that is turned by Euler angles."""
+        """Move an object that is turned by Euler angles."""
         thing = self._object(name)
         if change.rotation is not None and thing.rotation_mode != "XYZ":
             raise SceneArgumentRefused(
@@ -226,29 +226,29 @@ class BlenderScene(SessionFiles):
         thing.parent = above
 
     def create_collection(self, name: str, parent: str | None) -> None:
-        """An empty collection under another, or under the scene's own."""
+        """Create an empty collection under another, or under the scene's own."""
         root = self._bpy.context.scene.collection
         above = root if parent is None else self._collection(parent)
         self._free(name)
         above.children.link(building.named(self._bpy.data.collections.new(name), name))
 
     def link(self, name: str, collection: str) -> None:
-        """Puts an object into a collection, and leaves it in its others."""
+        """Put an object into a collection, and leave it in its others."""
         thing, inside = self._object(name), self._collection(collection)
         if name not in inside.objects:
             inside.objects.link(thing)
 
     def read_mesh(self, name: str, *, evaluated: bool = False) -> MeshData:
-        """The mesh of an object, in its own space."""
+        """Return the mesh of an object, in its own space."""
         thing = self._mesh_object(name)
         return self._evaluated(thing) if evaluated else mesh_arrays(thing.data)
 
     def replace_mesh(self, name: str, mesh: MeshData) -> None:
-        """Gives an object's mesh another shape."""
+        """Change the shape of an object's mesh."""
         building.refill_mesh(self._mesh_object(name).data, mesh)
 
     def boolean(self, name: str, other: str, operation: Operation) -> MeshData:
-        """The mesh that two make, by the exact solver: the fast one follows addresses."""
+        """Combine two meshes by the exact solver: the fast one follows addresses."""
         thing, cutter = self._mesh_object(name), self._mesh_object(other)
         scratch = thing.copy()
         try:
@@ -264,7 +264,7 @@ class BlenderScene(SessionFiles):
             self._bpy.data.objects.remove(scratch)
 
     def add_modifier(self, name: str, modifier: str, kind: str, given: Mapping[str, Any]) -> None:
-        """Adds a modifier at the end of an object's list."""
+        """Add a modifier at the end of an object's list."""
         thing, complete = self._mesh_object(name), settings(kind, given)
         if check_name(modifier) in thing.modifiers:
             raise taken(modifier, f"a modifier of {name!r}")
@@ -272,14 +272,14 @@ class BlenderScene(SessionFiles):
         building.set_modifier(made, kind, complete)
 
     def create_material(self, name: str, surface: Surface) -> None:
-        """A material of two nodes, kept though nothing uses it yet."""
+        """Create a material of two nodes; keep it although nothing uses it yet."""
         self._free(name)
         material = building.named(self._bpy.data.materials.new(name), name)
         material.use_fake_user = True
         building.fill_material(material, surface)
 
     def assign_material(self, name: str, material: str) -> None:
-        """Makes a material the only one of an object's data."""
+        """Make a material the only one of an object's data."""
         thing = self._mesh_object(name)
         found = self._bpy.data.materials.get(material)
         if found is None:
@@ -289,7 +289,7 @@ class BlenderScene(SessionFiles):
 
     @private
     def render(self, shot: Shot) -> Pixels:
-        """A picture by Cycles; afterwards everything is as before."""
+        """Render a picture by Cycles, and restore everything afterwards."""
         if self._object(shot.camera).type != "CAMERA":
             raise missing("camera", shot.camera)
         before = self.checkpoint()

@@ -30,11 +30,11 @@ def drawn(
     worlds: Mapping[str, Array],
     shot: Shot,
 ) -> Pixels:
-    """A picture.
+    """Draw a picture.
 
     Args:
         sections: the scene.
-        meshes: what is drawn, by the name of its object, after modifiers.
+        meshes: the meshes to draw, by the names of their objects, after modifiers.
         worlds: the matrix of each object.
         shot: camera and size.
 

@@ -17,7 +17,7 @@ from twice.tooling.errors import SceneUnable
 
 
 def world_matrices(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Array]:
-    """The matrix from each object's own space to the world's, by name, in float64."""
+    """Return the matrix from each object's own space to the world's, by name, in float64."""
     worlds: dict[str, Array] = {}
     for name in objects:
         chain: list[str] = []
@@ -34,7 +34,7 @@ def world_matrices(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Array]
 
 
 def evaluated_mesh(mesh: MeshData, modifiers: Sequence[Mapping[str, Any]]) -> MeshData:
-    """A mesh after its modifiers.
+    """Return a mesh after its modifiers.
 
     Raises:
         SceneUnable: E-SCENE-004, for any but ARRAY and MIRROR.
@@ -58,7 +58,7 @@ def evaluated_mesh(mesh: MeshData, modifiers: Sequence[Mapping[str, Any]]) -> Me
 
 
 def _joined(mesh: MeshData, copies: Sequence[tuple[Array, bool]]) -> MeshData:
-    """Copies of a mesh side by side; a mirrored one has its faces turned round."""
+    """Join copies of a mesh side by side; turn the faces of a mirrored one round."""
     count, faces, edges = len(mesh.positions), mesh.faces, mesh.edges.tolist()
     made = mesh_data(
         np.concatenate([positions for positions, _ in copies]),

@@ -22,7 +22,7 @@ Sections = dict[str, dict[str, dict[str, Any]]]
 
 
 def read_sections(state: SceneState) -> Sections:
-    """The sections of a scene in memory.
+    """Read the sections of a scene in memory.
 
     Raises:
         SceneStateForeign: E-SCENE-007, the state is not that of a scene in memory.

@@ -58,15 +58,15 @@ class MemoryScene(SessionFiles):
         self.reset()
 
     def profile(self) -> Mapping[str, str]:
-        """What results depend on: the rules of this module alone."""
+        """Return the version that results depend on: the rules of this module alone."""
         return {"version": "1"}
 
     def state(self) -> Mapping[str, Any]:
-        """The whole state as plain data."""
+        """Return the whole state as plain data."""
         return to_plain(self.snapshot())
 
     def fingerprint(self) -> str:
-        """The full fingerprint of the state."""
+        """Return the full fingerprint of the state."""
         return self.snapshot().fingerprint
 
     def reset(self) -> None:
@@ -80,7 +80,7 @@ class MemoryScene(SessionFiles):
         return any(name in section for section in self._sections.values())
 
     def checkpoint(self) -> object:
-        """The sections as they are; arrays are shared."""
+        """Copy the sections; arrays are shared."""
         return _copied(self._sections)
 
     def rollback(self, checkpoint: object) -> None:
@@ -89,10 +89,10 @@ class MemoryScene(SessionFiles):
         self._sections = _copied(checkpoint)
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Takes over a state that ``state()`` gave.
+        """Load a state that ``state()`` returned.
 
         Raises:
-            SceneStateForeign: E-SCENE-007, it is not one, or not of this kind of scene.
+            SceneStateForeign: E-SCENE-007, it is not a state of this kind of scene.
         """
         self._take_over(from_plain(state))
 
@@ -129,26 +129,26 @@ class MemoryScene(SessionFiles):
         return scene_state({"name": self.name, **self.profile()}, blocks)
 
     def object_names(self) -> Sequence[str]:
-        """The names of all objects, by code point."""
+        """Return the names of all objects, by code point."""
         return sorted(self._sections["objects"])
 
     def create_empty(self, name: str) -> None:
-        """A thing without data, at the origin."""
+        """Create an object without data, at the origin."""
         self._add_object(name, "EMPTY", None)
 
     def create_mesh(self, name: str, mesh: MeshData) -> None:
-        """A mesh and an object of one name."""
+        """Create a mesh and an object of one name."""
         self._free(name)
         self._sections["meshes"][name] = {**_mesh_value(mesh), "materials": []}
         self._add_object(name, "MESH", ["meshes", name], checked=True)
 
     def create_instance(self, name: str, of: str) -> None:
-        """An object that shares the data of another."""
+        """Create an object that shares the data of another."""
         thing = self._object(of)
         self._add_object(name, thing["type"], thing["data"])
 
     def create_camera(self, name: str, lens: Lens) -> None:
-        """A camera; the first one becomes the scene's."""
+        """Create a camera; the first one becomes the scene's."""
         self._free(name)
         self._sections["cameras"][name] = {
             "kind": lens.kind,
@@ -163,14 +163,14 @@ class MemoryScene(SessionFiles):
             scene["camera"] = name
 
     def create_light(self, name: str, lamp: Lamp) -> None:
-        """A light at the origin."""
+        """Create a light at the origin."""
         self._free(name)
         energy, color = float32(lamp.energy), floats32(lamp.color)
         self._sections["lights"][name] = {"kind": lamp.kind, "energy": energy, "color": color}
         self._add_object(name, "LIGHT", ["lights", name], checked=True)
 
     def delete_object(self, name: str) -> None:
-        """Removes an object, and its data when nothing else uses it."""
+        """Remove an object, and its data if nothing else uses it."""
         data = self._object(name)["data"]
         del self._sections["objects"][name]
         for thing in self._sections["objects"].values():
@@ -186,7 +186,7 @@ class MemoryScene(SessionFiles):
             del self._sections[data[0]][data[1]]
 
     def transform(self, name: str, change: Transform) -> None:
-        """Moves an object."""
+        """Move an object."""
         thing = self._object(name)
         for part in ("location", "rotation", "scale"):
             given = getattr(change, part)
@@ -207,26 +207,26 @@ class MemoryScene(SessionFiles):
         thing["parent"] = parent
 
     def create_collection(self, name: str, parent: str | None) -> None:
-        """An empty collection under another, or under the scene's own."""
+        """Create an empty collection under another, or under the scene's own."""
         above = self._thing("collections", parent or ROOT)
         self._free(name)
         self._sections["collections"][name] = {"objects": [], "children": []}
         above["children"] = sorted([*above["children"], name])
 
     def link(self, name: str, collection: str) -> None:
-        """Puts an object into a collection, and leaves it in its others."""
+        """Put an object into a collection, and leave it in its others."""
         self._object(name)
         inside = self._thing("collections", collection)
         inside["objects"] = sorted({*inside["objects"], name})
 
     def read_mesh(self, name: str, *, evaluated: bool = False) -> MeshData:
-        """The mesh of an object, in its own space."""
+        """Return the mesh of an object, in its own space."""
         value = self._mesh(name)
         mesh = MeshData(*(value[field] for field in _MESH_FIELDS))
         return evaluated_mesh(mesh, self._object(name)["modifiers"]) if evaluated else mesh
 
     def replace_mesh(self, name: str, mesh: MeshData) -> None:
-        """Gives an object's mesh another shape."""
+        """Change the shape of an object's mesh."""
         self._mesh(name).update(_mesh_value(mesh))
 
     def boolean(self, name: str, other: str, operation: Operation) -> MeshData:
@@ -238,7 +238,7 @@ class MemoryScene(SessionFiles):
         )
 
     def add_modifier(self, name: str, modifier: str, kind: str, given: Mapping[str, Any]) -> None:
-        """Adds a modifier at the end of an object's list."""
+        """Add a modifier at the end of an object's list."""
         self._mesh(name)
         thing, complete = self._object(name), settings(kind, given)
         if any(other["name"] == check_name(modifier) for other in thing["modifiers"]):
@@ -249,7 +249,7 @@ class MemoryScene(SessionFiles):
         ]  # fmt: skip
 
     def create_material(self, name: str, surface: Surface) -> None:
-        """A material."""
+        """Create a material."""
         self._free(name)
         self._sections["materials"][name] = {
             "color": floats32(surface.color),
@@ -258,14 +258,14 @@ class MemoryScene(SessionFiles):
         }
 
     def assign_material(self, name: str, material: str) -> None:
-        """Makes a material the only one of an object's data."""
+        """Make a material the only one of an object's data."""
         mesh = self._mesh(name)
         self._thing("materials", material)
         mesh["materials"] = [material]
         mesh["face_materials"] = array([0] * (len(mesh["face_starts"]) - 1), "<i4")
 
     def render(self, shot: Shot) -> Pixels:
-        """A flat picture: no shadows, no samples, no seed that matters."""
+        """Render a flat picture, without shadows, samples or a seed that matters."""
         camera = self._object(shot.camera)
         if camera["type"] != "CAMERA":
             raise missing("camera", shot.camera)
@@ -279,11 +279,11 @@ class MemoryScene(SessionFiles):
 
     @private
     def save(self, path: Path) -> None:
-        """Writes the canonical form of the state."""
+        """Write the canonical form of the state."""
         write(path, state_bytes(self.snapshot()))
 
     def load(self, path: Path) -> None:
-        """Takes over a scene that ``save`` wrote.
+        """Load a scene that ``save`` wrote.
 
         Raises:
             SceneStateForeign: E-SCENE-007, the file is something else.
@@ -348,7 +348,7 @@ def _mesh_value(mesh: MeshData) -> dict[str, Any]:
 
 
 def _copied(value: Any) -> Any:
-    """A copy that shares arrays and everything else that nobody changes."""
+    """Copy a value, but share arrays and everything else that never changes."""
     if isinstance(value, dict):
         return {key: _copied(inner) for key, inner in value.items()}
     return [_copied(inner) for inner in value] if isinstance(value, list) else value

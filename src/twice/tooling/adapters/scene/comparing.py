@@ -33,7 +33,7 @@ class SceneComparison:
     where: str | None
 
     def to_json(self) -> dict[str, object]:
-        """The comparison as plain data."""
+        """Return the comparison as plain data."""
         return {
             "same": self.same,
             "within": self.within,
@@ -43,11 +43,11 @@ class SceneComparison:
 
 
 def compare(a: SceneState, b: SceneState, *, within: Tolerance) -> SceneComparison:
-    """Compares two states property by property under one tolerance.
+    """Compare two states property by property under one tolerance.
 
     Args:
         a: the reference.
-        b: the state that is held against it.
+        b: the state to compare with it.
         within: ``Abs``, ``Rel``, ``Ulp`` or ``Quantum``; counts, names and texts must be equal.
     """
     worst, where = 0.0, None

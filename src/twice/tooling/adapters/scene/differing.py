@@ -38,7 +38,7 @@ class SceneDifference:
     field: FieldDifference
 
     def to_json(self) -> dict[str, object]:
-        """The difference as plain data."""
+        """Return the difference as plain data."""
         return {
             "section": self.section,
             "type": self.type,
@@ -55,11 +55,11 @@ class SceneDifference:
 
 
 def scene_differences(a: SceneState, b: SceneState, *, limit: int = 100) -> list[SceneDifference]:
-    """The properties in which two states differ, by section, then by type, name and id.
+    """List the properties in which two states differ, by section, then by type, name and id.
 
     Args:
         a: one state.
-        b: another; the profiles of the two play no part.
+        b: another; their profiles are ignored.
         limit: how many to return at most; at least 1.
     """
     return list(islice(_all(a, b), limit))

@@ -94,10 +94,10 @@ class SessionFiles:
 
     @private
     def put(self, name: str, data: bytes) -> None:
-        """Writes a file in the folder, whole or not at all.
+        """Write a file in the folder, whole or not at all.
 
         Raises:
             SceneArgumentRefused: E-SCENE-005, the name does not stay in the folder.
-            OutputUnwritable: E-OUTPUT-002, the disk does not take it.
+            OutputUnwritable: E-OUTPUT-002, it cannot be written.
         """
         write(inside(self.folder, name), data)

@@ -19,17 +19,17 @@ _FILE_BYTES_MAX: Final = 1 << 30
 
 
 def state_bytes(state: SceneState) -> bytes:
-    """What a file holds that keeps a state."""
+    """Return the bytes of a file that stores a state."""
     return encode(to_plain(state))
 
 
 @private
 def read_state(path: Path) -> SceneState:
-    """Reads a state from a file.
+    """Read a state from a file.
 
     Raises:
         SceneArgumentRefused: E-SCENE-005, there is no such file, or it is larger than 1 GiB.
-        SceneStateForeign: E-SCENE-007, the file holds something else.
+        SceneStateForeign: E-SCENE-007, the file is not a state.
     """
     check_file(path)
     try:
@@ -45,7 +45,7 @@ def read_state(path: Path) -> SceneState:
 
 @private
 def check_file(path: Path) -> None:
-    """Looks at a file before a scene reads it.
+    """Check a file before a scene reads it.
 
     Raises:
         SceneArgumentRefused: E-SCENE-005, there is no such file, or it is larger than 1 GiB.

@@ -47,7 +47,7 @@ class MeshData:
         return [corners[a:b] for a, b in pairwise(starts)]
 
     def moved(self, positions: object) -> MeshData:
-        """The same mesh with its vertices elsewhere."""
+        """Return the same mesh with other positions of its vertices."""
         moved = array(positions, "<f4").reshape(self.positions.shape)
         return MeshData(moved, self.edges, self.corners, self.face_starts, self.face_materials)
 
@@ -57,15 +57,15 @@ def mesh_data(
     faces: Sequence[Sequence[int]] = (),
     edges: Sequence[Sequence[int]] = (),
 ) -> MeshData:
-    """A mesh from vertices and faces, with the edges that follow.
+    """Build a mesh from vertices and faces, and add the faces' edges.
 
     Args:
         vertices: rows of x, y, z.
         faces: for each, the numbers of its vertices in order, counter-clockwise from outside.
-        edges: further edges; those of faces need not be given.
+        edges: more edges; those of faces are optional.
 
     Raises:
-        SceneArgumentRefused: E-SCENE-005, a number out of range, a face that is none, too much.
+        SceneArgumentRefused: E-SCENE-005, a number out of range, a bad face, or too many elements.
         SceneValueRefused: E-SCENE-001, a position is not finite.
     """
     positions = array(vertices, "<f4").reshape(-1, 3)
@@ -106,13 +106,13 @@ def corner_edges(mesh: MeshData) -> Array:
 
 
 def triangles(mesh: MeshData) -> Array:
-    """The faces cut into fans from their first corners: rows of three vertex numbers, int64."""
+    """Cut the faces into fans from their first corners: rows of three vertex numbers, int64."""
     rows = [(face[0], face[i], face[i + 1]) for face in mesh.faces for i in range(1, len(face) - 1)]
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
 def vertex_normals(mesh: MeshData) -> Array:
-    """Unit normals at the vertices, weighted by area, in float64; zero where no face is."""
+    """Compute unit normals at the vertices, weighted by area, in float64; zero without a face."""
     positions = mesh.positions.astype(np.float64)
     corners = triangles(mesh)
     a, b, c = (positions[corners[:, i]] for i in range(3))
@@ -124,7 +124,7 @@ def vertex_normals(mesh: MeshData) -> Array:
 
 
 def cross(a: Array, b: Array) -> Array:
-    """The cross product of rows, by its formula: no library's shortcut changes the last bit."""
+    """Compute the cross product of rows by its formula: a library may change the last bit."""
     x, y, z = (a[:, i] * b[:, j] - a[:, j] * b[:, i] for i, j in ((1, 2), (2, 0), (0, 1)))
     return np.stack([x, y, z], axis=1)
 

@@ -53,7 +53,7 @@ MODIFIERS: Final[Mapping[str, Mapping[str, Setting]]] = MappingProxyType(
 
 
 def settings(kind: str, given: Mapping[str, float]) -> dict[str, Any]:
-    """The settings of a modifier, checked and complete.
+    """Return the settings of a modifier, checked and complete.
 
     Raises:
         SceneArgumentRefused: E-SCENE-005, an unknown kind or setting, or a number out of range.

@@ -17,7 +17,7 @@ NAME_BYTES_MAX: Final = 63
 
 
 def check_name(name: str) -> str:
-    """The name, when every kind of scene keeps it as it stands.
+    """Return the name, if every kind of scene keeps it unchanged.
 
     Raises:
         SceneArgumentRefused: E-SCENE-005, empty, longer than 63 bytes, or with characters that
@@ -38,7 +38,7 @@ def check_name(name: str) -> str:
 
 
 def taken(name: str, what: str) -> SceneNameTaken:
-    """The refusal of a name that something has."""
+    """Build the refusal of a name that is taken."""
     return SceneNameTaken(
         f"The name {name!r} is taken by {what}.",
         "Expected a name that nothing in the scene has; none is numbered or changed for you.",
@@ -48,7 +48,7 @@ def taken(name: str, what: str) -> SceneNameTaken:
 
 
 def missing(kind: str, name: str) -> SceneNotFound:
-    """The refusal of a thing that is not there."""
+    """Build the refusal of a missing thing."""
     return SceneNotFound(
         f"There is no {kind} named {name!r}.",
         f"Expected the name of a {kind} in the scene, letter by letter.",

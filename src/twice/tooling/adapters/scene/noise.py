@@ -61,7 +61,7 @@ def _layer(seed: int, places: Array) -> Array:
 
 
 def _lattice(seed: int, points: Array) -> Array:
-    """A number in [-1, 1) per lattice point: three mixings in a row, one per axis."""
+    """Return a number in [-1, 1) per lattice point: three mixings in a row, one per axis."""
     unsigned = points.astype(np.uint64)
     mixed = words(seed, unsigned[:, 0])
     mixed = words(0, mixed ^ unsigned[:, 1])

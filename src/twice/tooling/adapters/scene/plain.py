@@ -23,7 +23,7 @@ _DEPTH_MAX: Final = 64
 
 
 def to_plain(state: SceneState) -> dict[str, Any]:
-    """The state as dicts with text keys, lists, text, bytes, booleans, numbers and None."""
+    """Convert the state to dicts with text keys, lists, text, bytes, booleans, numbers and None."""
     return {
         "format": FORMAT,
         "profile": dict(state.profile),
@@ -35,7 +35,7 @@ def to_plain(state: SceneState) -> dict[str, Any]:
 
 
 def from_plain(document: object) -> SceneState:
-    """Reads what ``to_plain`` made.
+    """Read a document that ``to_plain`` made.
 
     Raises:
         SceneStateForeign: E-SCENE-007, anything else.
@@ -58,14 +58,14 @@ def from_plain(document: object) -> SceneState:
 
 
 def summary(state: SceneState, *, values: bool = False) -> dict[str, Any]:
-    """What a host is told: fingerprints, and every block with its digest.
+    """Summarise a state for a host: fingerprints, and every block with its digest.
 
     Args:
         state: the state.
-        values: whether the properties come along, arrays as their digests.
+        values: whether to include the properties, arrays as their digests.
 
     Returns:
-        Plain data that JSON can hold.
+        Plain JSON data.
     """
     sections: dict[str, list[dict[str, Any]]] = {}
     for name, section in state.sections.items():

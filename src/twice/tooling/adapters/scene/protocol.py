@@ -81,67 +81,67 @@ class Scene(Backend, Protocol):
         """Where files of the session lie."""
 
     def put(self, name: str, data: bytes) -> None:
-        """Writes a file in that folder."""
+        """Write a file in that folder."""
 
     def snapshot(self, *, evaluated: bool = False) -> SceneState:
         """Everything that the scene holds; with geometry after modifiers when asked."""
 
     def create_empty(self, name: str) -> None:
-        """A thing without data, at the origin."""
+        """Create an object without data, at the origin."""
 
     def create_mesh(self, name: str, mesh: MeshData) -> None:
-        """A mesh and an object of one name, at the origin."""
+        """Create a mesh and an object of one name, at the origin."""
 
     def create_instance(self, name: str, of: str) -> None:
-        """An object that shares the data of another."""
+        """Create an object that shares the data of another."""
 
     def create_camera(self, name: str, lens: Lens) -> None:
-        """A camera; the first one becomes the scene's."""
+        """Create a camera; the first one becomes the scene's."""
 
     def create_light(self, name: str, lamp: Lamp) -> None:
-        """A light at the origin."""
+        """Create a light at the origin."""
 
     def delete_object(self, name: str) -> None:
-        """Removes an object, and its data when nothing else uses it; its children stay, unparented."""
+        """Remove an object, and its data if nothing else uses it; its children stay, unparented."""
 
     def transform(self, name: str, change: Transform) -> None:
-        """Moves an object."""
+        """Move an object."""
 
     def set_parent(self, name: str, parent: str | None) -> None:
         """Hangs an object under another, or under none; where it stands is now relative to it."""
 
     def create_collection(self, name: str, parent: str | None) -> None:
-        """An empty collection under another, or under the scene's own."""
+        """Create an empty collection under another, or under the scene's own."""
 
     def link(self, name: str, collection: str) -> None:
-        """Puts an object into a collection, and leaves it in its others."""
+        """Put an object into a collection, and leave it in its others."""
 
     def read_mesh(self, name: str, *, evaluated: bool = False) -> MeshData:
-        """The mesh of an object, in its own space."""
+        """Return the mesh of an object, in its own space."""
 
     def replace_mesh(self, name: str, mesh: MeshData) -> None:
-        """Gives an object's mesh another shape; materials, modifiers and place stay."""
+        """Change the shape of an object's mesh; materials, modifiers and place stay."""
 
     def boolean(self, name: str, other: str, operation: Operation) -> MeshData:
-        """The mesh that two objects' meshes make, in the space of the first; changes nothing."""
+        """Combine two objects' meshes in the space of the first; change nothing."""
 
     def add_modifier(self, name: str, modifier: str, kind: str, given: Mapping[str, Any]) -> None:
-        """Adds a modifier of ``modifiers.MODIFIERS`` at the end of an object's list."""
+        """Add a modifier of ``modifiers.MODIFIERS`` at the end of an object's list."""
 
     def create_material(self, name: str, surface: Surface) -> None:
-        """A material."""
+        """Create a material."""
 
     def assign_material(self, name: str, material: str) -> None:
-        """Makes a material the only one of an object's data."""
+        """Make a material the only one of an object's data."""
 
     def render(self, shot: Shot) -> Pixels:
-        """A picture, with nothing in the scene changed by taking it."""
+        """Render a picture, without changing anything in the scene."""
 
     def save(self, path: Path) -> None:
-        """Writes the scene to a file."""
+        """Write the scene to a file."""
 
     def load(self, path: Path) -> None:
-        """Takes over a scene from a file; no script in it is run."""
+        """Load a scene from a file, without running any script in it."""
 
     def object_names(self) -> Sequence[str]:
-        """The names of all objects, by code point."""
+        """Return the names of all objects, by code point."""

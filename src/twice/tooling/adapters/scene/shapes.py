@@ -19,7 +19,7 @@ Point = tuple[float, float, float]
 
 
 def shape(kind: str, *, size: float, segments: int, rings: int) -> MeshData:
-    """A primitive around the origin.
+    """Build a primitive around the origin.
 
     Args:
         kind: one of ``SHAPES``.
@@ -62,7 +62,7 @@ def _circle(r: float, z: float, segments: int) -> list[Point]:
 
 
 def _between(lower: int, upper: int, segments: int) -> list[tuple[int, ...]]:
-    """The four-sided faces between two circles, by the numbers of their first vertices."""
+    """List the four-sided faces between two circles, by the numbers of their first vertices."""
     return [
         (lower + i, lower + (i + 1) % segments, upper + (i + 1) % segments, upper + i)
         for i in range(segments)

@@ -99,7 +99,7 @@ class SceneState:
         return str(self.core_tree.root)
 
     def block(self, section: str, name: str) -> Block | None:
-        """The scene's own block of this name, if there is one."""
+        """Return the scene's own block of this name, if there is one."""
         for block in self.sections.get(section, ()):
             if block.name == name and not block.id:
                 return block
@@ -107,11 +107,11 @@ class SceneState:
 
 
 def scene_state(profile: Mapping[str, str], sections: Mapping[str, Iterable[Block]]) -> SceneState:
-    """A state from blocks in any order.
+    """Build a state from blocks in any order.
 
     Args:
-        profile: what full results depend on beside the scene, by a stable key.
-        sections: blocks by the name of their section; ``evaluated`` only when it was asked for.
+        profile: the factors of full results apart from the scene, by a stable key.
+        sections: blocks by the name of their section; ``evaluated`` only on request.
     """
     ordered = {name: tuple(sorted(sections[name], key=_key)) for name in sorted(sections)}
     for name, section in ordered.items():
@@ -121,12 +121,12 @@ def scene_state(profile: Mapping[str, str], sections: Mapping[str, Iterable[Bloc
 
 
 def core(section: str, block: Block) -> dict[str, Value]:
-    """The core properties of a block, those that it has."""
+    """Return the core properties of a block, as far as it has them."""
     return {name: block.value[name] for name in CORE[section] if name in block.value}
 
 
 def _digest(block: Block, marks: dict[int, str]) -> Digest:
-    """The digest of a block; ``marks`` knows settings that were met before, by identity."""
+    """Digest a block; ``marks`` has the settings of earlier blocks, by identity."""
     value = dict(block.value)
     if SETTINGS in value:
         settings = value[SETTINGS]

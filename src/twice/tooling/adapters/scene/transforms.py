@@ -35,7 +35,7 @@ class Transform:
 
 
 def matrix(location: Sequence[float], rotation: Sequence[float], scale: Sequence[float]) -> Array:
-    """The 4 by 4 matrix, float64, that moves points of a thing to where it stands."""
+    """Build the 4 by 4 matrix, float64, from an object's own space to its parent's."""
     (sx, sy, sz), (cx, cy, cz) = map(math.sin, rotation), map(math.cos, rotation)
     turned = np.array(
         [
@@ -51,7 +51,7 @@ def matrix(location: Sequence[float], rotation: Sequence[float], scale: Sequence
 
 
 def product(a: Array, b: Array) -> Array:
-    """The product of two matrices, each sum in the order of its formula."""
+    """Multiply two matrices, each sum in the order of its formula."""
     rows = [
         [
             a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j] + a[i, 3] * b[3, j]

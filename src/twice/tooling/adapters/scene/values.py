@@ -28,7 +28,7 @@ DTYPES: Final = ("<f4", "<f8", "<i4", "<i8", "|i1", "|u1", "|b1")
 
 @lru_cache(maxsize=1 << 16)
 def float32(value: float) -> float:
-    """The number that stands for a value of a 32-bit property.
+    """Round a value to the canonical number of a 32-bit property.
 
     Args:
         value: any finite number within the range of 32 bits; it is rounded to them first.
@@ -37,7 +37,7 @@ def float32(value: float) -> float:
         The double nearest to the shortest decimal that reads back to those bits; never ``-0.0``.
 
     Raises:
-        SceneValueRefused: E-SCENE-001, not finite at 32 bits.
+        SceneValueRefused: E-SCENE-001, the value is not finite at 32 bits.
     """
     with np.errstate(over="ignore"):
         narrow = np.float32(value)
@@ -47,10 +47,10 @@ def float32(value: float) -> float:
 
 
 def float64(value: float) -> float:
-    """The number that stands for a value of a 64-bit property.
+    """Return the canonical number of a 64-bit property's value.
 
     Raises:
-        SceneValueRefused: E-SCENE-001, not finite.
+        SceneValueRefused: E-SCENE-001, the value is not finite.
     """
     if value - value != 0:
         raise _refused(value, "a number")
@@ -63,10 +63,10 @@ def floats32(values: Any) -> list[float]:
 
 
 def array(values: Any, dtype: str) -> Array:
-    """An array as a state holds it: little-endian, in C order, one zero, read-only.
+    """Build an array of a state: little-endian, in C order, one zero, read-only.
 
     Args:
-        values: anything numpy takes.
+        values: any values that numpy accepts.
         dtype: one of ``DTYPES``.
 
     Raises:

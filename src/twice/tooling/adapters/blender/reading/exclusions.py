@@ -37,6 +37,6 @@ class Exclusions:
 
 @cache
 def exclusions() -> Exclusions:
-    """The list of this version."""
+    """Load the list of this version."""
     text = files(__package__).joinpath("exclusions.toml").read_text("utf-8")
     return Exclusions(tomllib.loads(text))

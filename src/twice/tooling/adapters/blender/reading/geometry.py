@@ -46,7 +46,7 @@ def mesh_arrays(mesh: Any) -> MeshData:
 
 
 def mesh_value(mesh: Any) -> dict[str, Value]:
-    """The core properties of a mesh, and its attributes."""
+    """Return the core properties of a mesh, and its attributes."""
     data = mesh_arrays(mesh)
     return {
         "positions": data.positions,
@@ -59,7 +59,7 @@ def mesh_value(mesh: Any) -> dict[str, Value]:
 
 
 def attributes(owner: Any, *, without: tuple[str, ...] = ()) -> list[dict[str, Value]]:
-    """The named arrays of a mesh, a point cloud or curves, by name; selection is left out."""
+    """List the named arrays of a mesh, a point cloud or curves, by name, without selection."""
     return [
         _attribute(each)
         for each in sorted(owner.attributes, key=lambda each: str(each.name))

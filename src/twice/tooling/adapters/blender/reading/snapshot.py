@@ -35,12 +35,12 @@ _CORE_OF: Final[dict[str, tuple[str, ...]]] = {
 
 
 def snapshot(bpy: Any, profile: dict[str, str], *, evaluated: bool) -> SceneState:
-    """The state of everything in Blender's memory that saving would keep.
+    """Read the state of everything in Blender's memory that saving would keep.
 
     Args:
         bpy: Blender's module.
-        profile: what the full fingerprint is bound to.
-        evaluated: whether geometry after modifiers is read as well.
+        profile: the build that the full fingerprint depends on.
+        evaluated: whether to read geometry after modifiers as well.
 
     Raises:
         SceneValueRefused: E-SCENE-001, a number is not finite.
@@ -78,13 +78,13 @@ class _Reading:
         }
 
     def blocks(self, section: str) -> Iterator[Block]:
-        """The blocks of one kind of data."""
+        """Yield the blocks of one kind of data."""
         for data in getattr(self._bpy.data, section):
             if data.users:
                 yield Block(self._type(data), data.name, _library(data), self._value(section, data))
 
     def scene_collections(self) -> Iterator[Block]:
-        """The collection that each scene has of its own."""
+        """Yield each scene's own collection."""
         for scene in self._bpy.data.scenes:
             value = self._value("collections", scene.collection)
             yield Block("SCENE", scene.name, _library(scene), value)

@@ -81,7 +81,7 @@ class Structs:
         self._alike: dict[tuple[Any, ...], Any] = {}
 
     def read(self, struct: Any, *, without: frozenset[str] = frozenset()) -> dict[str, Value]:
-        """The stored properties of a struct: one object for all that are equal, never to be changed.
+        """Read the stored properties of a struct; equal structs share one read-only object.
 
         Args:
             struct: anything with a description.
@@ -205,7 +205,7 @@ class Structs:
 
 
 def custom_value(value: Any, id_type: Any, reference: IdReference) -> list[Value]:
-    """A custom property with its type; whole numbers as text, for they have 64 bits."""
+    """Write a custom property with its type; whole numbers as text, because they have 64 bits."""
     if isinstance(value, bool):
         return ["bool", value]
     if isinstance(value, int):
@@ -262,7 +262,7 @@ def _listed(table: frozenset[tuple[str, str]], kind: str, name: str) -> bool:
 
 
 def _called(target: Any) -> list[str]:
-    """A reference to something without a name among data: by the names it has."""
+    """Identify a target that is not a data block, by the names that it has."""
     names = [getattr(target, name, "") for name in ("name", "identifier")]
     return [target.bl_rna.identifier, *(str(name) for name in names if name)]
 

@@ -34,10 +34,10 @@ Color: TypeAlias = tuple[Share, Share, Share]
 
 
 def chosen(context: Context, name: str | None, prefix: str) -> str:
-    """The name that was given, or one made from the parameters.
+    """Return the given name, or one made from the parameters.
 
     Raises:
-        CallRefused: ``conflict``, when the made one is taken.
+        CallRefused: ``conflict``, when the name made is taken.
     """
     return context.name(prefix) if name is None else name
 
