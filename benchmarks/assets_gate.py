@@ -48,7 +48,7 @@ MEASURED = {
 
 
 def document(number: int, data: bytes, name: str) -> dict[str, Any]:
-    """A complete log."""
+    """Build a complete log."""
     kind = "art" if number % 2 else "audio"
     digest = digest_bytes(data, Algorithm.SHA256)
     return {

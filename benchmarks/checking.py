@@ -106,7 +106,7 @@ def _children_s() -> float:
 
 
 def default_trees() -> list[Path]:
-    """The standard library, and packages of simulation kind, as far as they are here."""
+    """Return the standard library and the installed packages for simulation."""
     found = [Path(sysconfig.get_path("stdlib"))]
     for name in SIMULATION:
         spec = find_spec(name)
@@ -137,7 +137,7 @@ def gathered(
 
 
 def ours(corpus: Corpus) -> list[Way]:
-    """The checker: cold in one process and in two, following values or not, and warm."""
+    """List the checker's ways: cold in one and two processes, following values or not, and warm."""
     check = [sys.executable, "-m", "twice", "check", "-q"]
     found = []
     for jobs, processes in ((1, "one process"), (2, "two processes")):

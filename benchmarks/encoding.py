@@ -59,7 +59,7 @@ class Weather:
 
 
 def small() -> dict[str, object]:
-    """A flat record of 50 fields in shuffled order: 72 values."""
+    """Build a flat record of 50 fields in shuffled order: 72 values."""
     draw = random.Random(1)
     state: dict[str, object] = {f"count_{i}": draw.randrange(-(10**6), 10**6) for i in range(15)}
     state |= {f"pos_{i}": draw.uniform(-1000, 1000) for i in range(15)}
@@ -73,7 +73,7 @@ def small() -> dict[str, object]:
 
 
 def entities(count: int = 10_000) -> list[dict[str, object]]:
-    """A list of dicts of one shape: 15 values each."""
+    """Build a list of dicts of one shape: 15 values each."""
     draw = random.Random(2)
     return [
         {
@@ -186,7 +186,7 @@ def measure(name: str, state: object, rounds: int) -> list[dict[str, object]]:
 
 
 def conditions() -> dict[str, object]:
-    """What the figures depend on: machine, Python, commit, versions."""
+    """Return the conditions that the figures depend on: machine, Python, commit, versions."""
     peers = ("blake3", "cbor2", "msgspec", "numpy", "orjson", "rfc8785")
     versions = {peer: importlib.metadata.version(peer) for peer in peers}
     return measuring.conditions() | {"versions": versions}

@@ -46,7 +46,7 @@ def arrange(parser: argparse.ArgumentParser) -> None:
 
 
 def findings_below(folder: Path) -> tuple[tuple[Finding, ...], int]:
-    """What is found below a folder under bit-exact on one host, and how many lines there are."""
+    """Return the findings below a folder under bit-exact on one host, and its number of lines."""
     before = Path.cwd()
     os.chdir(folder)
     try:

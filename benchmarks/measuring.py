@@ -28,7 +28,7 @@ def options(
     rounds: int,
     arrange: Callable[[argparse.ArgumentParser], object] | None = None,
 ) -> argparse.Namespace:
-    """``--rounds``, ``--small``, ``--output``: the same for every benchmark; ``arrange`` adds others."""
+    """Parse ``--rounds``, ``--small``, ``--output``, and the options that ``arrange`` adds."""
     parser = argparse.ArgumentParser(description=summary)
     parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--small", action="store_true", help="quick and meaningless: for tests")
@@ -52,7 +52,7 @@ def spread(samples: Sequence[float], digits: int = 3) -> dict[str, object]:
 
 
 def conditions() -> dict[str, object]:
-    """What the figures depend on."""
+    """Return the conditions that the figures depend on."""
     commit = _git("describe", "--always")
     # The results that are being written are no change of what is measured.
     if _git("status", "--porcelain", "--", ":/", ":(exclude,top)benchmarks/results"):

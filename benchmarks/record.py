@@ -213,7 +213,7 @@ def journal(folder: Path, rounds: int) -> Lines:
 
 
 def point_log(path: Path, count: int, other_from: int | None = None) -> RecordReader:
-    """A log of points whose chains differ from the usual ones from some index on."""
+    """Write a log of points whose chains differ from the usual ones from ``other_from`` on."""
     pool = np.random.default_rng(1).bytes(16 * min(count, 1 << 20))
     other = np.random.default_rng(2).bytes(len(pool))
     writer = RecordWriter.create(path, {"program": "benchmark"}, force=True)
@@ -341,7 +341,7 @@ def snapshot(folder: Path, rounds: int) -> Lines:
 
 
 def conditions() -> dict[str, object]:
-    """What the figures depend on: machine, Python, commit, versions."""
+    """Return the conditions that the figures depend on: machine, Python, commit, versions."""
     peers = ("blake3", "mcap", "numpy", "xxhash", "zstandard")
     versions = {peer: importlib.metadata.version(peer) for peer in peers}
     return measuring.conditions() | {"versions": versions | {"sqlite": sqlite3.sqlite_version}}

@@ -189,7 +189,7 @@ GOALS = (
 
 
 def named(line: Line) -> Line:
-    """A result line in one shape: figure, value, unit, lowest, highest, and the ratio to twice."""
+    """Convert a result line to one shape: figure, value, unit, lowest, highest, ratio to twice."""
     if "encoder" in line:
         shape: Line = {"figure": f"{line['state']}: {line['encoder']}", "unit": "us"}
         if "refuses" in line:
@@ -211,7 +211,7 @@ def named(line: Line) -> Line:
 
 
 def _guessed(line: Line) -> Line:
-    """A line of another shape: its texts name it, its first number with a unit is its value."""
+    """Name a line of another shape by its texts; take its first number with a unit as its value."""
     words = [
         str(value) for key, value in line.items() if isinstance(value, str) and key not in _ABOUT
     ]
@@ -222,7 +222,7 @@ def _guessed(line: Line) -> Line:
 
 
 def latest(benchmark: str) -> list[Line]:
-    """The last line of each figure and Python, in the order in which the figures first came."""
+    """Return the last line of each figure and Python, in the order of first appearance."""
     path = measuring.RESULTS / f"{benchmark}.jsonl"
     if not path.exists():
         return []
@@ -250,7 +250,7 @@ def _value(line: Line) -> float:
 
 
 def lines() -> Iterator[str]:
-    """The whole report."""
+    """Yield the lines of the whole report."""
     yield INTRODUCTION
     yield "## Goals\n"
     yield "| goal | worst figure | spread | goal value | result |\n|---|---|---|---|---|"
@@ -295,7 +295,7 @@ def _table(benchmark: str) -> Iterator[str]:
 
 
 def text() -> str:
-    """What ``README.md`` holds."""
+    """Return the text of ``README.md``."""
     return "\n".join(lines()).rstrip() + "\n"
 
 

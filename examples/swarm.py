@@ -39,7 +39,7 @@ def policy(swarm: Swarm) -> float:
 
 
 def main(run: twice.Run) -> None:
-    """A program is a function of a run."""
+    """Run the swarm: a program is a function of a run."""
     swarm = run.track("swarm", Swarm(run.config["n"], run.rng("swarm")))
     for _ in run.ticks(run.config["ticks"]):
         push = run.input("push", lambda: policy(swarm))

@@ -18,7 +18,7 @@ from contextlib import ExitStack
 
 
 def asker(thing: str, port: int) -> Callable[[], object]:
-    """The call that is measured."""
+    """Return the call to measure."""
     if thing == "clock":
         return time.time
     if thing == "urandom":

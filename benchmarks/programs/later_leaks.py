@@ -76,7 +76,7 @@ def wide_database(folder: Path) -> bytes:
 
 
 def profile(_: Path) -> bytes:
-    """A colour profile whose description names the tool, in UTF-16, packed into a PNG."""
+    """Build a PNG whose packed colour profile names the tool in UTF-16."""
     said = "ComfyUI 0.3.26 output".encode("utf-16-be")
     text = (
         b"mluc"
@@ -102,7 +102,7 @@ def profile(_: Path) -> bytes:
 
 
 def package(_: Path) -> bytes:
-    """A Debian package: ar around a compressed tar."""
+    """Build a Debian package: ar around a compressed tar."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as tar:
         info = tarfile.TarInfo("usr/share/games/lighthouse/storm.png")
@@ -116,7 +116,7 @@ def package(_: Path) -> bytes:
 
 
 def between_scans(_: Path) -> bytes:
-    """A progressive JPEG with a comment between two of its scans."""
+    """Build a progressive JPEG with a comment between two of its scans."""
 
     def segment(mark: int, data: bytes) -> bytes:
         return b"\xff" + bytes([mark]) + struct.pack(">H", len(data) + 2) + data
@@ -153,7 +153,7 @@ def wrapped_midi(_: Path) -> bytes:
 
 
 def sound_bank(_: Path) -> bytes:
-    """A SoundFont that says which tool made it, for which session."""
+    """Build a SoundFont that names its tool and its session."""
     info = b"INFO" + b"".join(
         name + struct.pack("<I", len(said)) + said
         for name, said in ((b"ifil", b"\2\0\1\0"), (b"ISFT", b"REAPER 7.16\0"), (b"ICMT", SESSION.encode()[:88]))
@@ -178,7 +178,7 @@ def book(_: Path) -> bytes:
 
 
 def scene(_: Path) -> bytes:
-    """A scene of a game engine that holds a picture as numbers."""
+    """Build a scene of a game engine that contains a picture as numbers."""
     numbers = ", ".join(str(each) for each in dirty_png())
     return (
         f'[gd_scene format=3]\n[sub_resource id="1"]\ndata = PackedByteArray({numbers})\n'.encode()
@@ -186,7 +186,7 @@ def scene(_: Path) -> bytes:
 
 
 def header(_: Path) -> bytes:
-    """A picture as an array in C."""
+    """Write a picture as an array in C."""
     data = dirty_png()
     rows = (data[at : at + 12] for at in range(0, len(data), 12))
     body = ",\n".join("  " + ", ".join(f"0x{each:02x}" for each in row) for row in rows)
@@ -217,13 +217,13 @@ def wide_attribute(_: Path) -> bytes:
 
 
 def loose_object(_: Path) -> bytes:
-    """An object of a repository that was published with the site."""
+    """Build an object of a repository that was published with the site."""
     said = INFOTEXT.encode()
     return zlib.compress(b"blob %d\0" % len(said) + said)
 
 
 def source_map(_: Path) -> bytes:
-    """A source map whose sources hold JSON in a string."""
+    """Build a source map whose sources contain JSON in a string."""
     source = f"const made = JSON.parse({json.dumps(json.dumps(json.loads(SESSION)))});\n"
     said = {"version": 3, "sources": ["made.ts"], "sourcesContent": [source], "mappings": "AAAA"}
     return json.dumps(said).encode()
@@ -261,7 +261,7 @@ def named_inside(_: Path) -> bytes:
 
 
 def folder_view(_: Path) -> bytes:
-    """The view settings of a folder, which name what lay in it."""
+    """Build the view settings of a folder, which name its former files."""
     names = ("lamp.png", "storm-081.rpp", "storm.wav")
     records = b"".join(
         struct.pack(">I", len(name))
@@ -277,13 +277,13 @@ def folder_view(_: Path) -> bytes:
 
 
 def share_link(_: Path) -> bytes:
-    """A page with a link that carries its state packed."""
+    """Build a page with a link that carries its state packed."""
     said = base64.urlsafe_b64encode(gzip.compress(SESSION.encode(), mtime=0)).decode().rstrip("=")
     return f'<a href="https://example.org/player#s={said}">Listen</a>\n'.encode()
 
 
 def bundle(_: Path) -> bytes:
-    """An LZ4 frame, as asset bundles of engines use, of JSON in which words come again."""
+    """Build an LZ4 frame of repetitive JSON, as asset bundles of engines use."""
     said = json.dumps(
         [{"class_type": "KSampler", "inputs": {"seed": 771043 + n, "steps": 24}} for n in range(6)]
     )

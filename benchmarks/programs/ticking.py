@@ -40,7 +40,7 @@ class Part:
 
 
 def shares(total: int, among: int) -> list[int]:
-    """A whole cut into nearly equal parts."""
+    """Cut a whole into nearly equal parts."""
     return [total * (at + 1) // among - total * at // among for at in range(among)]
 
 

@@ -35,12 +35,12 @@ PACKAGE = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def page(pictures, sounds, *, nav):
-    """The story, as XHTML that reads as HTML too.
+    """Write the story as XHTML that is valid as HTML too.
 
     Args:
-        pictures: alternative texts by name, of those that were rendered.
+        pictures: alternative texts by name, only of the rendered ones.
         sounds: the same of sounds.
-        nav: whether the table of contents of an EPUB goes in.
+        nav: whether to include the table of contents of an EPUB.
     """
     contents = f'<nav epub:type="toc"><ol><li><a href="#story">{TITLE}</a></li></ol></nav>'
     lines = [

@@ -35,10 +35,10 @@ class Studio:
         self.hot, self.public, self.handover = out / "hot", out / "public", out / "handover"
 
     def twice(self, *arguments):
-        """Runs one command of twice in the hot store.
+        """Run one command of twice in the hot store.
 
         Raises:
-            Stopped: it did not end with exit code 0.
+            Stopped: the command ended with another exit code than 0.
         """
         began = time.monotonic()
         command = [sys.executable, "-m", "twice", "asset", *arguments]
@@ -50,7 +50,7 @@ class Studio:
         print(f"{time.monotonic() - began:6.1f} s  {line[:110]}", flush=True)
 
     def lay(self):
-        """Makes the hot store, with everything that commands read."""
+        """Make the hot store, with all files that the commands read."""
         for each in (self.hot / "audio", self.hot / "art", self.public):
             each.mkdir(parents=True)
         for name in ("renderers", "inputs"):
@@ -65,7 +65,7 @@ class Studio:
             shutil.copy(bank, self.hot / "inputs/bank.sf2")
 
     def declare(self):
-        """Writes down what people know, with what is installed here in its place."""
+        """Write the declarations, with the versions that are installed here."""
         chain, version, _python = pieces.effects()
         narration = self.hot / "audio/narration.wav"
         blender = pieces.blender()
@@ -79,7 +79,7 @@ class Studio:
         (self.hot / "render.toml").write_text(text.substitute(words), encoding="utf-8")
 
     def record(self, asset):
-        """Renders one asset on record, and seals its log."""
+        """Render one asset on record, and seal its log."""
         self.declare()
         options = ["--from", "render.toml", "-o", asset.output]
         for each in asset.inputs:
@@ -93,12 +93,12 @@ class Studio:
 
 
 def digest(path):
-    """The sha256 of a file."""
+    """Return the sha256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def build(out):
-    """Builds everything into a folder that is not there yet; the assets that were left out, with why."""
+    """Build everything into a new folder; return the assets left out, with the reasons."""
     studio = Studio(out)
     with service.running() as address:
         sounds, pictures = pieces.sounds(address), pieces.pictures(address)
@@ -128,7 +128,7 @@ def build(out):
 
 
 def main():
-    """Reads the command line."""
+    """Read the command line and build the book."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path, metavar="OUT", help="a folder that is not there yet")
     out = parser.parse_args().out

@@ -39,7 +39,7 @@ class Asset:
 
 
 def bank():
-    """Finds a sound bank for the theme: what TWICE_SOUNDFONT names, else one of Debian's."""
+    """Find a sound bank for the theme: the one that TWICE_SOUNDFONT names, else one of Debian's."""
     named = os.environ.get("TWICE_SOUNDFONT")
     return next((Path(each) for each in (named, *BANKS) if each and Path(each).is_file()), None)
 
@@ -64,7 +64,7 @@ def version_of(python, package):
 
 
 def blender():
-    """The interpreter with Blender's module that TWICE_BLENDER_PYTHON names; "" where it names none."""
+    """Return the interpreter that TWICE_BLENDER_PYTHON names, which has Blender's module, or ""."""
     return os.environ.get("TWICE_BLENDER_PYTHON", "")
 
 
@@ -74,7 +74,7 @@ def installed(program, package=""):
 
 
 def sounds(address):
-    """The sounds, in the order in which they are made."""
+    """List the sounds, in the order in which they are made."""
     chain, _version, python = effects()
     theme = installed("fluidsynth") or (
         "" if bank() else "no sound bank: apt-get install timgm6mb-soundfont"
@@ -121,7 +121,7 @@ def sounds(address):
 
 
 def pictures(address):
-    """The pictures, in the order in which they are made."""
+    """List the pictures, in the order in which they are made."""
     python = blender()
     return [
         Asset(

@@ -60,7 +60,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @contextmanager
 def running():
-    """Serves on a free port of loopback, and gives the address."""
+    """Serve on a free port of loopback, and yield the address."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -57,7 +57,7 @@ _WORD_MAX = 400
 
 
 def _shorten(line: str) -> str:
-    """The line with the middle of every overlong word left out: a path of a megabyte says nothing."""
+    """Cut the middle out of every overlong word, such as a path of a megabyte."""
     if len(line) <= _WORD_MAX:
         return line
     import re  # only here: what raises nothing does not load it

@@ -12,7 +12,7 @@ TUNE = [(74, 3), (77, 3), (81, 3), (79, 3), (77, 3), (76, 3), (74, 6), (69, 3), 
 
 
 def varied(number):
-    """Writes a number as MIDI does: seven bits to a byte, the last without the high bit."""
+    """Write a number as MIDI does: seven bits to a byte, the last without the high bit."""
     parts = [number & 0x7F]
     while number := number >> 7:
         parts.append(number & 0x7F | 0x80)
@@ -20,7 +20,7 @@ def varied(number):
 
 
 def events():
-    """The messages of the one track, each with the ticks since the one before."""
+    """Yield the messages of the one track, each with the ticks since the one before."""
     yield 0, b"\xff\x51\x03" + (60_000_000 // 96).to_bytes(3, "big")
     yield 0, b"\xff\x58\x04" + bytes([6, 3, 36, 8])
     yield 0, bytes([0xC0, 14])

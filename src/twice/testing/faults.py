@@ -75,7 +75,7 @@ class Fault:
 
 
 def active() -> Fault | None:
-    """The fault that is planted now, or None."""
+    """Return the fault that is planted now, or None."""
     return _planted[-1] if _planted else None
 
 

@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def twice_run(request: pytest.FixtureRequest) -> Iterator[RecordedRuns]:
-    """The runs of a test: ``twice_run.record`` of its marker, ``twice_run(program, ...)`` of others."""
+    """Provide a test's runs: ``twice_run.record`` of its marker, ``twice_run(...)`` of others."""
     from twice.testing.recorded_runs import RecordedRuns
 
     node, options = request.node, request.config

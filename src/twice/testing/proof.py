@@ -58,7 +58,7 @@ class Proof:
         return tuple(row for row in self.rows if row.outcome == "not applicable")
 
     def to_text(self) -> str:
-        """A line for each fault."""
+        """Write a line for each fault."""
         lines = [f"planted faults in {self.subject}:"]
         for row in self.rows:
             by = FAULT_KINDS[row.kind].caught_by

@@ -44,12 +44,12 @@ class FaultNotApplicable(UserWarning):
 def required(
     tier: Tier, *, branching: bool = False, concurrency: Literal["A", "B", "C"] | None = None
 ) -> tuple[str, ...]:
-    """The properties that a tier requires, in order.
+    """Return the properties that a tier requires, in order.
 
     Args:
-        tier: XS requires none, and all can be used.
+        tier: XS requires none; you may use any property at any tier.
         branching: whether branches are in scope.
-        concurrency: the strategy that is claimed: A lockstep, B a recorded schedule, C independent
+        concurrency: the claimed strategy: A lockstep, B a recorded schedule, C independent
             of the schedule; None for a system without concurrency.
 
     Raises:
@@ -99,17 +99,17 @@ def seed_matters(program: Program, **options: Any) -> None:
 
 
 def seed_isolation(program: Program, **options: Any) -> None:
-    """A component and a stream more, or a draw more from one, shift nobody else's draws.
+    """Require that another component, stream or draw shifts nobody else's draws.
 
-    Arguments and errors as of ``replay_equivalence``.
+    Arguments and errors are those of ``replay_equivalence``.
     """
     _require("seed_isolation", program, **options)
 
 
 def snapshot_round_trip(program: Program, **options: Any) -> None:
-    """A state in canonical bytes, restored into a newly constructed system, is that state.
+    """Require that a canonical state, restored into a new system, is that state.
 
-    Arguments and errors as of ``replay_equivalence``.
+    Arguments and errors are those of ``replay_equivalence``.
     """
     _require("snapshot_round_trip", program, **options)
 
@@ -123,7 +123,7 @@ def restore_idempotence(program: Program, **options: Any) -> None:
 
 
 def fork_and_converge(program: Program, *, inputs: Any = None, **options: Any) -> None:
-    """A branch with the same inputs converges; one with another leaves its parent untouched.
+    """Require that equal inputs let a branch converge, and that others leave its parent untouched.
 
     Args:
         program: as of ``replay_equivalence``, and so are the errors.
@@ -141,7 +141,7 @@ def schedule_independence(
     vary: Sequence[str] = ORDERS,
     **options: Any,
 ) -> None:
-    """The outcome (components, output, decisions) is the same in another order of what is concurrent.
+    """Require the same outcome (components, output, decisions) in another order of concurrent work.
 
     Args:
         program: as of ``replay_equivalence``, and so are the errors.
@@ -156,9 +156,9 @@ def schedule_independence(
 
 
 def stateful(program: Program, **options: Any) -> type:
-    """A test class: sessions stepped, put back and branched in any order stay true to their record.
+    """Return a test class: step, restore and branch sessions in any order, and compare the record.
 
-    Required at tier XL. Arguments as of ``replay_equivalence``.
+    Required at tier XL. Arguments are those of ``replay_equivalence``.
 
     Returns:
         A ``unittest.TestCase`` made from a Hypothesis ``RuleBasedStateMachine``.
@@ -184,18 +184,18 @@ def suite(
     seedless: str = "",
     **options: Any,
 ) -> type:
-    """A class that pytest collects: one test for each property that a tier requires.
+    """Return a class that pytest collects: one test for each property that a tier requires.
 
     Args:
         program: as of ``replay_equivalence``.
         tier: see ``required``.
         branching: whether branches are in scope.
-        concurrency: the strategy that is claimed.
+        concurrency: the claimed strategy.
         inputs: as of ``fork_and_converge``.
         schedule: as of ``schedule_independence``.
         vary: as of ``replay_equivalence``; schedule independence has factors of its own.
         faults: also show that planted faults are caught: all kinds, or these.
-        only: names of properties instead of those that are required.
+        only: names of properties instead of the required ones.
         seedless: why two seeds may give the same; ``seed_matters`` is then left out.
         **options: as of ``replay_equivalence``.
 

@@ -32,10 +32,10 @@ def hypothesis(part: str = "") -> Any:
 
 
 def config(**fields: Any) -> Any:
-    """Configurations: a strategy, or one value, for each key.
+    """Build configurations: a strategy, or one value, for each key.
 
     Args:
-        **fields: by key of ``run.config``; a value that is no strategy is taken as it is.
+        **fields: by key of ``run.config``; any other value than a strategy is used as it is.
 
     Returns:
         A strategy of dictionaries.

@@ -78,7 +78,7 @@ class _Witness:
         self._place.write_text(json.dumps(document), encoding="utf-8")
 
     def _unfound(self, session: pytest.Session) -> Iterator[str]:
-        """Tests that lie in the files which were named, by pytest's own names, and that settings left out."""
+        """Yield the tests in the named files that settings left out, by pytest's own names."""
         of_modules: dict[Path, set[str]] = {}
         for nodeid, item in self._found.items():
             name = nodeid.partition("::")[2].partition("[")[0]

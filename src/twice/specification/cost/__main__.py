@@ -132,7 +132,7 @@ def measure_run(job: Mapping[str, Any], channel: Channel) -> None:
 
 
 def _read_back(session: Session) -> dict[str, str]:
-    """What holds in this process, by the name of the rule that it shows, now that everything is set up."""
+    """Read the active settings of this process, by the name of the rule that shows each."""
     wiring, setup = session.wiring, session.setup
     return {
         "shared generators": digest_bytes(shared_position()).hex[:8],

@@ -75,7 +75,7 @@ def check_tier_coverage(facts: GateFacts) -> Iterator[str]:
 
 @check(2, "Class clarity", "01")
 def check_class_clarity(facts: GateFacts) -> Iterator[str]:
-    """Does 01 name the class in one sentence that anybody can apply, and that verification executes?"""
+    """Check that 01 names the class in one clear sentence, and that verification executes it."""
     promise = facts.workspace.get("01")
     gaps = facts.find_gaps("01", but=("tier", "vector", "vector_digest", "closed_world"))
     yield from gaps
@@ -150,7 +150,7 @@ def check_hand_over(facts: GateFacts) -> Iterator[str]:
 
 @check(9, "Versioning rule", "99", "01", needs=("laid",), is_waivable=False)
 def check_versioning(facts: GateFacts) -> Iterator[str]:
-    """Does every change move a version as far as it has to, and is nothing owed, in sheets and scaffolded code?"""
+    """Check that every change moves its version far enough, and that sheets and code owe nothing."""
     same = []
     for number in sorted({*facts.workspace.sheets, *facts.lock.sheets} - {WHOLE}):
         fault = _find_unmoved(facts, number)

@@ -49,7 +49,7 @@ def _explain_no_effects(facts: GateFacts) -> str:
     needs=("trial", "sealed", "code"), absent=_explain_no_effects,
 )  # fmt: skip
 def check_external_effects(facts: GateFacts) -> Iterator[str]:
-    """Does every question to the world go through one layer, and is what cannot be replayed said?"""
+    """Check that every effect goes through one layer, and that 10 names the gaps of replay."""
     spec, sheet = facts.workspace, facts.workspace.get("10")
     yield from map(FirmFault, _judge_cap(facts))
     denies = facts.denies(Trait.EXTERNAL_EFFECTS)
@@ -136,7 +136,7 @@ def _judge_cap(facts: GateFacts) -> Iterator[str]:
     ),
 )  # fmt: skip
 def check_encoding(facts: GateFacts) -> Iterator[str]:
-    """Does 11 say how state becomes bytes, with answers that come out, and is nothing pickled?"""
+    """Check that 11 defines how state becomes bytes, with correct answers and without pickle."""
     spec, gaps = facts.workspace, facts.find_gaps("11", conditional=True)
     sheet, algorithm = spec.get("11"), find_algorithm(spec.text("11", "hash"))
     yield from gaps
@@ -187,7 +187,7 @@ def check_encoding(facts: GateFacts) -> Iterator[str]:
     ),
 )  # fmt: skip
 def check_property_tests(facts: GateFacts) -> Iterator[str]:
-    """Does 12 declare the laws that the tier asks for, with tests that pass and a database that is kept?"""
+    """Check that 12 declares the laws of the tier, with passing tests and a kept database."""
     sheet, gaps = facts.workspace.get("12"), facts.find_gaps("12")
     yield from gaps
     if sheet is None:

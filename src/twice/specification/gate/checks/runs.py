@@ -42,7 +42,7 @@ _BRANCHING: Final = frozenset({"branch", "step-with", "rollback"})
 
 @check(3, "Seed lineage", "02", needs=("trial", "code", "reseeded"))
 def check_seed_lineage(facts: GateFacts) -> Iterator[str]:
-    """Does 02 trace everything that draws back to the seed of the run, without a default seed?"""
+    """Check that 02 traces every draw back to the seed of the run, without a default seed."""
     spec, gaps = facts.workspace, facts.find_gaps("02")
     yield from gaps
     if spec.get("02") is None:
@@ -148,7 +148,7 @@ def check_rng_isolation(facts: GateFacts) -> Iterator[str]:
 
 @check(5, "Snapshot honesty", "04", "00", needs=("trial", "restored"), wants=("sealed",))
 def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
-    """Does 04 say what a snapshot holds and what not, and does a run go on from it as it did?"""
+    """Check that 04 lists a snapshot's contents and gaps, and that a run resumes exactly."""
     sheet, gaps = facts.workspace.get("04"), facts.find_gaps("04", but=("audit_encoding",))
     yield from gaps
     if sheet is None:
@@ -210,7 +210,7 @@ def describe_failure(verification: Verification) -> str:
 
 @check(6, "Divergence localisation", "05", needs=("trial", "planted"))
 def check_divergence_localisation(facts: GateFacts) -> Iterator[str]:
-    """Does 05 say where runs are compared and how the place where they part is found, and is one found?"""
+    """Check that 05 says where runs are compared and how to find the first difference; find one."""
     sheet, gaps = facts.workspace.get("05"), facts.find_gaps("05")
     yield from gaps
     if sheet is None:
@@ -268,7 +268,7 @@ def check_divergence_localisation(facts: GateFacts) -> Iterator[str]:
 
 @check(7, "Replay scope honesty", "06", "00", needs=("operations",))
 def check_replay_scope(facts: GateFacts) -> Iterator[str]:
-    """Does 06 keep reading and branching apart, and does every operation work that it claims?"""
+    """Check that 06 keeps reading and branching apart, and that every claimed operation works."""
     sheet, gaps = facts.workspace.get("06"), facts.find_gaps("06")
     yield from gaps
     if sheet is not None and is_complete(gaps) and not sheet.is_memo:

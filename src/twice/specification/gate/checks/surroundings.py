@@ -88,7 +88,7 @@ def _judge_factor(factor: FactorResult, same: str, differs: str, other: str) -> 
     ),
 )  # fmt: skip
 def check_concurrency(facts: GateFacts) -> Iterator[str]:
-    """Does 07 name a strategy for each subsystem, and what depends on the schedule, and does it hold?"""
+    """Check that 07 names each subsystem's strategy and schedule dependence, and that they work."""
     spec, gaps = facts.workspace, _find_gaps(facts, "07", Trait.CONCURRENCY)
     yield from gaps
     denies = facts.denies(Trait.CONCURRENCY)
@@ -147,7 +147,7 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
     ),
 )  # fmt: skip
 def check_floating_point(facts: GateFacts) -> Iterator[str]:
-    """Does 08 pin libraries, threads, the order of sums, FMA and subnormal numbers, and do they hold?"""
+    """Check that 08 pins libraries, threads, sums, FMA and subnormals, and that they are in force."""
     spec, gaps = facts.workspace, _find_gaps(facts, "08", Trait.FLOATING_POINT)
     yield from gaps
     denies, sheet = facts.denies(Trait.FLOATING_POINT), spec.get("08")
@@ -277,7 +277,7 @@ def _may_use_gpu(facts: GateFacts, trial: GateTrial) -> bool:
     ),
 )  # fmt: skip
 def check_gpu(facts: GateFacts) -> Iterator[str]:
-    """Does 09 state every switch of framework, driver and card, and are they in force?"""
+    """Check that 09 states every switch of framework, driver and card, and that they hold."""
     spec, gaps = facts.workspace, _find_gaps(facts, "09", Trait.GPU)
     yield from gaps
     sheet, denies = spec.get("09"), facts.denies(Trait.GPU)
