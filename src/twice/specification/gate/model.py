@@ -190,10 +190,10 @@ CheckFunction = Callable[[GateFacts], Iterator[str]]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: the sheets it judges, of which a waiver stands in the first, and evidence by its names in ``GateFacts``.
+    """One check: its sheets, the first of which may have a waiver, and its evidence by names in ``GateFacts``.
 
-    What it ``needs`` has to be there, what it ``wants`` may. ``absent`` says why the check is not about this system,
-    "" when it is; it is None for what every system has. The docstring of ``judge`` is the question that it answers.
+    The evidence in ``needs`` must exist, that in ``wants`` may. ``absent`` returns the reason why the check does not
+    apply to this system, "" if it applies; it is None for a check that applies to every system.
     """
 
     id: int

@@ -29,7 +29,7 @@ from twice.specification.workspace import find_tier_requirements
 
 @check(1, "Tier coverage", "00", "01", is_waivable=False)
 def check_tier_coverage(facts: GateFacts) -> Iterator[str]:
-    """Is every sheet there that the declared tier needs, and is each absence stated with its reason?"""
+    """Check that every sheet of the declared tier exists, or that its absence has a reason."""
     spec = facts.workspace
     missing = [number for number in spec.missing() if number != WHOLE]
     for number in missing:
@@ -108,7 +108,7 @@ def _normalise(sentence: str) -> str:
 
 @check(8, "Hand-over", "04", "99", needs=("code",), wants=("handoff", "trial"))
 def check_hand_over(facts: GateFacts) -> Iterator[str]:
-    """Are other documents referred to instead of copied, and has each finding of twice check a sheet?"""
+    """Check that 04 refers to the audit log's encoding without copies, and that 99 covers findings."""
     spec, reference = facts.workspace, facts.workspace.text("04", "audit_encoding")
     handoff = optional(facts.handoff)
     if facts.denies(Trait.AUDIT_LOG):
@@ -205,7 +205,7 @@ def _find_unmoved(facts: GateFacts, number: str) -> str:
 
 @check(10, "Test-vector strategy", "01", needs=("vector",))
 def check_test_vector(facts: GateFacts) -> Iterator[str]:
-    """Is there a recorded run whose compare-points end at a known digest, and does it come out again?"""
+    """Check that a recorded run ends at a known digest, and that its replay does too."""
     promise = facts.workspace.get("01")
     if promise is None:
         yield Undecided("sheet 01 is not there; see check 1")

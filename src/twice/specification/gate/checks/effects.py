@@ -235,7 +235,7 @@ def check_property_tests(facts: GateFacts) -> Iterator[str]:
 
 @check(17, "Cost record", "13", needs=("costs",), wants=("trial",))
 def check_cost_record(facts: GateFacts) -> Iterator[str]:
-    """Was each rule's cost measured, is the budget kept, and does what is outside come in as effect or input?"""
+    """Check each rule's measured cost and the budget; outside data must be effects or inputs."""
     sheet, gaps = facts.workspace.get("13"), facts.find_gaps("13")
     yield from gaps
     if sheet is None:

@@ -97,7 +97,7 @@ def check_seed_lineage(facts: GateFacts) -> Iterator[str]:
 
 @check(4, "RNG isolation", "03", "02", needs=("taken", "trial", "code"))
 def check_rng_isolation(facts: GateFacts) -> Iterator[str]:
-    """Has each component that draws a generator of its own, in the code and in the record?"""
+    """Check that each component that draws has a generator of its own, in code and record."""
     spec, gaps = facts.workspace, facts.find_gaps("03")
     yield from gaps
     if spec.get("03") is None:
