@@ -38,7 +38,7 @@ CASES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "a hidden attribute, 12 ticks before": ("hidden_attribute.py", {"GRUDGE": "3"}),
     "a tick of 200,000 iterations": ("long_tick.py", {"PYTHONHASHSEED": "2"}),
 }  # fmt: skip
-ZOO = Path(__file__).parents[1] / "tests" / "zoo" / "programs"
+ZOO = Path(__file__).parents[1] / "tests" / "corpora" / "zoo"
 OTHER_HASHES = {"PYTHONHASHSEED": "2"}
 COMMANDS: Mapping[str, tuple[Path, Mapping[str, str], Mapping[str, str]]] = {
     "demo": (Path(twice.__file__).parent / "cli" / "demo" / "harbour.py", {}, OTHER_HASHES),

@@ -1,7 +1,7 @@
 """Programs that read and write through libraries in C, C++ and Rust: judged as their labels say, no file touched.
 
 The programs and their labels were written without looking at the code under test; what the first look at them gave
-stands in ``native_set/first_look.jsonl`` and ``docs/internals/first-looks.md``.
+stands in ``tests/corpora/native_set/first_look.jsonl`` and ``docs/internals/first-looks.md``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent / "native_set"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "corpora" / "native_set"))
 
 from native_cases import CASES, Case
 from native_look import look

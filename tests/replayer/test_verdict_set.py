@@ -24,7 +24,9 @@ from tiers import sampled
 
 pytestmark = pytest.mark.integration
 
-SETS = [Path(__file__).parent / name for name in ("verdict_set", "second_verdict_set")]
+SETS = [
+    Path(__file__).parents[1] / "corpora" / name for name in ("verdict_set", "second_verdict_set")
+]
 LABELS: dict[Path, dict[str, Any]] = {
     each / f"{name}.py": label
     for each in SETS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pages import Block, Page, matches_output, read_page, assert_as_shown
+from pages import Block, Page, assert_as_shown, matches_output, read_page
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("guides/*.md")])

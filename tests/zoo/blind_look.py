@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
+CORPORA = Path(__file__).parents[1] / "corpora"
 TWICE = Path(sys.prefix, "bin", "twice")
 LIMIT_S = 400
 
@@ -102,12 +102,12 @@ def main() -> int:
     if asked.resume and asked.output.exists():
         lines = asked.output.read_text(encoding="utf-8").splitlines()
         there = {json.loads(line)["name"] for line in lines}
-    labels = json.loads((HERE / asked.set / "labels.json").read_text(encoding="utf-8"))
+    labels = json.loads((CORPORA / asked.set / "labels.json").read_text(encoding="utf-8"))
     with asked.output.open("a" if asked.resume else "w", encoding="utf-8") as lines:
         for name in sorted(labels):
             if asked.only in name and name not in there:
                 with tempfile.TemporaryDirectory(prefix="blind-") as folder:
-                    seen = look(name, labels[name], HERE / asked.set / "programs", Path(folder))
+                    seen = look(name, labels[name], CORPORA / asked.set / "programs", Path(folder))
                     lines.write(json.dumps(seen) + "\n")
                     lines.flush()
     return 0

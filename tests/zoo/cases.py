@@ -1,6 +1,6 @@
 """The zoo: programs that differ on purpose in one way each, and how to make them differ.
 
-Each program stands in ``programs/``. The line that holds the first operation whose result stays
+Each program stands in ``tests/corpora/zoo``. The line that holds the first operation whose result stays
 different ends in ``# ZOO: guilty``; a line that may be named as well ends in ``# ZOO: also``; a line
 that must never be named ends in ``# ZOO: innocent``. Run A and run B have the same seed and the
 same (empty) configuration; what makes them differ is named here.
@@ -22,7 +22,7 @@ from twice.recording.effects.tick_clock import parse_clock
 from twice.recording.runrecord import RunRecord
 from twice.replayer.branch_session import branch
 
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "corpora" / "zoo"
 SEED = 20260711
 # What every run here is given, so that the caller's own surroundings play no part.
 BASE: Mapping[str, str] = {

@@ -22,8 +22,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ZOO = Path(__file__).parent
-ROOT = ZOO.parents[1]
+TESTS = Path(__file__).parents[1]
+ROOT = TESTS.parent
 PAGE = ROOT / "docs" / "guides" / "ten-verdicts.md"
 README = ROOT / "README.md"
 PROSE = 120
@@ -73,14 +73,14 @@ class Example:
             return re.findall(
                 r"```python\n(# walk\.py\n.*?)```", README.read_text("utf-8"), re.DOTALL
             )[0]
-        marked = (ZOO / self.source).read_text("utf-8")
+        marked = (TESTS / self.source).read_text("utf-8")
         return re.sub(r"  # (ZOO: )?(guilty|also|innocent)$", "", marked, flags=re.MULTILINE)
 
     @property
     def link(self) -> str:
         """The program, as seen from the page."""
         return os.path.relpath(
-            README if self.source == "README.md" else ZOO / self.source, PAGE.parent
+            README if self.source == "README.md" else TESTS / self.source, PAGE.parent
         )
 
 
@@ -101,7 +101,7 @@ EXAMPLES = (
     Example(
         name="set order",
         title="The order of a set",
-        source="programs/28_dict_from_set.py",
+        source="corpora/zoo/28_dict_from_set.py",
         file="shop.py",
         shown=((12, 20), (30, 35)),
         happened="A dict is filled from a set of texts. Python salts the hashes of texts, so another hash seed "
@@ -113,7 +113,7 @@ EXAMPLES = (
     Example(
         name="extra draw",
         title="A variable that makes one run draw more",
-        source="programs/29_global_random.py",
+        source="corpora/zoo/29_global_random.py",
         file="game.py",
         shown=((9, 25),),
         happened="With `ZOO_WATCHED=yes` a preview is shuffled with the global generator. The game draws from the "
@@ -126,7 +126,7 @@ EXAMPLES = (
     Example(
         name="unseeded generator",
         title="A generator that nobody seeded",
-        source="page_programs/pond.py",
+        source="zoo/page_programs/pond.py",
         file="pond.py",
         shown=((8, 18), (27, 32)),
         happened="`default_rng()` without an argument takes its seed from the operating system. Both recordings were "
@@ -139,7 +139,7 @@ EXAMPLES = (
     Example(
         name="threads of BLAS",
         title="Threads of a BLAS library",
-        source="programs/11_blas_threads.py",
+        source="corpora/zoo/11_blas_threads.py",
         file="trainer.py",
         shown=((8, 14), (23, 29)),
         happened="A product of long vectors is shared among the threads of the BLAS library. Each thread adds up its "
@@ -171,7 +171,7 @@ EXAMPLES = (
     Example(
         name="left out of state",
         title="A field that `state()` leaves out",
-        source="programs/13_missing_cache.py",
+        source="corpora/zoo/13_missing_cache.py",
         file="couriers.py",
         shown=((12, 17), (23, 27)),
         happened="The map remembers routes in `_routes`, and roads get slower. `state()` does not return `_routes`, "
@@ -204,7 +204,7 @@ EXAMPLES = (
     Example(
         name="extra read",
         title="A read that reaches nothing",
-        source="fourth_blind_set/programs/oven_metrics.py",
+        source="corpora/fourth_blind_set/programs/oven_metrics.py",
         file="oven.py",
         shown=((14, 22), (26, 31)),
         happened="With `OVEN_METRICS=1` each control step is measured with the clock. The times go into a profile that "
@@ -216,7 +216,7 @@ EXAMPLES = (
     Example(
         name="no line is sure",
         title="No line is sure",
-        source="page_programs/raffle.py",
+        source="zoo/page_programs/raffle.py",
         file="raffle.py",
         shown=((8, 20),),
         happened="SQLite draws the winner with a random generator of its own, which it seeds by itself. twice sees the "
@@ -230,7 +230,7 @@ EXAMPLES = (
     Example(
         name="not reproducing",
         title="A run that does not reproduce itself",
-        source="programs/03_fleet_unpinned.py",
+        source="corpora/zoo/03_fleet_unpinned.py",
         file="fleet.py",
         shown=((30, 44),),
         happened="The class has no `__hash__` of its own, so a set orders wagons by their addresses in memory. The program "
