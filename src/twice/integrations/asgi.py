@@ -91,7 +91,7 @@ class AsgiService(RecordedService):
 
 
 async def _alive(receive: Receive, send: Send) -> None:
-    """The server's lifespan: the application's own is kept by the main program."""
+    """Answer the server's lifespan messages; the main program runs the application's own lifespan."""
     while True:
         kind = (await receive())["type"]
         await send({"type": f"{kind}.complete"})
@@ -100,7 +100,7 @@ async def _alive(receive: Receive, send: Send) -> None:
 
 
 async def read_request(scope: Scope, receive: Receive) -> HttpRequest:
-    """A server's scope and messages as a request, its body read to the end."""
+    """Read a request from a server's scope and messages, with its body to the end."""
     body, more = bytearray(), True
     while more:
         message = await receive()

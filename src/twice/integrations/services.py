@@ -82,7 +82,7 @@ class HttpRequest:
 
     @classmethod
     def of(cls, value: object) -> Self:
-        """A request from such a dict; what a branch leaves out has its default."""
+        """Build a request from such a dict; keys that a branch leaves out get their defaults."""
         try:
             given: dict[str, Any] = dict(value)  # type: ignore[call-overload]
             given["headers"] = tuple((str(n), str(v)) for n, v in given.get("headers", ()))
@@ -152,7 +152,7 @@ class RequestQueue:
         return answer
 
     def note_delivery(self) -> None:
-        """An answer was sent, or nobody waits for it any more."""
+        """Count a request as done: its answer was sent, or nobody waits for it any more."""
         with self._delivered:
             self._open -= 1
             self._delivered.notify_all()
@@ -299,7 +299,7 @@ class RecordedService(ABC):
         return request.plain()
 
     def _run_server(self, start: Callable[[Any], object]) -> None:
-        """The server's thread; when it returns or fails, so does the service."""
+        """Run the server in this thread; when it returns or fails, stop the service."""
         try:
             with current().inside_effect():
                 start(self)

@@ -77,7 +77,7 @@ class _SentBody:
 
 
 def _request(environ: Environ) -> HttpRequest:
-    """A server's environ as a request, its body read to the end."""
+    """Read a request from a server's environ, with its body to the end."""
     body: Any = environ["wsgi.input"]
     length = environ.get("CONTENT_LENGTH") or ""
     headers = [
@@ -107,7 +107,7 @@ def _request(environ: Environ) -> HttpRequest:
 
 
 def _environ(request: HttpRequest) -> Environ:
-    """The environ that the application is given."""
+    """Build the environ that the application gets."""
     environ: Environ = {
         "REQUEST_METHOD": request.method,
         "SCRIPT_NAME": request.root,

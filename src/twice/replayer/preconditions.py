@@ -68,7 +68,7 @@ def require_executable(record: RunRecord) -> None:
 
 
 def require_rerunnable(record: RunRecord) -> Program:
-    """The record's program, when it can be started again.
+    """Return the record's program, if it can be started again.
 
     Raises:
         ProgramNotRerunnable: E-PROGRAM-002, for inline code. RecordUntrusted: E-TRUST-001.

@@ -38,7 +38,7 @@ def rebuilt_session(
     refuse: Refuse | None = None,
     seed: Seed | None = None,
 ) -> Session:
-    """A session of a record's program.
+    """Build a session of a record's program.
 
     Args:
         record: what it is rebuilt from.

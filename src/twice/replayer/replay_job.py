@@ -64,13 +64,13 @@ def stand_ins_of(record: RunRecord) -> dict[str, str]:
 
 
 def folder_of(record: RunRecord) -> str | None:
-    """The folder the program was started in, or the one that it was moved to."""
+    """Return the folder that the program was started in, or the one that it was moved to."""
     root = record.setup.program.folder()
     return str(root) if root.is_dir() else None
 
 
 def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
-    """A job for a replaying process, which runs in a copy of the files as they were."""
+    """Build a job for a replaying process, which runs in a copy of the files as they were."""
     cut_off = fields.pop("cut_off", not may_talk(record.setup.allow))
     world = describe_world(
         record,
@@ -108,7 +108,7 @@ def find_files_read_back(record: RunRecord) -> list[str]:
 
 
 def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
-    """The latest snapshot from which a tick can be reached, or None for the top.
+    """Return the latest snapshot from which a tick can be reached, or None for the top.
 
     None when a component cannot be put back, or the run reads back what C code wrote. Where the run was
     rolled back, only snapshots before the first rollback count: what decided on it (a governor's memory,

@@ -97,7 +97,7 @@ class ReplaySession(Closing):
         return decode_states(encoded, component)
 
     def inputs(self) -> list[InputEvent]:
-        """Inputs of the current tick, from the record."""
+        """Return the inputs of the current tick, from the record."""
         return self.record.inputs(tick=self.tick)
 
     def branch(

@@ -31,7 +31,7 @@ _SEAL = "nothing is sealed: every run of the sample read the world afresh"
 
 
 def judges_samples_alone(predicate: Predicate) -> bool:
-    """Whether nothing but samples is compared: statistical, with no subsystem of another class."""
+    """Return whether only samples are compared: statistical, with no subsystem of another class."""
     statistical = DeterminismClass.STATISTICAL
     return predicate.determinism_class is statistical and all(
         kind is statistical for kind in predicate.subsystems.values()
@@ -99,7 +99,7 @@ def describe_samples(
 
 
 def describe_sample(values: Sequence[float | None]) -> str:
-    """A sample in a few words."""
+    """Describe a sample in a few words."""
     given = [value for value in values if value is not None]
     if not given or not all(map(math.isfinite, given)):
         return f"{len(given)} of {len(values)} values"

@@ -36,7 +36,7 @@ class Verification(Evidence):
 
     @cached_property
     def decision(self) -> Decision:
-        """What the rules say of the evidence."""
+        """Return the decision of the rules on the evidence."""
         return decide(self)
 
     @property
@@ -57,7 +57,7 @@ class Verification(Evidence):
 
     @property
     def headline(self) -> list[str]:
-        """What a reader must know first: how little was compared, how the program ended."""
+        """Return the first facts for a reader: how little was compared, how the program ended."""
         quiet = () if self.result == "FAIL" else self.facts_of_equal_runs
         beside = self._describe_concurrency()
         return [*self.decision.headline, *self._describe_repeats(), *quiet, *beside, *self.facts]
@@ -104,7 +104,7 @@ class Verification(Evidence):
         return 0 if self.result == "PARTIAL" and self.is_segment and not self.is_torn else 2
 
     def commands(self) -> list[str]:
-        """What to run next."""
+        """Return the commands to run next."""
         show = f"twice show {self.path}"
         if self.failure is not None and self.failure.name == SEAL:
             return [show]

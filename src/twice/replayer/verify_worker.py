@@ -138,7 +138,7 @@ class VerificationMonitor(NoControl):
             self.channel.send({"kind": "progress", "index": index, "tick": session.tick})
 
     def differs(self, failure: Failure) -> None:
-        """The first difference: tell it and stop."""
+        """Report the first difference, and stop."""
         # The digest of a whole stream differs; people need the line. From a snapshot on, the beginning of the
         # replay's output is missing, so that no line could be counted.
         is_from_top = self._snapshot is None
@@ -172,7 +172,7 @@ class VerificationMonitor(NoControl):
             self.differs(Failure(index, tick, "end", ("output",), *texts))
 
     def effect_differs(self, error: EffectMismatch) -> None:
-        """The program asked the world something else, or what no execution from a snapshot has."""
+        """Report a read that differs, or one that no execution from a snapshot can answer."""
         # Not a difference: a snapshot keeps no files, so the user has to start from the top.
         if isinstance(error, FileNotRebuilt):
             self.leave(tell_error(error))
@@ -182,13 +182,13 @@ class VerificationMonitor(NoControl):
         self._fail_at_next_point("effect", "effects", recorded, asked, at)
 
     def seal_broken(self, error: SealBroken) -> bool:
-        """The program tried what a sealed replay refuses."""
+        """Report an operation that a sealed replay refuses, as a difference."""
         told = f"{error.id} {error.happened} {error.remedy}"
         self._fail_at_next_point("seal", "effects", "nothing beside the record", told)
         return True
 
     def input_differs(self, tick: int, name: str, recorded: Any, replayed: Any) -> None:
-        """The thunk of an input gave something else."""
+        """Report an input whose thunk gave another value."""
         del tick
         self._fail_at_next_point(f"input:{name}", "inputs", repr(recorded), repr(replayed))
 

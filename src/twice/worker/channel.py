@@ -34,7 +34,7 @@ class Channel:
         """What has come of a message whose rest was not there in time."""
 
     def fileno(self) -> int:
-        """The descriptor, for waiting on it."""
+        """Return the descriptor, for waiting on it."""
         return self._connection.fileno()
 
     def make_room(self) -> None:
@@ -54,7 +54,7 @@ class Channel:
             return
 
     def receive(self, timeout_s: float | None = None) -> dict[str, Any] | None:
-        """The next message, or None when the other side is gone.
+        """Receive the next message, or None when the other side is gone.
 
         Raises:
             TimeoutError: when nothing came within ``timeout_s`` seconds.
@@ -93,7 +93,7 @@ class Channel:
             self._connection.sendall(b"d")
 
     def receive_descriptors(self, most: int) -> list[int]:
-        """The descriptors that come with the next byte; none when no more will come."""
+        """Receive the descriptors that come with the next byte; return none at the end."""
         asked, handed, _, _ = socket.recv_fds(self._connection, 1, most)
         return list(handed) if asked else []
 
@@ -117,12 +117,12 @@ class Channel:
 
 
 def inherited(descriptor: int) -> Channel:
-    """The channel on a socket that this process was given when it was started."""
+    """Open the channel on a socket that this process got when it was started."""
     return Channel(socket.socket(fileno=descriptor))
 
 
 def pair() -> tuple[Channel, socket.socket]:
-    """A parent's channel, and the socket that its child inherits."""
+    """Make a parent's channel, and the socket that its child inherits."""
     ours, theirs = socket.socketpair()
     return Channel(ours), theirs
 

@@ -77,7 +77,7 @@ class ForkServer(Closing):
             raise
 
     def fork(self) -> ForkedWorker:
-        """A fork of its own for one job.
+        """Fork the server for one job.
 
         Raises:
             BrokenPipeError, ConnectionResetError: when the server is gone.
@@ -86,7 +86,7 @@ class ForkServer(Closing):
             return ForkedWorker(self._control, self._heard)
 
     def ask(self, job: Mapping[str, object]) -> dict[str, Any] | None:
-        """The answer of a fork, or None when it gave none and a fresh process should be asked.
+        """Ask a fork; return None when it gave no answer and a fresh process is needed.
 
         Raises:
             TwiceError: the error that the fork reports.
@@ -108,7 +108,7 @@ class ForkServer(Closing):
 
 
 def serve_forks(channel: Channel, load: Callable[[], None], run: Callable[[], NoReturn]) -> None:
-    """The server's side: load what every execution loads, then fork whenever asked.
+    """Load what every execution loads, then fork whenever the parent asks; run in the server.
 
     Args:
         channel: to the parent.

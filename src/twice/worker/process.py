@@ -368,7 +368,7 @@ class FreshWorker(Worker):
 
 
 def refuse_nesting() -> None:
-    """A worker starts no worker of its own.
+    """Refuse to start a worker inside a worker.
 
     Raises:
         UsageError: E-USE-001, inside a worker.

@@ -116,7 +116,7 @@ def count_quanta_array(recorded: Array, replayed: Array, step: float) -> Array:
 
 
 def _rank(value: float, width: int) -> int:
-    """Number the floats of a width in their order; both zeros have number 0."""
+    """Return the position of a float among the floats of a width; both zeros have position 0."""
     as_float, as_word = _FORMATS[width]
     word: int = struct.unpack(as_word, struct.pack(as_float, value))[0]
     sign = 1 << (8 * width - 1)

@@ -80,10 +80,10 @@ class RecordedCursor(Closing):
         self._proxy.call("close")
 
     def setinputsizes(self, sizes: Any) -> None:
-        """Accepted, as PEP 249 allows, and not passed on."""
+        """Ignore the sizes, as PEP 249 allows."""
 
     def setoutputsize(self, size: Any, column: Any = None) -> None:
-        """Accepted, as PEP 249 allows, and not passed on."""
+        """Ignore the size, as PEP 249 allows."""
 
     def __iter__(self) -> Iterator[Any]:
         return self
