@@ -39,7 +39,7 @@ _THERE, _RAISED = "there", "raised"
 
 
 def patches(files: Files) -> list[Patch]:
-    """What stands in the place of the functions that ask about files during a session."""
+    """Return the patches of the functions that ask about files, for a session."""
 
     def governed_stat(path: Any, *, dir_fd: Any = None, follow_symlinks: bool = True) -> Any:
         real = partial(real_stat, path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
@@ -76,7 +76,7 @@ def status(
     dir_fd: int | None = None,
     follow: bool = True,
 ) -> Any:
-    """What ``stat`` says of a path, to this asker.
+    """Return the status of a path, as this asker sees it.
 
     Raises:
         OSError: as the world or the record says.
@@ -119,7 +119,7 @@ def ask(files: Files, by: By, arguments: Any, live: Callable[[], Answer]) -> Ans
 
 
 def in_plain_values(world: Callable[[], Any]) -> Answer:
-    """An answer in plain values."""
+    """Call the function, and return its answer in plain values."""
     try:
         found = world()
     except OSError as error:
@@ -135,7 +135,7 @@ def _blocks(found: os.stat_result) -> Status:
 
 
 def _made(answer: Status) -> os.stat_result:
-    """The value that ``os.stat`` gave, from plain values."""
+    """Build the value that ``os.stat`` gave, from plain values."""
     whole, times, blocks = answer[:7], answer[7:10], answer[10:]
     rest: dict[str, float | int] = dict(zip(_BLOCKS, blocks, strict=True))
     for name, nanoseconds in zip(_TIMES, times, strict=True):

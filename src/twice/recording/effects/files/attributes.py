@@ -24,7 +24,7 @@ from twice.recording.effects.patches import Patch
 
 
 def patches(files: Files) -> list[Patch]:
-    """What stands in the place of these functions during a session, where the system has them."""
+    """Return the patches of these functions for a session, where the system has them."""
     rows = []
     for name, made in (("listxattr", _listed), ("getxattr", _got), ("statvfs", _system)):
         real = getattr(os, name, None)
@@ -74,7 +74,7 @@ def _answer(
     world: Callable[[Any], Any],
     *more: str,
 ) -> Any:
-    """What the world or the record says of a path.
+    """Return the world's or the record's answer about a path.
 
     Raises:
         OSError: as either says.

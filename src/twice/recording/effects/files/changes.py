@@ -74,7 +74,7 @@ class Changes:
         return os.path.isdir(self._overlay.at(place))  # noqa: PTH112
 
     def names(self, place: str) -> list[str]:
-        """What a folder holds in this execution.
+        """Return the names in a folder in this execution.
 
         Raises:
             OSError: when it is none.

@@ -42,7 +42,7 @@ _NEW = frozenset({"mkdir", "chmod", "mkfifo", "mknod"})
 
 
 def patches(files: Files) -> list[Patch]:
-    """What stands in the place of the functions that change the tree during a session."""
+    """Return the patches of the functions that change the tree, for a session."""
     rows = [
         Patch(os, name, _one(files, name, kind))
         for name, kind in _ONE_PATH.items()
@@ -78,7 +78,7 @@ def _one(files: Files, name: str, kind: str) -> Callable[..., Any]:
 
 
 def _place(files: Files, path: Any, folder: Any) -> str | None:
-    """The place that is changed; None for a file that is open for writing: its own layer sees that."""
+    """Return the changed place; None for a file open for writing, whose own layer sees the change."""
     if not isinstance(path, int):
         return files.places.of(path, folder)
     return None if files.writes.is_writing(path) else files.places.of_open(path)

@@ -59,7 +59,7 @@ class Contents:
         self._digests: dict[Signature, Found] = {}
 
     def to_read(self, place: str, given: Any, by: By) -> str:
-        """The path to read a place's content from.
+        """Return the path to read a place's content from.
 
         Raises:
             OSError: as it was raised while recording.
@@ -88,7 +88,7 @@ class Contents:
         return self._serve(self._files.overlay, place, how, told, number)
 
     def _is_own_copy(self, place: str) -> bool:
-        """Whether a file was made in this very replay, by a library or a process, or is not there."""
+        """Return whether a library or process of this very replay made the file, or it is gone."""
         confinement = current()
         if not confinement.is_world:
             return False
@@ -125,7 +125,7 @@ class Contents:
 
     @staticmethod
     def folder(overlay: WritableTree, place: str) -> str:
-        """The path of a folder that the record knows: an empty one, where the run removed it since."""
+        """Return the path of a folder that the record knows: an empty one, if the run has removed it."""
         at = overlay.at(place)
         return at if os.path.isdir(at) else overlay.make_folder(place)  # noqa: PTH112
 
@@ -163,7 +163,7 @@ class Contents:
         return self._files.differs(recorded, f"files.read({name!r}) -> {told(now)}")
 
     def _own_hand(self, place: str) -> bool:
-        """Whether the recorded run opened this file for writing."""
+        """Return whether the recorded run opened this file for writing."""
         return self._files.layer.source.recorded(ops.FILE_OPENED, self._files.places.named(place))[
             0
         ]
@@ -244,12 +244,12 @@ class Contents:
 
 
 def signature_of(found: os.stat_result) -> Signature:
-    """What tells whether a file may have changed, without reading it."""
+    """Return the facts that show whether a file may have changed, without reading it."""
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def told(found: Found | None) -> str:
-    """What a file holds, for messages."""
+    """Describe a file's content for messages."""
     if not found:
         return "no file is there"
     return f"{found[0]}, {found[1]} bytes" if found[0] else "changed by another hand"

@@ -21,7 +21,7 @@ _lstat = os.lstat
 
 
 def kind_of(entry: Any) -> str:
-    """What an entry of the system is, itself."""
+    """Return the kind of a directory entry, without following links."""
     if entry.is_symlink():
         return LINK
     if entry.is_dir(follow_symlinks=False):
@@ -30,7 +30,7 @@ def kind_of(entry: Any) -> str:
 
 
 def kind_at(path: str) -> str:
-    """What stands at a path, itself."""
+    """Return the kind of a path, without following links."""
     try:
         return _KINDS.get(stat.S_IFMT(_lstat(path).st_mode), OTHER)
     except OSError:

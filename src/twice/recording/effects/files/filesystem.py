@@ -77,14 +77,14 @@ class Files:
     name = "files"
 
     def state(self) -> dict[str, object]:
-        """A snapshot holds no files."""
+        """Return nothing: a snapshot contains no files."""
         return {}
 
     def restore(self, state: Mapping[str, object]) -> None:
-        """What a run wrote stays written."""
+        """Restore nothing: files that a run wrote stay written."""
 
     def read_written_files(self) -> dict[str, bytes]:
-        """What the files that this run wrote hold at this moment, by the name that a record keeps."""
+        """Return the present content of the files that this run wrote, by their names in the record."""
         return self.writes.read_contents_now()
 
     def has_written(self, path: str) -> bool:
@@ -96,22 +96,22 @@ class Files:
         self.writes.end()
 
     def passes(self, asker: CodeType) -> bool:
-        """Whether this code's files are nobody's affair: ours, a declared effect's, a child's."""
+        """Return whether this code's files are not the run's: twice's, a declared effect's, a child's."""
         if not self.layer.active or current() is OUTSIDE:
             return True
         name = asker.co_filename
         return is_ours(name) and not (self.layer.probing and name.endswith(_PROVER))
 
     def at(self, place: str) -> str:
-        """The path that a place leads to in this execution."""
+        """Return the path that a place leads to in this execution."""
         return place if self.overlay is None else self.overlay.at(place)
 
     def governs(self, place: str) -> bool:
-        """Whether what happens to this place is an effect of the run."""
+        """Return whether reading or changing this place is an effect of the run."""
         return self.layer.probing or self.places.is_input(place)
 
     def silent(self, by: By) -> bool:
-        """Whether nothing of this is recorded or compared: by policy, or for a library's set-up."""
+        """Return whether nothing is recorded or compared: by policy, or for a library's set-up."""
         return by is By.SETUP or self.is_left_out()
 
     def is_left_out(self) -> bool:

@@ -35,7 +35,7 @@ def digest_of(descriptor: int, algorithm: Algorithm, start: int = 0) -> tuple[st
 
 
 def begins_with(path: str, digest: str, size: int) -> bool:
-    """Whether the first ``size`` bytes of a file have a digest."""
+    """Return whether the first ``size`` bytes of a file have a digest."""
     algorithm, left = Algorithm(digest.partition(":")[0]), size
     descriptor = _open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -51,7 +51,7 @@ def begins_with(path: str, digest: str, size: int) -> bool:
 
 
 def pieces(descriptor: int, digest: str, size: int) -> Iterable[bytes]:
-    """An open file as payloads of frames."""
+    """Yield an open file as payloads of frames."""
     at = 0
     while at == 0 or at < size:
         data = _pread(descriptor, min(PIECE_BYTES, size - at), at)
@@ -84,7 +84,7 @@ class Kept:
         return found
 
     def path(self, digest: str) -> str | None:
-        """A file with this content, or None when the record does not carry it."""
+        """Return the path of a file with this content, or None when the record does not carry it."""
         size = self._sizes.get(_name(digest))
         if size is None:
             return None

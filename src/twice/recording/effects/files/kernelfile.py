@@ -31,7 +31,7 @@ _open, _close, _read, _fstat = os.open, os.close, os.read, os.fstat
 
 
 def is_kernels(given: Any, by: By) -> str | None:
-    """The name of a file that the kernel answers, when it is one that can be recorded."""
+    """Return the name of a kernel's file that can be recorded; None for any other path."""
     try:
         name = posixpath.normpath(os.fsdecode(given))
     except TypeError:
@@ -46,7 +46,7 @@ def is_kernels(given: Any, by: By) -> str | None:
 def opened(
     files: Files, name: str, given: Any, by: By, mode: str, rest: tuple[Any, ...]
 ) -> io.IOBase | None:
-    """A file object as ``open`` gives it; None for a file that is left to the world.
+    """Open a kernel's file as ``open`` does; return None for a file that is left to the world.
 
     Args:
         files: the session's files.
@@ -125,11 +125,11 @@ class KernelFile(io.RawIOBase):
         self._text, self._at, self._ask, self._is_new = text, 0, ask, True
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True: the content can be read."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """Return True: the content is in memory."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
@@ -152,5 +152,5 @@ class KernelFile(io.RawIOBase):
         return self._at
 
     def tell(self) -> int:
-        """The place in the text."""
+        """Return the position in the text."""
         return self._at

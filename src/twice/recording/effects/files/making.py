@@ -38,7 +38,7 @@ def files_of_session(
     resumed: bool,
     was_supervised: bool,
 ) -> Files:
-    """The files of one session.
+    """Build the files of one session.
 
     A recording writes to real files: of a world, where it is an experiment in one. Without a world, an experiment
     writes to the folder.

@@ -42,7 +42,7 @@ _LETTERS = frozenset("rwaxbt+")
 
 
 def patches(files: Files) -> list[Patch]:
-    """What stands in the place of the functions that open files during a session."""
+    """Return the patches of the functions that open files, for a session."""
     real_open, real_os_open, real_close = builtins.open, os.open, os.close
 
     def governed_os_open(path: Any, flags: int, mode: int = 0o777, *, dir_fd: Any = None) -> int:
@@ -124,7 +124,7 @@ def look_through_modules() -> None:
 
 
 def _modules() -> list[tuple[str, ModuleType]]:
-    """What is loaded, by name; programs put other things there, too."""
+    """Return the loaded modules by name; programs put other values into ``sys.modules``, too."""
     found: list[tuple[str, object]] = list(sys.modules.items())
     return [(name, each) for name, each in found if isinstance(each, ModuleType)]
 
@@ -168,7 +168,7 @@ class _Entry(Patch):
 
 
 def _opened(files: Files, place: str, given: Any, flags: int, mode: int, by: By) -> int:
-    """A descriptor of a place, for reading or for writing."""
+    """Open a place for reading or for writing, and return the descriptor."""
     try:
         if flags & _NAMELESS == _NAMELESS:
             return _REAL_OPEN(files.at(place), flags, mode)
@@ -194,7 +194,7 @@ _REAL_OPEN = os.open
 
 
 def _writes(mode: Any, buffering: int, encoding: Any, errors: Any, newline: Any) -> bool | None:
-    """Whether a mode writes; None for what ``open`` itself will refuse."""
+    """Return whether a mode writes; None for arguments that ``open`` itself refuses."""
     if not isinstance(mode, str) or len(set(mode)) != len(mode) or not _LETTERS.issuperset(mode):
         return None
     letters = set(mode)
@@ -224,7 +224,7 @@ class GovernedFile(io.FileIO):
 
 
 def _built(files: Files, file: Any, mode: str, rest: tuple[Any, ...], opener: Any) -> Any:
-    """What ``open`` gives for a mode that writes, over a layer that tells of its end.
+    """Build the file object that ``open`` gives for writing, over a layer that reports its close.
 
     Source: ``_pyio.open`` of the standard library.
     """

@@ -80,13 +80,13 @@ class Overlay:
         self._state: dict[str, str] = {}
 
     def at(self, place: str) -> str:
-        """The path that a place leads to now."""
+        """Return the path that a place leads to now."""
         if not self._state:
             return place
         return self.upper + place if self.holds(place) else place
 
     def holds(self, place: str) -> bool:
-        """Whether the run made, changed or removed this file, or a folder that it is in."""
+        """Return whether the run made, changed or removed this file, or a folder that it is in."""
         here = place
         while True:
             state = self._state.get(here)
@@ -98,7 +98,7 @@ class Overlay:
             here = above
 
     def make_file(self, place: str) -> str:
-        """A path to write this place's file at; its folder is there."""
+        """Make the folder of a place, and return the path to write its file at."""
         self._make_parents(place)
         self._state[place] = _FILE
         return self.upper + place

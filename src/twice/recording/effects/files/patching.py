@@ -18,6 +18,6 @@ from twice.recording.effects.patches import Patch
 
 
 def file_patches(files: Files) -> list[Patch]:
-    """What stands in the place of the standard library's functions on files during a session."""
+    """Return the patches of the standard library's functions on files, for a session."""
     rooms = (opening, asking, attributes, changing, temporary)
     return [*(row for room in rooms for row in room.patches(files)), *world_tree.patches()]

@@ -50,11 +50,11 @@ class Places:
         self._inputs: dict[str, bool] = {}
 
     def drawn(self, part: str, key: str) -> None:
-        """A part of a name was drawn at random: from here on, places show its key instead."""
+        """Register a randomly drawn part of a name: from here on, places show its key instead."""
         self.drawn_parts[part] = "{" + key.replace("/", " ") + "}"
 
     def named(self, place: str) -> str:
-        """A place as the record keeps it."""
+        """Return the name of a place in the record."""
         name = kept(self._placing.named(place))
         if self.drawn_parts:
             for at in range(len(name) - _DRAWN_CHARACTERS, 0, -1):
@@ -64,14 +64,14 @@ class Places:
         return name
 
     def found(self, name: str) -> str:
-        """The place that a recorded name means here."""
+        """Return the place that a recorded name means here."""
         if "{" in name:
             for part, key in self.drawn_parts.items():
                 name = name.replace(key, part)
         return told(self._placing.found(name))
 
     def of(self, path: Any, folder: int | None = None) -> str | None:
-        """The place that a path means; None for a descriptor, and for what is no path.
+        """Return the place that a path means; None for a descriptor or a value that is not a path.
 
         Args:
             path: as the program gave it.
@@ -94,27 +94,27 @@ class Places:
         return self.logical(posixpath.join(real_path(head), tail))
 
     def of_descriptor(self, descriptor: int) -> str | None:
-        """The place that an open descriptor leads to, where the system tells."""
+        """Return the place that an open descriptor leads to; None where the system does not say."""
         try:
             return self.logical(_readlink(f"/proc/self/fd/{descriptor}"))
         except OSError:
             return None
 
     def of_open(self, descriptor: int) -> str | None:
-        """The same; None for what has no name, a pipe or a file that was removed."""
+        """Return the place of an open descriptor; None for a pipe or a removed file."""
         place = self.of_descriptor(descriptor)
         has_name = place is not None and place.startswith("/") and not place.endswith(_REMOVED)
         return place if has_name else None
 
     def logical(self, path: str) -> str:
-        """The place that a path into the overlay stands for; another path is its own."""
+        """Map a path into the overlay to its place; return any other path as it is."""
         upper = self._upper
         if upper and path.startswith(upper) and path[len(upper) : len(upper) + 1] in {"/", ""}:
             return path[len(upper) :] or "/"
         return path
 
     def is_input(self, place: str) -> bool:
-        """Whether what this file holds is an input of the run, and writing it an effect."""
+        """Return whether this file's content is an input of the run, and writing it an effect."""
         folder = posixpath.dirname(place)
         known = self._inputs.get(folder)
         if known is None:

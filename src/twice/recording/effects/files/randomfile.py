@@ -30,7 +30,7 @@ class RandomFile(io.RawIOBase):
         self.name = name
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True: entropy can be read."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:

@@ -26,7 +26,7 @@ from twice.recording.effects.patches import Patch
 
 
 def patches(files: Files) -> list[Patch]:
-    """What stands in the place of the iterator of names during a session."""
+    """Return the patches of the iterator of names, for a session."""
     look: Any = getattr(tempfile, "_gettempdir")  # noqa: B009  (neither has a public name)
     here = look()  # now, in every execution: the search draws names itself
     names: Any = getattr(tempfile, "_RandomNameSequence")  # noqa: B009

@@ -167,7 +167,7 @@ class Writes:
         return place in self.own or place in self._shared
 
     def is_own(self, place: str, signature: Signature) -> bool:
-        """Whether what a place holds is what the run wrote, and nobody else since."""
+        """Return whether the run wrote the present content of a place."""
         if place not in self.own:
             return False
         closed = self.own[place]
@@ -182,18 +182,18 @@ class Writes:
         self._shared.add(place)
 
     def is_writing(self, descriptor: int) -> bool:
-        """Whether a file is written through this descriptor."""
+        """Return whether a file is written through this descriptor."""
         writing = self._writing.get(descriptor)
         return writing is not None and _same(writing, descriptor)
 
     def flushed_by(self, descriptor: int, flush: Callable[[], object]) -> None:
-        """A file object keeps what was written in a buffer of its own."""
+        """Keep the flush of a file object that buffers what it writes."""
         writing = self._writing.get(descriptor)
         if writing is not None:
             writing.flush = flush
 
     def finish(self, descriptor: int) -> None:
-        """A descriptor is about to be closed: what its file holds is what the run wrote."""
+        """Record the content of a written file, before its descriptor is closed."""
         writing = self._writing.pop(descriptor, None)
         if writing is None or not _same(writing, descriptor):
             return
@@ -231,7 +231,7 @@ class Writes:
             self._share(writing.place)
 
     def after_change(self, kind: str, places: Sequence[str]) -> None:
-        """The tree was changed: what the run wrote has other names, or is gone."""
+        """Follow a change of the tree: files that the run wrote have other names, or are gone."""
         self.count += 1
         if kind == "rename":
             self._removed(places[1])
@@ -297,7 +297,7 @@ class Writes:
             self._claim(ops.FILES_LEFT, "", tuple(sorted(left.items())))
 
     def read_contents_now(self) -> dict[str, bytes]:
-        """What each place that is written, or was, holds on the disk; of a long file its end and a digest."""
+        """Return the content of each written place on the disk; for a long file, its end and a digest."""
         held: dict[str, bytes] = {}
         for place in sorted({*self.own, *(writing.place for writing in self._writing.values())}):
             try:

@@ -35,7 +35,7 @@ class BranchedConnection(PlayedConnection):
         self._tls: Any = None
 
     def step(self, what: str, act: Callable[[], object]) -> None:
-        """A step of TLS, as it ended when it was recorded."""
+        """Take a step of TLS with its recorded ending, and keep the TLS object that takes it."""
         self._tls = getattr(act, "__self__", None)
         super().step(what, act)
 

@@ -114,7 +114,7 @@ class Connection:
         return _size(data, count)
 
     def greet(self) -> None:
-        """A pair of TLS buffers sends its first bytes: from now on it has the data."""
+        """Mark the connection as veiled: from now on a pair of TLS buffers has the data."""
         self.veiled = True
 
     # -- what comes in ------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ class Connection:
     def receive(
         self, sock: socket.socket, size: int, receive: Callable[[], Any], *, peek: bool = False
     ) -> Any:
-        """What comes in on the socket, as it gives it."""
+        """Receive data on the socket, in the form that the socket gives."""
         if peek:
             return receive()
         if self.veiled:
@@ -132,13 +132,13 @@ class Connection:
     def receive_into(
         self, sock: socket.socket, buffer: Any, size: int, receive: Callable[[], int]
     ) -> int:
-        """The same into a buffer."""
+        """Receive data on the socket into a buffer."""
         if self.veiled:
             return int(self._receive_veiled(receive))
         return self.read_into(sock, buffer, size, receive)
 
     def read(self, sock: socket.socket | None, size: int, receive: Callable[[], Any]) -> Any:
-        """What comes in, plain: bytes, or bytes and who sent them."""
+        """Read plain data: bytes, or bytes and their sender."""
         del sock, size
         result = self._received(receive)
         data, *sender = result if isinstance(result, tuple) else (result,)
@@ -149,7 +149,7 @@ class Connection:
     def read_into(
         self, sock: socket.socket | None, buffer: Any, size: int, receive: Callable[[], int]
     ) -> int:
-        """The same into a buffer."""
+        """Read plain data into a buffer."""
         del sock, size
         count = int(self._received(receive))
         with memoryview(buffer) as view, view.cast("B") as octets:
@@ -176,7 +176,7 @@ class Connection:
     def about(
         self, what: object, live: Callable[[], Outcome], absent: Outcome | None = None
     ) -> Outcome:
-        """A fact about the connection: who is at its ends, what TLS agreed on."""
+        """Note a fact about the connection, such as its ends or the agreement of TLS."""
         del absent
         outcome = live()
         self.layer.note_line(self._line, ops.ABOUT, ((self.key, what), outcome), fact=True)
@@ -194,7 +194,7 @@ class Connection:
         self.about(what, lambda: _OK)
 
     def close(self, sock: socket.socket | None, how: str = CLOSED) -> None:
-        """The program closed it, or ended."""
+        """End the connection: the program closed it, or ended."""
         if self._over:
             return
         self._over = True
@@ -229,7 +229,7 @@ class Connection:
 
 
 def would_block(error: OSError) -> bool:
-    """Whether a socket only said that it has nothing yet."""
+    """Return whether a socket only reported that it has no data yet."""
     return isinstance(error, BlockingIOError) or type(error).__name__ in _AGAIN
 
 
@@ -241,7 +241,7 @@ def _size(data: Any, count: int | None) -> int:
 
 
 def _is_readable(sock: socket.socket) -> bool:
-    """Whether the other side has closed, or said more than will be read: pools look at that."""
+    """Return whether the other side has closed, or sent data that nobody reads: pools check that."""
     try:
         poll = select.poll()
         poll.register(sock.fileno(), select.POLLIN)

@@ -53,7 +53,7 @@ class Connections:
         layer.parts.append(self)
 
     def maker(self, sock: socket.socket) -> Actor | None:
-        """The actor on whose behalf a socket connects, or None when it is not governed."""
+        """Return the actor on whose behalf a socket connects, or None when it is not governed."""
         if sock.family not in _FAMILIES or _between_processes():
             return None
         actor = self.layer.actor()
@@ -62,7 +62,7 @@ class Connections:
         return actor
 
     def begin(self, actor: Actor, sock: socket.socket, asked: object) -> Held:
-        """A new connection of an actor's, live or as the record has it."""
+        """Begin a new connection of an actor, live or from the record."""
         key = actor.next_key("connection")
         events = self.layer.source.connection(key, asked)
         made: Held
@@ -80,14 +80,14 @@ class Connections:
         return made
 
     def share(self, sock: socket.socket, descriptor: int) -> None:
-        """A socket was made from a descriptor: it holds what another one with it holds."""
+        """Give a socket that was made from a descriptor the connection of the descriptor's other socket."""
         for other, held in list(self._held.items()):
             if other is not sock and other.fileno() == descriptor:
                 self._held[sock] = held
                 return
 
     def made_outside(self, sock: socket.socket) -> None:
-        """A socket of a declared effect or a service's server: nobody else made its descriptor."""
+        """Note a socket of a declared effect or of a service's server, whose descriptor is its own."""
         if current() is OUTSIDE:
             self._outside.add(sock)
             self.layer.owned_descriptors.add(sock.fileno())
@@ -99,11 +99,11 @@ class Connections:
             self.layer.owned_descriptors.discard(sock.fileno())
 
     def hold(self, sock: socket.socket, held: Held) -> None:
-        """A socket holds a connection besides another one."""
+        """Give a socket a connection that another one has, too."""
         self._held[sock] = held
 
     def release(self, sock: socket.socket) -> None:
-        """A socket gives its descriptor away, to one that holds the same connection or to nobody known.
+        """Release a socket's descriptor, to a socket of the same connection or to unknown code.
 
         Raises:
             EffectRefused: E-EFFECT-002, in replay, in the second case.
@@ -121,7 +121,7 @@ class Connections:
             )
 
     def close(self, sock: socket.socket) -> None:
-        """A socket is closed, and its connection with it."""
+        """Close the connection of a socket that is closed, unless another socket has it, too."""
         held = self._held.pop(sock, None)
         if held is None or any(other is held for other in self._held.values()):
             return
@@ -158,7 +158,7 @@ class Connections:
         return False
 
     def finish(self) -> None:
-        """The run ends: so do its connections, and none that it made before may be missing.
+        """Close the connections at the run's end, and check that none of the recorded ones is missing.
 
         Raises:
             EffectMismatch: E-EFFECT-001, in replay, when one is.
@@ -190,6 +190,6 @@ class Connections:
 
 
 def _between_processes() -> bool:
-    """Whether ``multiprocessing`` connects to a process of the program's own, by a bare descriptor."""
+    """Return whether ``multiprocessing`` connects to another process of the program, by a descriptor."""
     asker = asker_of(_getframe(2), _WRAPPERS)
     return asker.co_filename.endswith(_MULTIPROCESSING)

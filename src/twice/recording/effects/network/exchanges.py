@@ -80,15 +80,15 @@ class Exchanges:
                 self._waiting[self._addresses[one.key], one.sender].append(one)
 
     def address(self, key: str) -> object:
-        """What a recorded connection was made to."""
+        """Return the address of a recorded connection."""
         return self._addresses.get(key)
 
     def is_shared(self, address: object) -> bool:
-        """Whether several actors made requests to an address."""
+        """Return whether several actors made requests to an address."""
         return address in self._shared
 
     def candidates(self, sender: str, address: object) -> Iterator[Exchange]:
-        """What may answer a request: the next one of the actor, then those of others of its lineage."""
+        """Yield the possible answers to a request: the actor's next one, then those of its lineage."""
         yield from self._waiting.get((address, sender), ())[:1]
         lineage = find_lineage(sender)
         for (place, other), waiting in list(self._waiting.items()):
@@ -96,7 +96,7 @@ class Exchanges:
                 yield from list(waiting)
 
     def was_made(self, data: bytes, sender: str, address: object) -> bool:
-        """Whether another actor like this one made a request that begins so."""
+        """Return whether another actor of the lineage made a request that begins like this."""
         lineage = find_lineage(sender)
         for one in self._requests:
             if self._addresses[one.key] == address and find_lineage(one.sender) == lineage:
@@ -110,30 +110,30 @@ class Exchanges:
         return value
 
     def give(self, exchange: Exchange) -> None:
-        """A request is answered by this."""
+        """Take an exchange from the waiting ones: it answers a request."""
         self._waiting[self._addresses[exchange.key], exchange.sender].remove(exchange)
 
     def take_back(self, exchange: Exchange) -> None:
-        """It was another one."""
+        """Put an exchange back: it does not answer the request."""
         self._waiting[self._addresses[exchange.key], exchange.sender].insert(0, exchange)
 
     def at(self, key: str, start: int) -> Exchange | None:
-        """The exchange that begins at an event of a recorded connection."""
+        """Return the exchange that begins at an event of a recorded connection."""
         return self._at.get((key, start))
 
     def sibling(self, address: object) -> str:
-        """The key of a recorded connection to an address."""
+        """Return the key of the first recorded connection to an address."""
         return next(key for key, its in self._addresses.items() if its == address)
 
     def missing(self) -> Iterator[Exchange]:
-        """Requests to shared addresses that nobody made."""
+        """Yield the recorded requests to shared addresses that nobody made."""
         for (address, _), waiting in self._waiting.items():
             if address in self._shared:
                 yield from waiting
 
 
 def is_request(data: bytes) -> bool:
-    """Whether bytes begin as a request of HTTP/1 does."""
+    """Return whether bytes begin as a request of HTTP/1 does."""
     return _REQUEST.match(data) is not None
 
 

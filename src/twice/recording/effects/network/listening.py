@@ -23,7 +23,7 @@ from twice.recording.kernel.confinement import current
 
 
 def patches(module: ModuleType) -> list[Patch]:
-    """What stands in ``socket`` during a session, once it is loaded."""
+    """Return the patches of ``socket``, once it is loaded."""
     real = module.socket.listen
 
     def listen(self: Any, *args: Any) -> None:

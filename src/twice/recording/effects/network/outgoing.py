@@ -59,7 +59,7 @@ class Outgoing:
 
     @property
     def is_marked(self) -> bool:
-        """Whether nothing went out since the last mark."""
+        """Return whether nothing went out since the last mark."""
         return self.count == self._last.sent
 
     @property
@@ -76,7 +76,7 @@ class Outgoing:
             self._segment += data[:room]
 
     def mark(self) -> Mark:
-        """What has gone out by now; a second mark at the same place has no head."""
+        """Mark the bytes that have gone out by now; a second mark at the same place has no head."""
         if self.count == self._last.sent:
             return self._last._replace(head=b"")
         digest = self._hasher.digest()[:16]
@@ -87,14 +87,14 @@ class Outgoing:
         return self._last
 
     def state(self) -> tuple[int, bytes, bytes | None]:
-        """The last mark's count and digest, and what went out since; None for more than is kept."""
+        """Return the last mark's count and digest, and the bytes since then; None if not all are kept."""
         since = self.count - self._last.sent
         segment = bytes(self._segment) if since == len(self._segment) else None
         return (self._last.sent, self._last.digest, segment)
 
 
 def read_mark(plain: object) -> Mark:
-    """A mark as the record keeps it."""
+    """Read a mark from its recorded form."""
     assert isinstance(plain, tuple), "a mark is a tuple"
     return Mark(*plain[:3], *plain[SENDER:])
 
@@ -113,14 +113,14 @@ def read_turn(plain: Any) -> tuple[int | None, int, bool] | None:
 
 
 def told_apart(one: bytes, other: bytes) -> tuple[str, str]:
-    """What stands where the heads of two marks begin to differ, for messages."""
+    """Return the text around the first difference of the heads of two marks, for messages."""
     shorter = min(len(one), len(other))
     at = next((at for at in range(shorter) if one[at] != other[at]), shorter)
     return around(one, at), around(other, at)
 
 
 def around(data: bytes, at: int) -> str:
-    """What stands around a place, for messages."""
+    """Return the text around a place, for messages."""
     start = max(0, at - 24)
     part = data[start : at + 56]
     return f"{'...' if start else ''}{part!r}{'...' if at + 56 < len(data) else ''}"

@@ -157,7 +157,7 @@ class Playback:
         return None
 
     def next_boundary(self) -> Mark | None:
-        """The next recorded mark that lies ahead of what has gone out."""
+        """Return the next recorded mark that lies ahead of what has gone out."""
         while self._boundary < self.end:
             number, value = self.event(self._boundary)
             if number != ops.CONNECT.number:
@@ -169,29 +169,29 @@ class Playback:
 
     @property
     def ends(self) -> bool:
-        """Whether the record holds all that went out."""
+        """Return whether the record has everything that went out."""
         closed = bool(self.events) and self.events[-1][0] == ops.CLOSED.number
         return closed or (self.is_shared and self.end < len(self.events))
 
     # -- what comes in ------------------------------------------------------------------------------
 
     def event(self, at: int) -> tuple[int, Any]:
-        """What is recorded at a place."""
+        """Return the recorded event at a place."""
         number, value = self.events[at]
         return number, value
 
     def incoming(self, at: int) -> tuple[int, Any] | None:
-        """What came in at a place; None where nothing did, or another exchange begins."""
+        """Return the incoming event at a place; None where there is none, or another exchange begins."""
         if at >= self.end or self.event(at)[0] not in INCOMING:
             return None
         return self.event(at)
 
     def can_give(self, at: int) -> bool:
-        """Whether as much has gone out as had when an event came in."""
+        """Return whether as much has gone out as at the time when an event came in."""
         return bool(self.event(at)[1][0][0] <= self.outgoing.count)
 
     def find_want(self) -> Difference:
-        """What is waited for in vain."""
+        """Describe the reply that the program waits for in vain."""
         event, count = self.incoming(self.at), self.outgoing.count
         if event is None:
             return "waits for more than came in", "nothing more", "another reply"
@@ -224,7 +224,7 @@ class Playback:
 
 
 def make_mismatch(key: str, position: int, what: str, recorded: str, asked: str) -> EffectMismatch:
-    """The error for a connection that does not do what it did."""
+    """Build the error for a connection that differs from its record."""
     return EffectMismatch(
         f"The connection {key} {what}: the record holds {recorded}, the program gave {asked}.",
         "Expected the same connections with the same bytes sent, in the same order.",

@@ -152,14 +152,14 @@ class PlayedConnection:
         self._turns.leave(None, key, passed)
 
     def _differ(self, what: str, recorded: str, asked: str) -> None:
-        """The program does otherwise than the record."""
+        """Refuse a program that differs from the record."""
         self._refuse(what, recorded, asked)
 
     def idle(self) -> None:
         """Its loop has nothing to do but to wait."""
 
     def greet(self) -> None:
-        """A pair of TLS buffers sends its first bytes: let the answer to them be there."""
+        """Send the first bytes of a pair of TLS buffers, and let their answer be there."""
         with self._more:
             self.veiled = self._greeted = True
             self._uncovered = self._playback.at
@@ -177,7 +177,7 @@ class PlayedConnection:
     def receive(
         self, sock: socket.socket, size: int, receive: Callable[[], Any], *, peek: bool = False
     ) -> Any:
-        """What came in on the socket: bytes, or bytes and who sent them."""
+        """Receive the recorded data of the socket: bytes, or bytes and their sender."""
         del receive
         with self._more:
             if self.veiled:
@@ -187,11 +187,11 @@ class PlayedConnection:
     def receive_into(
         self, sock: socket.socket, buffer: Any, size: int, receive: Callable[[], int]
     ) -> int:
-        """The same into a buffer."""
+        """Receive the recorded data into a buffer."""
         return _put(self.receive(sock, size, receive), buffer)
 
     def read(self, sock: socket.socket | None, size: int, receive: Callable[[], Any]) -> Any:
-        """What came in, plain; what a veiled socket let through by now, for a pair of buffers."""
+        """Read recorded plain data; a pair of buffers gets the data that its veiled socket let through."""
         del receive
         with self._more:
             if sock is None and self._rest is None and self._playback.at >= self._uncovered:
@@ -201,7 +201,7 @@ class PlayedConnection:
     def read_into(
         self, sock: socket.socket | None, buffer: Any, size: int, receive: Callable[[], int]
     ) -> int:
-        """The same into a buffer."""
+        """Read recorded plain data into a buffer."""
         return _put(self.read(sock, size, receive), buffer)
 
     def _part(self, timeout: float | None, size: int, *, peek: bool = False) -> Any:
@@ -221,7 +221,7 @@ class PlayedConnection:
         return result
 
     def _tokens(self, timeout: float | None) -> bytes:
-        """What a veiled socket gives: one byte for each thing that its TLS object may take."""
+        """Return one byte for each event that the TLS object of a veiled socket may take."""
         if self._greeted:
             self._greeted = False
             self.show()
@@ -242,14 +242,14 @@ class PlayedConnection:
         return self._uncovered - before
 
     def _ready(self, at: int) -> tuple[int, Any] | None:
-        """What is recorded at a place, if it can be received by now; what was let through is past its turn."""
+        """Return the recorded event at a place, if it can be received now and it is its turn."""
         event = self._playback.incoming(at)
         if event is None or not self.can_give(at):
             return None
         return event if at < self._uncovered or self._turns.is_up(self._playback.key, at) else None
 
     def _wait(self, timeout: float | None, at: int) -> tuple[int, Any]:
-        """What is recorded at a place, once another thread sent what it needs."""
+        """Wait until the recorded event at a place can be received, and return it."""
         rested = timeout == 0 or threading.active_count() == 1
         while True:
             event = self._ready(at)
@@ -288,22 +288,22 @@ class PlayedConnection:
         self._turns.leave(None, self._playback.key, (at,))
 
     def _make_note(self, op: ops.Op, value: Any) -> object:
-        """What is written down of an event."""
+        """Return the form of an event to write down."""
         del op
         return value
 
     def plays(self, key: str, number: int) -> bool:
-        """Whether it gives an event of a recorded connection, now or after more went out."""
+        """Return whether the connection gives a recorded event, now or after more went out."""
         playback = self._playback
         return playback.key == key and playback.at <= number < playback.end
 
     def is_held_back(self) -> bool:
-        """Whether something could be received, if it were its turn."""
+        """Return whether something could be received, if it were its turn."""
         at, is_shown = self._playback.at, self._stand_in and self._stand_in.is_readable
         return self._playback.incoming(at) is not None and not is_shown and self.can_give(at)
 
     def can_give(self, number: int) -> bool:
-        """Whether as much has gone out as had when an event came in."""
+        """Return whether as much has gone out as at the time when an event came in."""
         return self._playback.can_give(number)
 
     def show(self) -> None:
@@ -318,7 +318,7 @@ class PlayedConnection:
     def about(
         self, what: object, live: Callable[[], Outcome], absent: Outcome | None = (RETURNED, None)
     ) -> Outcome:
-        """A recorded fact about the connection; ``absent`` when nobody asked while recording.
+        """Return a recorded fact about the connection; ``absent`` when nobody asked while recording.
 
         Raises:
             EffectMismatch: E-EFFECT-001, when it was not recorded and ``absent`` is None.
@@ -332,7 +332,7 @@ class PlayedConnection:
         return outcome  # type: ignore[no-any-return]
 
     def step(self, what: str, act: Callable[[], object]) -> None:
-        """A step of TLS, as it ended when it was recorded."""
+        """Take a step of TLS with its recorded ending."""
         del act
         with self._more:
             if self._greeted:
@@ -340,7 +340,7 @@ class PlayedConnection:
         given(self.about(what, lambda: (RETURNED, None)))
 
     def close(self, sock: socket.socket | None, how: str = CLOSED) -> None:
-        """The program closed it, or ended: it must have sent all that it did.
+        """End the connection: the program closed it or ended, and must have sent all recorded bytes.
 
         Raises:
             EffectMismatch: E-EFFECT-001, when it sent less.

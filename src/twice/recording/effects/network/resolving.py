@@ -26,7 +26,7 @@ _NAMES = ("getaddrinfo", "getnameinfo", "gethostbyname", "gethostbyname_ex", "ge
 
 
 def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
-    """What stands in the place of the functions that resolve names during a session."""
+    """Return the patches of the functions that resolve names, for a session."""
     return [Patch(module, name, _governed(layer, name, getattr(module, name))) for name in _NAMES]
 
 

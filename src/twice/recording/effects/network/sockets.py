@@ -48,7 +48,7 @@ class Network:
 
 
 def patches(network: Network, module: ModuleType) -> list[Patch]:
-    """What stands in the place of ``socket.socket``'s methods during a session."""
+    """Return the patches of ``socket.socket``'s methods, for a session."""
     connections = network.connections
     governed = _Methods(connections, network.bindings, module.socket)
     rows = [
@@ -72,7 +72,7 @@ _NAMES = {"__init__": "adopt", "_real_close": "close", **{name: name for name in
 
 
 def _method(governed: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a socket: its first argument is the socket, and the real one comes with it."""
+    """Build a method of a socket that passes the real method and the socket to a governed one."""
 
     def method(self: socket.socket, *args: Any, **kwargs: Any) -> Any:
         return governed(real, self, *args, **kwargs)
@@ -296,13 +296,13 @@ class _Methods:
 
 
 def _name(sock: Any) -> Any:
-    """The address of a socket's own end, in plain values."""
+    """Return the address of a socket's own end, in plain values."""
     found = outside(socket.socket.getsockname, sock)
     return tuple(found) if isinstance(found, tuple) else None
 
 
 def _asked(sock: Any, address: Any) -> tuple[object, ...]:
-    """What a connection is asked with, in plain values."""
+    """Return the arguments of a connection in plain values: family, type and address."""
     if isinstance(address, os.PathLike):
         address = os.fspath(address)
     whole = tuple(address) if isinstance(address, tuple | list) else address

@@ -43,6 +43,6 @@ class StandIn:
         return readable and not was
 
     def close(self) -> None:
-        """The connection is over."""
+        """Close the pair when the connection is over."""
         self._owned.difference_update((self.descriptor, self._far.fileno()))
         self._far.close()

@@ -31,7 +31,7 @@ _FACTS = (
 
 
 def patches(connections: Connections, bindings: Bindings, module: ModuleType) -> list[Patch]:
-    """What stands in the place of what makes TLS objects during a session."""
+    """Return the patches of the methods that make TLS objects, for a session."""
     context: Any = module.SSLContext
     wrap_socket, wrap_bio = context._wrap_socket, context._wrap_bio
 
@@ -64,12 +64,12 @@ class Bindings:
         self._lock = Lock()
 
     def expect(self, greeting: bytes, tls: Tls) -> None:
-        """A TLS object waits for a connection to send its greeting."""
+        """Expect a connection that sends the greeting of a TLS object."""
         with self._lock:
             self._waiting[greeting] = tls
 
     def greets(self, held: Held, data: Any) -> bool:
-        """Whether a connection sends such a greeting; if so, they belong together from now on."""
+        """Return whether a connection sends such a greeting; if so, bind it to the TLS object."""
         if not self._waiting or held.veiled:
             return False
         sent = bytes(data)

@@ -57,7 +57,7 @@ class Waits(Protocol):
         ...
 
     def plays(self, key: str, number: int) -> bool:
-        """Whether it gives an event of a recorded connection, now or after more went out."""
+        """Return whether the connection gives a recorded event, now or after more went out."""
         ...
 
     def show(self) -> None:
@@ -65,7 +65,7 @@ class Waits(Protocol):
         ...
 
     def can_give(self, number: int) -> bool:
-        """Whether so much has gone out that one of its events may come."""
+        """Return whether enough has gone out for one of its events to come."""
         ...
 
     def idle(self) -> None:
@@ -73,7 +73,7 @@ class Waits(Protocol):
         ...
 
     def is_held_back(self) -> bool:
-        """Whether it would be readable, if it were its turn."""
+        """Return whether it would be readable, if it were its turn."""
         ...
 
 
@@ -94,7 +94,7 @@ class _Arrival(NamedTuple):
 
     @property
     def begins_round(self) -> bool:
-        """Whether it came after those before it, not together with them."""
+        """Return whether it came after those before it, not together with them."""
         return self.rounds != 0 or self.is_waited_for
 
 
@@ -143,12 +143,12 @@ class Turns:
         return ~rounds if thread in self._waiting else rounds, self._timers.get(thread, 0)
 
     def take_thread_turn(self) -> int:
-        """Timed waits that ended since the last reply that a thread waited for; one is taken now."""
+        """Return how many timed waits ended since the last reply that a thread waited for, and reset it."""
         ended, self._ended = self.waits.ended - self._ended, self.waits.ended
         return ended
 
     def begin_round(self, *, busy: bool, waits: bool) -> None:
-        """A loop is about to look for what is readable.
+        """Begin a loop's look at what is readable.
 
         Args:
             busy: whether it has more to do, and does not wait.
@@ -171,21 +171,21 @@ class Turns:
                 one.idle()
 
     def end_timer(self) -> None:
-        """A timer of this thread's loop has ended."""
+        """Count the end of a timer of this thread's loop."""
         if current() is not OUTSIDE:
             self._timers[get_ident()] += 1
 
     # -- turns --------------------------------------------------------------------------------------
 
     def is_up(self, key: str, number: int) -> bool:
-        """Whether an event of a recorded connection may be taken."""
+        """Return whether an event of a recorded connection may be taken."""
         one = (key, number)
         if self._is_over or one in self._done or one not in self._ordered:
             return True
         return any(each[:2] == one for each in self._due())
 
     def _due(self) -> Sequence[_Arrival]:
-        """What one round found together, in its order, when as much has happened as had then."""
+        """Return the events that one round found together, in order, once as much has happened as then."""
         due: list[_Arrival] = []
         for at in range(self._at, len(self._arrivals)):
             one = self._arrivals[at]
@@ -236,7 +236,7 @@ class Turns:
             ready[at] = pair
 
     def join(self, connection: Waits) -> None:
-        """A connection is made."""
+        """Join a new connection."""
         if self._arrivals:
             self._open.append(connection)
             self.move()
@@ -245,7 +245,7 @@ class Turns:
                 start_new_thread(self._guard, ())
 
     def leave(self, connection: Waits | None, key: str, numbers: Iterable[int]) -> None:
-        """Some events are over: they were taken, or nobody will take them.
+        """Drop events that are over: they were taken, or nobody will take them.
 
         Args:
             connection: the one that is closed, if one is.
@@ -279,7 +279,7 @@ class Turns:
 
     @property
     def _waits_for_threads(self) -> bool:
-        """Whether the next reply came after a timed wait that goes on now."""
+        """Return whether the next reply came after a timed wait that goes on now."""
         if self._is_over or not self.waits.going_on:
             return False
         one = self._arrivals[self._at]
@@ -329,7 +329,7 @@ class Turns:
 
 
 def loop_patches(turns: Turns, module: Any) -> list[Patch]:
-    """What stands in the place of a loop's round and of a timer's end, once ``asyncio`` is loaded."""
+    """Return the patches of a loop's round and of a timer's end, once ``asyncio`` is loaded."""
     real, timer = module.BaseEventLoop._run_once, module.events.TimerHandle
     run = timer._run
 
@@ -345,7 +345,7 @@ def loop_patches(turns: Turns, module: Any) -> list[Patch]:
 
 
 def selector_patches(turns: Turns, module: Any) -> list[Patch]:
-    """What stands in the place of a loop's look at what is ready, once ``asyncio.selector_events`` is loaded."""
+    """Return the patch of a loop's ready events, once ``asyncio.selector_events`` is loaded."""
     loop = module.BaseSelectorEventLoop
     real = loop._process_events
 
@@ -357,7 +357,7 @@ def selector_patches(turns: Turns, module: Any) -> list[Patch]:
 
 
 def _arrivals(order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> Sequence[_Arrival]:
-    """What came in, in its order, where the record says after what."""
+    """Return the incoming events in order, where the record says what came before them."""
     counts: dict[str, int] = {}
     found = []
     for key in order:

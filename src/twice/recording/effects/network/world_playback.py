@@ -122,7 +122,7 @@ class WorldPlayback:
                 self._wait_for(POLLOUT)
 
     def event(self, at: int) -> tuple[int, Any]:
-        """What came as the event of that number; the last one goes on for ever."""
+        """Return the event of that number; the last one repeats for ever."""
         number, value = self.events[min(at, len(self.events) - 1)]
         return number, value
 
@@ -132,11 +132,11 @@ class WorldPlayback:
         return len(self.events)
 
     def incoming(self, at: int) -> tuple[int, Any] | None:
-        """What came in, if it did by now."""
+        """Return the event at a place, if it has come in by now."""
         return self.event(at) if at < len(self.events) or (self._is_over and self.events) else None
 
     def can_give(self, at: int) -> bool:
-        """What came may be taken."""
+        """Return True: data that came in may be taken."""
         del at
         return True
 
@@ -145,7 +145,7 @@ class WorldPlayback:
         return "waits", "the world", "another reply"
 
     def close(self) -> None:
-        """The program closed its end."""
+        """Close the program's end."""
         self._is_over = True
         self._owned.discard(self._sock.fileno())
         with self._lock:
