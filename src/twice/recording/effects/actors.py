@@ -39,7 +39,7 @@ current = _CURRENT.get
 
 
 def find_lineage(key: str) -> str:
-    """An actor's key without numbers: that of all who were started alike."""
+    """Return an actor's key without numbers: actors that were started alike share it."""
     return _NUMBERS.sub("", key)
 
 
@@ -101,14 +101,14 @@ class Actor:
         self.thread = get_ident()
 
     def child(self, kind: str) -> Actor:
-        """The next actor of a kind that this one starts."""
+        """Make the next actor of a kind that this one starts."""
         key = self.next_key(kind)
         made = Actor(key, self.layer, self.source.of(key))
         made.started = self.started
         return made
 
     def next_key(self, kind: str) -> str:
-        """The key of the next thing of a kind that this actor starts, by its lineage."""
+        """Return the key of the next thing of a kind that this actor starts, and count its lineage."""
         number = self.children.get(kind, 0)
         self.children[kind] = number + 1
         lineage = find_lineage(f"{self.key}/{kind}")

@@ -26,7 +26,7 @@ class RecordedReads(Protocol):
         ...
 
     def lenient_lines(self) -> Iterator[tuple[str, Event]]:
-        """Reads by the standard library in order, each with the key of the actor whose thread it was."""
+        """Return the standard library's reads in order, each with the key of its thread's actor."""
         ...
 
     def actor_reads(self) -> Mapping[str, Sequence[Event]]:
@@ -34,11 +34,11 @@ class RecordedReads(Protocol):
         ...
 
     def connections(self) -> Mapping[str, Sequence[Event]]:
-        """What came in and out on every connection, by its key."""
+        """Return the events of every connection, in and out, by its key."""
         ...
 
     def connection_order(self) -> Sequence[str]:
-        """The key of the connection of each such event, in the order of the record."""
+        """Return the key of the connection of each such event, in the order of the record."""
         ...
 
 
@@ -46,7 +46,7 @@ class Answers(Protocol):
     """Answers the strict reads of one actor."""
 
     def of(self, actor: str) -> Answers:
-        """What answers another actor."""
+        """Return the answers of another actor."""
         ...
 
     def strict(self, op: Op, arguments: object, live: Live) -> object:
@@ -76,7 +76,7 @@ class Source(Answers, Protocol):
         ...
 
     def connection(self, key: str, asked: object) -> Sequence[Event] | None:
-        """What a connection is played from; None when the world is to answer."""
+        """Return the events that replay a connection; None when the world answers."""
         ...
 
     def connections(self) -> Sequence[str]:
@@ -84,7 +84,7 @@ class Source(Answers, Protocol):
         ...
 
     def turns(self) -> Turns:
-        """The order in which replies arrived."""
+        """Return the order in which replies arrived."""
         ...
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
@@ -92,7 +92,7 @@ class Source(Answers, Protocol):
         ...
 
     def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
-        """Whether a record holds an answer to this, and its first, without serving it."""
+        """Return whether a record answers this, and the first answer, without serving it."""
         ...
 
     def position(self) -> int:

@@ -33,7 +33,7 @@ class Variables(_Asked):
     """``run.effects.env``: environment variables."""
 
     def get(self, name: str, default: str | None = None) -> str | None:
-        """A variable's value, or the default."""
+        """Return a variable's value, or the default."""
         found = governed_call(self._layer, "env.get", os.environ.get, name)
         return default if found is None else str(found)
 
@@ -53,7 +53,7 @@ class Files(_Asked):
         return found
 
     def read(self, path: str | os.PathLike[str]) -> bytes:
-        """A file's bytes, kept in the record."""
+        """Read a file's bytes, and store them in the record."""
         found: bytes = governed_call(self._layer, "fs.read", _read, os.fspath(path))
         return found
 
@@ -135,7 +135,7 @@ class Stdin(_Asked):
         return found
 
     def line(self) -> str:
-        """The next line with its end; empty after the last."""
+        """Read the next line with its end; return an empty text after the last."""
         found: str = governed_call(self._layer, "stdin.line", sys.stdin.readline)
         return found
 

@@ -16,7 +16,7 @@ from twice.recording.program import is_user_file
 
 
 def asker_of(frame: FrameType, wrappers: Collection[str]) -> CodeType:
-    """The first code from a frame outwards whose file is none of the wrappers'."""
+    """Return the first code, from a frame outwards, whose file is not one of the wrappers."""
     found: FrameType | None = frame
     while found is not None:
         name = found.f_code.co_filename
@@ -35,7 +35,7 @@ _FILES_OF_THEIR_OWN = ("<frozen ", "<stdin>", "<ipython")
 
 
 def while_imported(frame: FrameType | None) -> bool:
-    """Whether code runs because a package is being imported, and not the user's own code."""
+    """Return whether code runs because a package is imported, and not as the user's own code."""
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith("<frozen importlib"):
@@ -47,12 +47,12 @@ def while_imported(frame: FrameType | None) -> bool:
 
 
 def files_of(*functions: Callable[..., Any]) -> frozenset[str]:
-    """The files of Python functions, as their code names them; frozen modules have names of their own."""
+    """Return the files of Python functions, as their code names them; frozen modules have own names."""
     return frozenset(function.__code__.co_filename for function in functions)
 
 
 def files_behind(*classes: type) -> frozenset[str]:
-    """The files of the methods of classes and of what they are made from."""
+    """Return the files of the methods of classes and of their bases."""
     return frozenset(
         code.co_filename
         for one in classes

@@ -32,7 +32,7 @@ _UTCNOW = (
 
 
 def patches(seconds: Reading, nanoseconds: Reading) -> list[Patch]:
-    """What stands in the place of these functions during a session.
+    """Return the patches of these functions for a session.
 
     Args:
         seconds: reads ``time.time``.
@@ -68,7 +68,7 @@ def _written_times(now: Reading) -> list[Patch]:
 
 
 def _dates(nanoseconds: Reading) -> list[Patch]:
-    """The constructors of ``datetime`` that read the clock."""
+    """Patch the constructors of ``datetime`` that read the clock."""
 
     def moment(cls: type[datetime], tz: tzinfo | None, asker: CodeType) -> datetime:
         whole, rest = divmod(nanoseconds(asker), 1_000_000_000)

@@ -75,7 +75,7 @@ def governed_call(
 
 
 def _in_order(value: object, orders: Any) -> Any:
-    """A recorded result whose dicts iterate as they did: canonical form sorts them."""
+    """Restore the order of a recorded result's dicts, which canonical form sorts."""
     fresh: Any = decode(encode(value), resolve=loaded_types)
     return reordered(fresh, orders)
 

@@ -44,7 +44,7 @@ _REAL_SLEEP = _time.sleep
 
 
 def is_governed() -> bool:
-    """Whether a program that reads the clock of this process now is answered by a layer."""
+    """Return whether a layer answers a program that reads the clock of this process now."""
     return _time.time is not REAL[ops.TIME]
 
 
@@ -52,7 +52,7 @@ Tick = Callable[[], int]
 
 
 def patches(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Patch]:
-    """What stands in the place of the clocks during a session."""
+    """Return the patches of the clocks for a session."""
     rows = []
     for op in REAL:
         name = op.name.removeprefix("clock.")
@@ -105,7 +105,7 @@ def _given_clocks(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> li
 def governed_read(
     op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Callable[[], int]
 ) -> Callable[[], Any]:
-    """A replacement for one of the clock functions, for as long as the layer is active."""
+    """Build a replacement for one of the clock functions, for as long as the layer is active."""
     real = REAL[op]
     if clock is not None:
         return _tick_read(op, layer, clock, tick)
@@ -154,7 +154,7 @@ def governed_read(
 
 
 def _told_its_module(read: Callable[[dict[str, Any]], object]) -> Callable[[], Any]:
-    """A function without arguments that hands on the globals of the module that called it.
+    """Build a function without arguments that passes on the globals of the module that called it.
 
     To ask for the caller's frame raises audit events, and every audit hook of the process then
     costs more than the clock. ``globals``, called by an iterator made in C, has no frame of its own
@@ -180,7 +180,7 @@ def _tick_read(
 
 
 def governed_sleep(layer: EffectLayer, clock: TickClock | None) -> Callable[[float], None]:
-    """A replacement for ``time.sleep``."""
+    """Build a replacement for ``time.sleep``."""
 
     def sleep(seconds: float, /) -> None:
         actor = layer.actor()
@@ -253,7 +253,7 @@ class Clock:
 def _asked_read(
     op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Callable[[], int]
 ) -> Callable[[], Any]:
-    """A clock read that is asked for by name: strict, whoever asks."""
+    """Build a clock read that is called by name: strict, whoever the caller is."""
     real = REAL[op]
     number = op.number
 

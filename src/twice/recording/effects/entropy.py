@@ -43,7 +43,7 @@ _WRAPPERS = frozenset(
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
-    """What stands in the place of entropy's sources during a session."""
+    """Return the patches of entropy's sources for a session."""
     urandom = governed_urandom(layer)
     seed = governed_seed(layer, random.Random.seed)
     bound = seed.__get__(random._inst)
@@ -61,7 +61,7 @@ def patches(layer: EffectLayer) -> list[Patch]:
 
 
 def ssl_patches(layer: EffectLayer, ssl: Any) -> list[Patch]:
-    """The same for ``ssl``, once it is loaded."""
+    """Return the patches of ``ssl``, once it is loaded."""
     real = ssl.RAND_bytes
 
     def rand_bytes(size: int, /) -> bytes:
@@ -73,7 +73,7 @@ def ssl_patches(layer: EffectLayer, ssl: Any) -> list[Patch]:
 
 
 def torch_patches(layer: EffectLayer, torch: Any) -> list[Patch]:
-    """The same for ``torch``, whose generators seed themselves in C, once it is loaded."""
+    """Return the patches of ``torch``, whose generators seed themselves in C, once it is loaded."""
     kind = torch.Generator
     real, manual_seed = kind.seed, kind.manual_seed
     wrappers = files_of(torch.seed)
@@ -109,7 +109,7 @@ def _governed_uuid1(layer: EffectLayer) -> Callable[..., uuid.UUID]:
 
 
 def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
-    """A replacement for ``os.urandom`` and ``random._urandom``."""
+    """Build a replacement for ``os.urandom`` and ``random._urandom``."""
     number, real = ops.URANDOM.number, _REAL_URANDOM
     last: dict[str, Any] | None = None
     # While recording, what user code asks is noted here as ``layer.read`` would; its globals say who asks,
@@ -156,7 +156,7 @@ def _lenient(layer: EffectLayer, actor: Actor, size: int) -> bytes:
 
 
 def governed_seed(layer: EffectLayer, real: Callable[..., None]) -> Callable[..., None]:
-    """A replacement for ``random.Random.seed``: no seed means recorded entropy."""
+    """Build a replacement for ``random.Random.seed``: without a seed it uses recorded entropy."""
     urandom = governed_urandom(layer)
 
     def seed(self: Any, a: Any = None, version: int = 2) -> None:
@@ -178,12 +178,12 @@ class Entropy:
         self._layer = layer
 
     def bytes(self, size: int) -> bytes:
-        """That many bytes, 0 or more."""
+        """Return that many bytes, 0 or more."""
         actor = self._layer.named(ops.URANDOM)
         value = self._layer.read(actor, ops.URANDOM, lambda: _REAL_URANDOM(size), int(size))
         assert isinstance(value, bytes), "entropy is recorded as bytes"
         return value
 
     def integer(self, bits: int = 64) -> int:
-        """An integer from 0 to 2**bits - 1; bits is a multiple of 8."""
+        """Return an integer from 0 to 2**bits - 1; bits is a multiple of 8."""
         return int.from_bytes(self.bytes(bits // 8), "little")

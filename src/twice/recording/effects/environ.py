@@ -56,7 +56,7 @@ _Known = tuple[Any, Any, int, tuple[object, object], str]
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
-    """What stands in the place of the methods of ``os.environ``'s class during a session."""
+    """Return the patches of the methods of ``os.environ``'s class for a session."""
     read = _Variables(layer)
     layer.own_variables = read.list_own
     real_set, real_delete = _CLASS.__setitem__, _CLASS.__delitem__
@@ -123,7 +123,7 @@ def patches(layer: EffectLayer) -> list[Patch]:
 
 
 def _governed_read(layer: EffectLayer, read: _Variables) -> Callable[[Any, Any], Any]:
-    """A replacement for ``os.environ.__getitem__``.
+    """Build a replacement for ``os.environ.__getitem__``.
 
     While recording, what user code asks once more is noted here as ``layer.read`` would.
     """
@@ -175,7 +175,7 @@ class _Variables:
         self.again: dict[Any, _Known] = {}
 
     def governs(self, asker: CodeType) -> bool:
-        """Whether this code sees the recorded variables."""
+        """Return whether this code sees the recorded variables."""
         return self._layer.is_strict(asker) and self._layer.actor() is not None
 
     def owns(self, name: Any, asker: CodeType) -> None:
@@ -193,7 +193,7 @@ class _Variables:
         return {**{name: there.get(name, b"") for name in self._own}, **self.put}
 
     def one(self, environ: Any, name: Any, asker: CodeType, key: Any = None) -> Any:
-        """A variable's value as the system stores it; None when there is none."""
+        """Return a variable's value as the system stores it, or None if it is not set."""
         real: Callable[[], Any] = lambda: environ._data.get(name)  # noqa: E731
         if name in self._own:
             return real()
@@ -244,7 +244,7 @@ class _Variables:
         return _stored(told, like=name)
 
     def _serve_to_library(self, name: Any, real: Callable[[], Any]) -> Any:
-        """A variable that a library reads: the recorded one, where it is one of ``SHOWN``."""
+        """Serve a variable to a library: the recorded value, if it is one of ``SHOWN``."""
         layer, text = self._layer, _told(name)
         if text not in SHOWN or name in self._library_own or layer.actor() is None:
             return real()
@@ -295,7 +295,7 @@ def _plain(stored: Any) -> str | bytes:
 
 
 def _stored(plain: Any, *, like: Any) -> Any:
-    """The reverse of ``_plain``, as this system stores names and values."""
+    """Reverse ``_plain``: encode a name or value as this system stores it."""
     return plain.encode("utf-8") if isinstance(plain, str) and isinstance(like, bytes) else plain
 
 
@@ -310,5 +310,5 @@ def _slow(name: bytes, value: bytes) -> bytes:
 
 
 def _told(stored: Any) -> str:
-    """A name or value as text, whatever bytes it has."""
+    """Decode a name or value to text, whatever bytes it has."""
     return stored if isinstance(stored, str) else os.fsdecode(stored)

@@ -62,7 +62,7 @@ _OF_OS: tuple[tuple[ops.Op, str, Made, Made], ...] = (
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
-    """What stands in the place of ``os``'s functions during a session."""
+    """Return the patches of ``os``'s functions for a session."""
     rows = [
         _row(layer, os, name, op, plain, made)
         for op, name, plain, made in _OF_OS
@@ -72,17 +72,17 @@ def patches(layer: EffectLayer) -> list[Patch]:
 
 
 def user_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
-    """The same for ``getpass``, once it is loaded."""
+    """Return the patches of ``getpass``, once it is loaded."""
     return [_row(layer, module, "getuser", ops.USER)]
 
 
 def socket_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
-    """The same for ``socket``, once it is loaded."""
+    """Return the patches of ``socket``, once it is loaded."""
     return [_row(layer, module, "gethostname", ops.HOSTNAME)]
 
 
 def platform_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
-    """The same for ``platform``, once it is loaded."""
+    """Return the patches of ``platform``, once it is loaded."""
     # Not public: ``platform()``, ``processor()`` and a field of ``uname()`` all start ``uname -p`` by it.
     kind = module._Processor
     real = kind.from_subprocess
@@ -97,7 +97,7 @@ def platform_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
 
 
 def asked_by(frame: FrameType) -> CodeType:
-    """The code that asks for surroundings, behind ``os.path``, ``pathlib`` and the like."""
+    """Return the code that asks for surroundings, behind ``os.path``, ``pathlib`` and the like."""
     return asker_of(frame, _WRAPPERS)
 
 
@@ -150,7 +150,7 @@ def _address(layer: EffectLayer) -> Patch:
 
 
 def _asked(read: Callable[[], object]) -> None:
-    """A probe for what a machine may have no answer to (nobody is logged in)."""
+    """Probe a function for which a machine may have no answer (nobody is logged in)."""
     outcome_of(read)
 
 

@@ -63,7 +63,7 @@ class Waiting:
 
     @property
     def full(self) -> bool:
-        """Whether it is time to write them down."""
+        """Return whether enough reads wait to write them to the journal."""
         return len(self.values) >= RUN_READS_MAX or len(self.runs) >= RUNS_MAX
 
     def take(self) -> tuple[list[int], list[object]]:
@@ -152,7 +152,7 @@ def _mixed(values: Sequence[Any], kinds: Sequence[type]) -> _Columns:
 
 
 def _is_sized(size: object = None, data: object = None, *more: object) -> bool:
-    """Whether this is a size and so many bytes, as entropy is asked for and given."""
+    """Return whether this is a size and so many bytes, the form of a read of entropy."""
     return type(data) is bytes and type(size) is int and size == len(data) and not more
 
 
@@ -187,7 +187,7 @@ def _values(
     next_sized: Iterator[bytes],
     again: Sequence[int],
 ) -> list[object]:
-    """The values of a frame, in order."""
+    """Return the values of a frame, in order."""
     found: list[object] = []
     next_again = iter(again)
     for kind in mask:
@@ -224,7 +224,7 @@ def _column(kind: str, raw: bytes) -> array[Any]:
 
 
 def little_endian(column: array[float] | array[int]) -> bytes:
-    """A column's bytes in the order that the record stores, whatever this machine's is."""
+    """Return a column's bytes in the record's order, whatever this machine's byte order is."""
     if sys.byteorder == "big":
         column = column[:]
         column.byteswap()

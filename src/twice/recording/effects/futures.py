@@ -27,7 +27,7 @@ _HASH = "_hash_of_the_run"
 
 
 def derive_class(layer: EffectLayer, kind: type) -> type:
-    """A class like another, under its name, whose instances are hashed by who first asked and when."""
+    """Derive a class of the same name, whose hashes follow from the actor that first asks."""
 
     def find_hash(self: Any) -> int:
         known: int | None = getattr(self, _HASH, None)
@@ -51,7 +51,7 @@ def _next(actor: Actor) -> int:
 
 
 def patches(layer: EffectLayer, base_events: Any) -> list[Patch]:
-    """What makes an event loop's futures, and takes coroutines in their order."""
+    """Return the patches that make an event loop's futures, and take coroutines in their order."""
     loop = base_events.BaseEventLoop
     make, create = derive_class(layer, base_events.futures.Future), loop.create_task
     tasks = base_events.tasks

@@ -202,7 +202,7 @@ class EffectLayer:
         return value
 
     def line(self, key: str) -> Actor:
-        """A line of the record that is no actor's: what happens on it comes in an order of its own."""
+        """Make a line of the record that belongs to no actor: its events have an order of their own."""
         return Actor(key, self, self.source)
 
     def note_line(self, line: Actor, op: Op, value: object, *, fact: bool = False) -> None:
@@ -220,7 +220,7 @@ class EffectLayer:
             self._carried.append((kind, payload))
 
     def named(self, op: Op) -> Actor | None:
-        """The actor that asks for an effect by name; None inside of another effect.
+        """Return the actor that asks for an effect by name; None inside another effect.
 
         Raises:
             StreamOffThread: E-RNG-003, on a thread without an actor.
@@ -244,13 +244,13 @@ class EffectLayer:
             self.beside(op)
 
     def is_strict(self, code: CodeType) -> bool:
-        """Whether reads made by this code are strict: user code, or a package opted in."""
+        """Return whether reads made by this code are strict: user code, or a package opted in."""
         if self.probing:
             return True
         return self._strict(code)
 
     def is_strict_in(self, module: Mapping[str, Any], code: CodeType) -> bool:
-        """The same; code that was generated (a dataclass's) has no file, but its module has."""
+        """Return whether reads are strict; generated code (a dataclass's) counts by its module's file."""
         name = code.co_filename
         origin = module.get("__file__") if name.startswith("<") else None
         if not isinstance(origin, str) or self.probing:
@@ -260,11 +260,11 @@ class EffectLayer:
     # -- writing ------------------------------------------------------------------------------
 
     def begins_to_wait(self, actor: Actor) -> None:
-        """An actor has reads that are not written down yet."""
+        """Note that an actor has reads that are not written down yet."""
         self._waiting_actors[actor] = None
 
     def forget(self, actor: Actor) -> None:
-        """What an actor read is nobody's: a probe's, a forked child's."""
+        """Drop the waiting reads of an actor: a probe's, a forked child's."""
         self._waiting_actors.pop(actor, None)
         actor.waiting.take()
         actor.lenient.take()
@@ -287,7 +287,7 @@ class EffectLayer:
         self._write()
 
     def flush_all(self) -> None:
-        """The same at a run's end, with what other threads still keep, and what only then is known."""
+        """Finish the parts, and write all waiting reads of all threads, at the end of a run."""
         for part in self.parts:
             part.finish()
         for actor in list(self._waiting_actors):

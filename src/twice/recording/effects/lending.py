@@ -35,11 +35,11 @@ class LentActor:
         self._mine = lent.get(key, {})
 
     def of(self, actor: str) -> LentActor:
-        """The same for another actor."""
+        """Return the answers for another actor."""
         return LentActor(self._answers.of(actor), actor, self._lent)
 
     def strict(self, op: Op, arguments: object, live: Live) -> object:
-        """The other run's answer to this question, else this one's."""
+        """Return the other run's answer to this question, else this run's."""
         value = self._answers.strict(op, arguments, live)
         waiting = self._mine.get(op.number)
         if not waiting:

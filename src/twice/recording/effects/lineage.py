@@ -29,7 +29,7 @@ _STARTERS = ("start_new_thread", "start_joinable_thread")
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
-    """What stands in the place of the functions that start threads during a session."""
+    """Return the patches of the functions that start threads, for a session."""
     rows = []
     for name in _STARTERS:
         real = getattr(_thread, name, None)
@@ -43,7 +43,7 @@ def patches(layer: EffectLayer) -> list[Patch]:
 
 
 def pool_patches(layer: EffectLayer, module: Any) -> list[Patch]:
-    """The same for ``concurrent.futures.thread``, once it is loaded."""
+    """Return the patches of ``concurrent.futures.thread``, once it is loaded."""
     pool, plain = module.ThreadPoolExecutor, module._base.Future
     real, numbered = pool.submit, futures.derive_class(layer, plain)
 
@@ -60,7 +60,7 @@ def pool_patches(layer: EffectLayer, module: Any) -> list[Patch]:
 
 
 def task_patches(layer: EffectLayer, module: Any) -> list[Patch]:
-    """The same for ``asyncio.base_events``, once it is loaded."""
+    """Return the patches of ``asyncio.base_events``, once it is loaded."""
     import contextvars
 
     loop = module.BaseEventLoop

@@ -37,7 +37,7 @@ Names = list[Any]
 
 
 def patches(files: Files) -> list[Patch]:
-    """What stands in the place of the functions that list folders during a session.
+    """Return the patches of the functions that list folders, for a session.
 
     Args:
         files: the session's files.
@@ -83,7 +83,7 @@ def patches(files: Files) -> list[Patch]:
 
 
 def _governs(files: Files, by: By, place: str) -> bool:
-    """A program's own listings are all inputs; those of libraries are where files are."""
+    """Return whether a listing is governed: all of a program's own, a library's only among inputs."""
     if by is By.PROGRAM:
         return True
     return files.governs(place) and (files.overlay is not None or not files.silent(by))

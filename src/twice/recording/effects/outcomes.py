@@ -43,7 +43,7 @@ def outcome_of(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Ou
 
 
 def raised(error: Exception) -> Outcome:
-    """The outcome that is an exception: the place of its type, and its arguments."""
+    """Build the outcome of an exception: the place of its type, and its arguments."""
     kind = type(error)
     return (RAISED, (kind.__module__, kind.__qualname__, _arguments(error)))
 
@@ -58,7 +58,7 @@ def given(outcome: object) -> Any:
 
 
 def exception(module: str, qualname: str, args: tuple[Any, ...]) -> Exception:
-    """The recorded exception again: a builtin one, or one whose type is already loaded."""
+    """Rebuild the recorded exception: a builtin one, or one whose type is already loaded."""
     kind: Any = builtins if module == "builtins" else sys.modules.get(module)
     for part in qualname.split("."):
         kind = getattr(kind, part, None)

@@ -24,7 +24,7 @@ from twice.recording.effects.patches import Patch
 
 
 def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
-    """What stands in ``getpass`` during a session, once it is loaded."""
+    """Return the patches of ``getpass``, once it is loaded."""
     real = module.getpass
 
     def getpass(prompt: str = "Password: ", stream: Any = None, **options: Any) -> str:

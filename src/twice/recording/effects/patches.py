@@ -87,7 +87,7 @@ class Patch:
 
 
 def binding_as(original: Any, replacement: Any, holder: str, name: str) -> Any:
-    """A function that becomes a method of a class only where the one that it replaces would.
+    """Make a replacement that becomes a method of a class only where the original would.
 
     Functions made in C do not: ``logging.Formatter`` has ``converter = time.localtime`` among its
     attributes and calls ``self.converter(seconds)``; so do classes of programs.

@@ -27,7 +27,7 @@ class Part(Protocol):
         ...
 
     def finish(self) -> None:
-        """The run is over."""
+        """Finish at the end of the run."""
         ...
 
     def has_written(self, path: str) -> bool:
@@ -39,13 +39,13 @@ class Descriptors(Protocol):
     """Looks for descriptors that appear."""
 
     def look(self) -> None:
-        """What appeared since the last look is nobody's."""
+        """Ignore the descriptors that appeared since the last look: they are nobody's."""
         ...
 
     def name_pipe(self) -> None:
-        """The program takes the descriptor of a pipe to a process."""
+        """Name the descriptor of a pipe to a process, which the program takes."""
         ...
 
     def adopt(self) -> None:
-        """What appeared since the last look is an effect's."""
+        """Assign the descriptors that appeared since the last look to an effect."""
         ...

@@ -55,7 +55,7 @@ _WRAPPERS = files_of(subprocess.run, os.popen) | {__file__}
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
-    """What stands in the place of the functions that start processes during a session."""
+    """Return the patches of the functions that start processes, for a session."""
     names = {"_layer": layer, "__module__": "subprocess", "__doc__": _REAL.__doc__}
     popen = type("Popen", (GovernedPopen,), names)
     system = _governed_system(layer, os.system)
@@ -304,7 +304,7 @@ def _key(layer: EffectLayer, actor: Actor) -> str:
 
 
 def _unwrapped(options: dict[str, Any]) -> dict[str, Any]:
-    """The real pipe, where the program hands one process's pipe to another."""
+    """Return the real pipes, where the program passes one process's pipe to another."""
     found = {}
     for name in STREAMS:
         behind = getattr(options[name], "behind", None)
@@ -314,7 +314,7 @@ def _unwrapped(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _descriptors(options: dict[str, Any]) -> list[int]:
-    """The program's own descriptors that a process is started with."""
+    """Return the program's own descriptors that a process is started with."""
     found = [*options["pass_fds"]]
     for name in STREAMS:
         with suppress(AttributeError, OSError, ValueError):

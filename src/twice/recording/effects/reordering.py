@@ -51,7 +51,7 @@ def newest_tasks_first() -> None:
 
 
 def listing_read() -> str:
-    """The first names of a folder that every Python has, as they are listed."""
+    """Return the first names of a folder that every Python has, in the order of the listing."""
     return " ".join(os.listdir(_FOLDER)[:3])  # noqa: PTH208  (what a program calls)
 
 
@@ -84,7 +84,7 @@ def _newest_first_in(module: ModuleType) -> None:
 
 
 def _is_turn(handle: Any) -> bool:
-    """Whether a callback that is due is a task's next step."""
+    """Return whether a due callback is a task's next step."""
     import asyncio
 
     return isinstance(getattr(handle._callback, "__self__", None), asyncio.Task)

@@ -37,7 +37,7 @@ class Shared:
         self._files: dict[int, int] = {}
 
     def connected(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The same options with files of ours where the process would share a descriptor."""
+        """Replace the streams that a process would share by files of twice."""
         changed = dict(options)
         for name, descriptor in self._wanted.items():
             if descriptor is not None:
@@ -47,7 +47,7 @@ class Shared:
         return changed
 
     def taken(self, *, ended: bool) -> tuple[bytes, bytes]:
-        """What it printed on either, once it has ended; nothing before, and nothing after."""
+        """Return its output on both streams once it has ended, and only once."""
         if not ended:
             return (b"", b"")
         files, self._files = self._files, {}
@@ -71,7 +71,7 @@ def _descriptor(target: Any, own: int) -> int | None:
 
 
 def _file() -> int:
-    """An open file without a name, written at its end whoever writes; no random name is drawn."""
+    """Open a file without a name that every writer appends to; draw no random name."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
     session = os.environ.get(NESTED)
     if session:

@@ -33,7 +33,7 @@ class LiveSource:
     leaves = False
 
     def of(self, actor: str) -> LiveSource:
-        """The world is the same for everyone."""
+        """Return this source: the world is the same for everyone."""
         del actor
         return self
 
@@ -43,7 +43,7 @@ class LiveSource:
         return live()
 
     def unfit(self, error: EffectMismatch) -> None:
-        """The world fits itself."""
+        """Ignore the mismatch: the world always fits."""
 
     def lenient(self, op: Op, live: Live, owner: str) -> object:
         """Ask the world."""
@@ -56,7 +56,7 @@ class LiveSource:
         return live()
 
     def connection(self, key: str, asked: object) -> None:
-        """The world answers."""
+        """Return None: the world answers."""
         del key, asked
 
     def connections(self) -> Sequence[str]:
@@ -68,7 +68,7 @@ class LiveSource:
         return Turns((), {})
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
-        """What happens is what counts."""
+        """Accept what happens."""
 
     def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
         """There is no record."""
@@ -80,10 +80,10 @@ class LiveSource:
         return 0
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
-        """A live world has no cursor."""
+        """Do nothing: a live world has no cursor."""
 
     def went_live(self) -> int | None:
-        """A live source never was anything else."""
+        """Return None: a live source never leaves a record."""
         return None
 
 
@@ -130,7 +130,7 @@ class RecordedActor:
         self._strict, self._position = strict(0), 0
 
     def of(self, actor: str) -> RecordedActor:
-        """What another actor read; nothing, for one that the record does not know."""
+        """Return the reads of another actor; none, for one that the record does not know."""
         events = self._others.get(actor, ())
         return RecordedActor(actor, lambda count: iter(events[count:]), self._others, self._differs)
 
@@ -245,7 +245,7 @@ class RecordedSource(RecordedActor):
         return value if known else live()
 
     def connection(self, key: str, asked: object) -> Sequence[Event]:
-        """What the record holds of a connection; nothing, of one that it does not know."""
+        """Return the recorded events of a connection; none, for one that the record does not know."""
         del asked
         return self._connections.get(key, ())
 
@@ -254,7 +254,7 @@ class RecordedSource(RecordedActor):
         return list(self._connections)
 
     def turns(self) -> Turns:
-        """The order in which replies arrived."""
+        """Return the order in which replies arrived."""
         return self._turns
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
@@ -266,7 +266,7 @@ class RecordedSource(RecordedActor):
             raise self._mismatch(event, op, arguments, asked=asked)
 
     def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
-        """The first answer to this."""
+        """Return whether there is an answer to this, and the first one."""
         return self._facts[op.number].first(arguments)
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
@@ -279,7 +279,7 @@ class RecordedSource(RecordedActor):
                 facts.seek(lenient.get(number, 0))
 
     def went_live(self) -> int | None:
-        """A recorded source never goes live."""
+        """Return None: a recorded source never goes live."""
         return None
 
 
@@ -306,7 +306,7 @@ class BranchActor:
         self._left: int | None = None
 
     def of(self, actor: str) -> BranchActor:
-        """The same for another actor, which leaves the record by itself."""
+        """Return the source of another actor, which leaves the record by itself."""
         of = self._recorded.of(actor)
         return BranchActor(of, sealed=self._sealed, changed=self._changed)
 
@@ -324,7 +324,7 @@ class BranchActor:
         return live()
 
     def unfit(self, error: EffectMismatch) -> None:
-        """A sealed branch refuses; another one has nobody to tell."""
+        """Report the mismatch in a sealed branch; ignore it in any other."""
         if self._sealed:
             self._recorded.unfit(error)
 
@@ -362,13 +362,13 @@ class BranchSource(BranchActor):
         return self._source.fact(op, arguments, live, needed=needed and self._sealed)
 
     def connection(self, key: str, asked: object) -> Sequence[Event] | None:
-        """What the record holds of a connection; another one is made, unless sealed."""
+        """Return the recorded events of a connection; None for another connection, unless sealed."""
         events: Sequence[Any] = self._source.connection(key, asked)
         same = bool(events) and events[0][1][0] == asked
         return events if same or self._sealed else None
 
     def connections(self) -> Sequence[str]:
-        """A branch need not make any of its parent's."""
+        """Return nothing: a branch need not make its parent's connections."""
         return ()
 
     def turns(self) -> Turns:
@@ -376,12 +376,12 @@ class BranchSource(BranchActor):
         return self._source.turns()
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
-        """A branch may do otherwise, unless it is sealed."""
+        """Compare the claim with the record if the branch is sealed; else accept it."""
         if self._sealed:
             self._source.claim(op, arguments, value)
 
     def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
-        """What the parent's record holds."""
+        """Return the answer of the parent's record."""
         return self._source.recorded(op, arguments)
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
@@ -390,7 +390,7 @@ class BranchSource(BranchActor):
 
 
 def describe(number: int, value: object) -> str:
-    """A recorded read as text, for messages."""
+    """Describe a recorded read, for messages."""
     op = OPS.get(number)
     name = op.name if op else f"operation {number}"
     if op is not None and op.fact and isinstance(value, tuple) and len(value) == 2:

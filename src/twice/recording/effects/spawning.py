@@ -16,7 +16,7 @@ from twice.recording.effects.patches import Patch
 
 
 def patches(util: Any) -> list[Patch]:
-    """What stands in ``multiprocessing.util`` during a session, once it is loaded."""
+    """Return the patches of ``multiprocessing.util``, once it is loaded."""
     real = util.spawnv_passfds
 
     def spawnv_passfds(path: Any, args: Any, passfds: Any) -> Any:

@@ -54,13 +54,13 @@ class StandardInput(TextReader):
         return int(self._real.fileno())
 
     def isatty(self) -> bool:
-        """Whether it is a terminal, or was one when the run was recorded."""
+        """Return whether it is a terminal, or was one when the run was recorded."""
         asker = _getframe(1).f_code
         return bool(self._layer.ask(ops.STDIN_ISATTY, self._real.isatty, asker))
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
-    """What stands in the place of standard input during a session; nothing where there is none."""
+    """Return the patch of standard input for a session; nothing if the process has none."""
     if sys.stdin is None:  # a process may be started without one
         return []
     stand_in = StandardInput(layer, sys.stdin)

@@ -42,7 +42,7 @@ class _Asking(io.IOBase):
 
     @property
     def closed(self) -> bool:
-        """Whether the program closed it."""
+        """Return whether the program closed it."""
         return self._closed
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class _Asking(io.IOBase):
 
 class _Reading(_Asking):
     def readable(self) -> bool:
-        """It is."""
+        """Return True: the stream is read."""
         return True
 
     def read(self, size: int | None = -1, /) -> Any:
@@ -93,7 +93,7 @@ class _Reading(_Asking):
 
 class _Writing(_Asking):
     def writable(self) -> bool:
-        """It is."""
+        """Return True: the stream is written."""
         return True
 
     def write(self, data: Any, /) -> int:

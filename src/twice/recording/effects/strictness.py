@@ -25,7 +25,7 @@ class Strictness:
         self._strictness: dict[int, tuple[CodeType, bool]] = {}
 
     def __call__(self, code: CodeType) -> bool:
-        """Whether reads made by this code are strict."""
+        """Return whether reads made by this code are strict."""
         known = self._strictness.get(id(code))
         if known is not None:
             return known[1]
@@ -34,7 +34,7 @@ class Strictness:
         return strict
 
     def of_file(self, name: str) -> bool:
-        """The same by the name of a source file."""
+        """Return whether reads made by code of a source file are strict."""
         return is_user_file(name) or (
             bool(self._opted_in) and os.path.realpath(name).startswith(self._opted_in)
         )

@@ -22,5 +22,5 @@ def select_cursor_numbers(numbers: Sequence[int], *, is_main: bool) -> Sequence[
 
 
 def named(counts: dict[int, int]) -> dict[str, int]:
-    """A tally by names of operations."""
+    """Name the operations of a tally."""
     return {OPS[number].name: counts[number] for number in sorted(counts) if number in OPS}

@@ -17,7 +17,7 @@ class TickClock:
     step: float
 
     def seconds(self, tick: int) -> float:
-        """The time at a tick; construction, tick -1, reads the origin."""
+        """Return the time at a tick; construction, tick -1, reads the origin."""
         return self.origin + self.step * max(tick, 0)
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ from twice.recording.effects.patches import Patch
 
 
 def patches(layer: EffectLayer, resource: Any) -> list[Patch]:
-    """What stands in ``resource`` during a session, once it is loaded."""
+    """Return the patches of ``resource``, once it is loaded."""
     real: Callable[[int], Any] = resource.getrusage
 
     def getrusage(who: int, /) -> Any:

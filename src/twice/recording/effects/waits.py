@@ -41,7 +41,7 @@ class TimedWaits:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """A wait goes on for as long as the block runs."""
+        """Count a wait for as long as the block runs."""
         self.going_on += 1
         try:
             yield
@@ -50,7 +50,7 @@ class TimedWaits:
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
-    """What stands in the place of ``threading.Condition.wait`` during a session."""
+    """Return the patches of ``threading.Condition.wait``, for a session."""
     real, waits = threading.Condition.wait, layer.owners.waits
 
     def wait(self: Any, timeout: float | None = None) -> bool:
@@ -70,5 +70,5 @@ def patches(layer: EffectLayer) -> list[Patch]:
 
 
 def _find_outcome(layer: EffectLayer, actor: Actor) -> object:
-    """Whether this wait was ended by somebody in the recorded run; None where the record does not say."""
+    """Return whether somebody ended this wait in the recorded run; None if the record does not say."""
     return layer.source.lenient(ops.WAITED, lambda: None, layer.owners.find_owner(actor).key)
