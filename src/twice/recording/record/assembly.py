@@ -175,7 +175,7 @@ class Assembly:
 
 
 def _taken(waiting: list[_Entry]) -> list[_Entry]:
-    """What waits, taken out at once: an entry that another thread adds meanwhile stays."""
+    """Take all waiting entries at once: an entry that another thread adds meanwhile stays."""
     entries = waiting[:]
     del waiting[: len(entries)]
     return entries

@@ -44,7 +44,7 @@ class Blobs:
         return self._tables.count
 
     def parts(self, number: int) -> list[bytearray]:
-        """The parts of a blob, each as long as it was.
+        """Return the parts of a blob, each in its full length.
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.
@@ -56,7 +56,7 @@ class Blobs:
         return parts
 
     def joined(self, number: int) -> bytearray:
-        """The parts of a blob, one behind the other.
+        """Return the parts of a blob, joined.
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.
@@ -70,7 +70,7 @@ class Blobs:
         return whole
 
     def _require_bound(self, number: int) -> FullTable:
-        """The table of a blob that may be opened: pages that repeat make a small file a large state."""
+        """Return a blob's table if its size is allowed: repeated pages make a small file a large state."""
         table = self.table(number)
         size = sum(table.lengths)
         if self.bytes_max is not None and size > self.bytes_max:
@@ -94,7 +94,7 @@ class Blobs:
             view[start : start + len(content)] = content
 
     def table(self, number: int) -> FullTable:
-        """The whole table of a blob: lengths of its parts, and its page numbers.
+        """Return the whole table of a blob: lengths of its parts, and its page numbers.
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.
@@ -125,7 +125,7 @@ class Blobs:
         return FullTable(table.lengths, pages)
 
     def digests(self, number: int) -> list[bytes]:
-        """The 32-byte digest of every page of a blob, so that equal pages need not be compared.
+        """Return the 32-byte digest of every page of a blob, so that equal pages need not be compared.
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.

@@ -87,7 +87,7 @@ class BlockFile:
         return len(self._rows) // ROW_BYTES
 
     def table(self) -> npt.NDArray[np.void]:
-        """The index as a structured array, one element per block (`ROW_FIELDS`)."""
+        """Return the index as a structured array, one element per block (`ROW_FIELDS`)."""
         if self._table is None:
             import numpy as np
 
@@ -100,7 +100,7 @@ class BlockFile:
         return found
 
     def stored(self, number: int) -> StoredBlock:
-        """A block as it stands in the file, its checksum compared.
+        """Return a block as it is in the file, after a check of its checksum.
 
         Raises:
             RecordCorrupt: E-RECORD-004, when it was changed.
@@ -117,7 +117,7 @@ class BlockFile:
         return block
 
     def payload(self, number: int) -> bytes:
-        """The expanded payload of a block; the last ones used are kept.
+        """Return the expanded payload of a block; the last ones used are cached.
 
         Raises:
             RecordCorrupt: E-RECORD-004, when it was changed.
@@ -138,7 +138,7 @@ class BlockFile:
         return payload
 
     def decoded(self, number: int, decode: Callable[[bytes], _Decoded]) -> _Decoded:
-        """A block's payload through a decoder.
+        """Return a block's payload through a decoder.
 
         Raises:
             RecordCorrupt: E-RECORD-004, when it was changed, or no writer could have made it.
@@ -159,12 +159,12 @@ class BlockFile:
         return bytes(self._data[begin:end])
 
     def kind_at(self, offset: int) -> str:
-        """What the bytes at an offset claim to be; for messages only."""
+        """Return the kind that the bytes at an offset claim; for messages only."""
         block = stored_block(self._data, offset)
         return "unknown" if isinstance(block, str) else Kind(block.header.kind).name.lower()
 
     def corrupt(self, number: int, why: str) -> RecordCorrupt:
-        """The refusal for a block of this record."""
+        """Build the refusal for a block of this record."""
         row = unpack_row(self._rows, number)
         names = {kind.value: kind.name.lower() for kind in Kind}
         kind = names.get(row.head.kind, "unknown")

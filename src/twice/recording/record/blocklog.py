@@ -50,7 +50,7 @@ class BlockLog:
         force: bool,
         hold: bool = False,
     ) -> BlockLog:
-        """A new file with its header and identity; none is left when they cannot be written.
+        """Create a file with its header and identity; leave none if they cannot be written.
 
         Args:
             path: the file.
@@ -80,7 +80,7 @@ class BlockLog:
         *,
         force: bool,
     ) -> BlockLog:
-        """A new file that goes on behind the intact part of another one.
+        """Create a file that continues behind the intact part of another one.
 
         Args:
             path: the file.
@@ -98,7 +98,7 @@ class BlockLog:
 
     @property
     def usable(self) -> bool:
-        """Whether a block can still be appended, here, by this process."""
+        """Return whether a block can still be appended, here, by this process."""
         return self.failure is None and self._sink.usable
 
     def append(self, kind: Kind, plain: bytes, rest: bytes) -> None:
@@ -164,7 +164,7 @@ class BlockLog:
 def _started(
     path: str | os.PathLike[str], chunks: Iterable[bytes], *, force: bool, hold: bool = False
 ) -> Sink:
-    """A new file with these bytes; none is left, and no old one lost, when they cannot be written."""
+    """Create a file with these bytes; on failure leave no new file, and keep the old one."""
     sink = Sink.create(path, force=force)
     try:
         for chunk in chunks:

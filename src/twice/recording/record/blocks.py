@@ -41,7 +41,7 @@ class Sealer:
         self.checksum = previous
 
     def seal(self, kind: Kind, plain: bytes, rest: bytes) -> tuple[bytes, bytes]:
-        """Stored bytes of the next block, and the checksum it ends the chain with.
+        """Return the stored bytes of the next block, and the checksum that ends the chain with it.
 
         The chain moves on only when the caller says that the bytes are written (`advance`).
 
@@ -63,7 +63,7 @@ class Sealer:
         return b"".join((header, checksum, plain, stored)), checksum
 
     def advance(self, checksum: bytes) -> None:
-        """The block that ends with this checksum is in the file."""
+        """Move the chain on: the block that ends with this checksum is in the file."""
         self.checksum = checksum
 
 
@@ -88,12 +88,12 @@ class StoredBlock:
     end: int
 
     def follows(self, chain: Chain, previous: bytes) -> bool:
-        """Whether its checksum continues the chain from this one."""
+        """Return whether its checksum continues the chain from this one."""
         return chain.after(previous, self.head_bytes, self.payload) == self.checksum
 
 
 def stored_block(data: memoryview, offset: int) -> StoredBlock | str:
-    """The block at an offset, or why there is none, in a few words."""
+    """Return the block at an offset, or the reason why there is none, in a few words."""
     if offset + BLOCK_HEADER_BYTES > len(data):
         return "the file ends inside a block header"
     head = bytes(data[offset : offset + 16])
@@ -122,7 +122,7 @@ class Expander:
         self._decompressor = zstandard.ZstdDecompressor()
 
     def payload(self, block: StoredBlock) -> bytes:
-        """The payload of a block, decompressed.
+        """Return the payload of a block, decompressed.
 
         Raises:
             MalformedError: when it does not expand to the length its header names.

@@ -13,7 +13,7 @@ from twice.foundation.digests import Algorithm, new_hasher, raw_digest
 
 
 def checksum_algorithm(algorithm: Algorithm) -> Algorithm:
-    """What chains the blocks of a record whose points use this algorithm: always a strong one."""
+    """Return the algorithm that chains the blocks of a record: always a strong one."""
     return algorithm if algorithm.is_cryptographic else Algorithm.BLAKE3
 
 
@@ -33,7 +33,7 @@ class Chain:
         self.start = raw_digest(self._algorithm)(header)
 
     def after(self, previous: bytes, *parts: bytes) -> bytes:
-        """The 32-byte checksum of these bytes, behind the block with the previous checksum."""
+        """Return the 32-byte checksum of these bytes, behind the block with the previous checksum."""
         hasher = new_hasher(self._algorithm)
         hasher.update(self.start)
         hasher.update(previous)

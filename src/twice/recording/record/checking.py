@@ -138,7 +138,7 @@ class _Forms:
 
 
 def _stopped(file: BlockFile, tear: Tear) -> RecordCorrupt | RecordTorn:
-    """The refusal for a record whose chain does not reach its trailer."""
+    """Build the refusal for a record whose chain does not reach its trailer."""
     where = f"{file.path}: block {tear.block}, at byte {tear.offset}"
     fields = {
         "path": str(file.path),

@@ -57,7 +57,7 @@ def chains(log: PointLog, first: int = 0, last: int | None = None) -> npt.NDArra
 def digests(
     log: PointLog, component: str, first: int = 0, last: int | None = None
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
-    """A component's digests, and at which points it has one.
+    """Return a component's digests, and a mask of the points that have one.
 
     Returns:
         uint8, (points, 16), zeros where there is none; and bool, (points,).
@@ -84,7 +84,7 @@ def _records(log: PointLog, first: int, last: int | None, which: int) -> npt.NDA
 
 
 def _spans(log: PointLog, first: int, last: int | None) -> Iterator[tuple[PointBlock, slice]]:
-    """The blocks that hold these points, and which of their rows."""
+    """Yield the blocks that contain these points, and their rows."""
     end = len(log) if last is None else min(last + 1, len(log))
     at = max(first, 0)
     while at < end:

@@ -30,7 +30,7 @@ def first_difference(a: PointLog, b: PointLog) -> int | None:
 
 
 def _block_with_difference(a: PointLog, b: PointLog, common: int) -> tuple[int, int]:
-    """The range of points in which the difference lies: the common part of one block of ``a``."""
+    """Return the range of points with the difference: the common part of one block of ``a``."""
     ends = a.firsts[1:]
     chains = a.block_chains()
     low, high = 0, a.block_of(common - 1)
@@ -44,7 +44,7 @@ def _block_with_difference(a: PointLog, b: PointLog, common: int) -> tuple[int, 
 
 
 def _within(a: PointLog, b: PointLog, low: int, high: int) -> int:
-    """The first difference between two indices, of which the one before ``high`` differs."""
+    """Return the first difference between two indices; the point before ``high`` differs."""
     from twice.recording.record.columns import chains
 
     differs = (chains(a, low, high - 1) != chains(b, low, high - 1)).any(axis=1)

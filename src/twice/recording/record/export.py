@@ -168,7 +168,7 @@ def _base64(data: bytes | bytearray) -> str:
 
 
 def _table(path: Path, schema: Any, rows: Iterator[tuple[object, ...]]) -> Path:
-    """A Parquet file with these rows, a batch of them in memory at a time."""
+    """Write a Parquet file with these rows, with one batch of them in memory at a time."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -49,7 +49,7 @@ def read_frames(
     last_point: int | None,
     actor: int | None,
 ) -> Iterator[Frame]:
-    """The frames that fit, read block by block as they are asked for.
+    """Yield the frames that match, and read the blocks as they are needed.
 
     Raises:
         RecordCorrupt: E-RECORD-004, when a block that may hold one was changed.

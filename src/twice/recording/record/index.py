@@ -48,7 +48,7 @@ class Row(NamedTuple):
 
 
 def row_of(offset: int, kind: Kind, plain: bytes) -> bytes:
-    """The index row of a block, from the plain part of its payload.
+    """Build the index row of a block, from the plain part of its payload.
 
     Raises:
         MalformedError: when the plain part is too short for what the block's kind needs.
@@ -78,12 +78,12 @@ def unpack_row(rows: bytes, number: int) -> Row:
 
 
 def encode_index(rows: bytes) -> bytes:
-    """The payload of the index block."""
+    """Encode the payload of the index block."""
     return Head(0, len(rows) // ROW_BYTES, Kind.INDEX).pack() + rows
 
 
 def decode_index(payload: bytes) -> bytes:
-    """The joined rows in the payload of an index block.
+    """Return the joined rows in the payload of an index block.
 
     Raises:
         MalformedError: when the length and the count do not agree.

@@ -82,7 +82,7 @@ class Header:
     written_by: str
 
     def pack(self) -> bytes:
-        """These values as 96 bytes."""
+        """Pack these values into 96 bytes."""
         assert len(self.run_id) == 16, "a run id is 16 bytes"
         label, version = self.algorithm.encode(), self.written_by.encode("ascii")[:16]
         assert len(label) <= 16, "an algorithm label fits in 16 bytes"
@@ -101,7 +101,7 @@ class AnyHeader:
 
 
 def unpack_header(data: bytes) -> AnyHeader | None:
-    """The header in 96 bytes, or None when its checksum does not stand."""
+    """Unpack the header in 96 bytes; return None when its checksum does not match."""
     magic, number, zero, run_id, label, version, checksum = _HEADER.unpack(data)
     if magic != MAGIC or zero != 0 or _sha256(data[:-32]) != checksum:
         return None
@@ -128,7 +128,7 @@ class BlockHeader:
     flags: int
 
     def pack(self) -> bytes:
-        """These values as 16 bytes."""
+        """Pack these values into 16 bytes."""
         return _BLOCK.pack(self.stored, self.raw, self.plain, self.kind, self.flags, 0)
 
     def fault(self) -> str | None:
@@ -147,12 +147,12 @@ class BlockHeader:
 
 
 def may_expand_to(stored: int) -> int:
-    """The most bytes that a stored payload of so many bytes may expand to."""
+    """Return the most bytes that a stored payload of so many bytes may expand to."""
     return EXPANSION_FLOOR_BYTES + EXPANSION_FACTOR * stored
 
 
 def unpack_block_header(data: bytes) -> BlockHeader | None:
-    """The block header in 16 bytes, or None when its reserved bytes are not zero."""
+    """Unpack the block header in 16 bytes; return None when its reserved bytes are not zero."""
     stored, raw, plain, kind, flags, zero = _BLOCK.unpack(data)
     return None if zero else BlockHeader(stored, raw, plain, kind, flags)
 
@@ -178,12 +178,12 @@ class Head:
     bits: int = 0
 
     def pack(self) -> bytes:
-        """These values as 40 bytes."""
+        """Pack these values into 40 bytes."""
         return _HEAD.pack(self.first, self.count, self.kind, self.low, self.high, self.bits)
 
 
 def unpack_head(data: bytes) -> Head:
-    """The head in the first 40 bytes.
+    """Unpack the head in the first 40 bytes.
 
     Raises:
         struct.error: when there are fewer.
@@ -206,11 +206,11 @@ class Trailer:
     blocks: int
 
     def pack(self) -> bytes:
-        """These values as 32 bytes; the checksum follows."""
+        """Pack these values into 32 bytes; the checksum follows."""
         return _TRAILER.pack(TRAILER_MAGIC, self.index_offset, self.file_bytes, self.blocks)
 
 
 def unpack_trailer(data: bytes) -> Trailer | None:
-    """The trailer in 32 bytes, or None when they are something else."""
+    """Unpack the trailer in 32 bytes; return None when they are something else."""
     magic, index_offset, file_bytes, blocks = _TRAILER.unpack(data)
     return Trailer(index_offset, file_bytes, blocks) if magic == TRAILER_MAGIC else None

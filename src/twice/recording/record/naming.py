@@ -26,7 +26,7 @@ class Names:
         self._said = (0, 0, 0)
 
     def layout(self, components: Sequence[str]) -> int:
-        """Number of a list of components.
+        """Return the number of a list of components.
 
         Raises:
             EncodingTextRefused: E-ENCODE-003, when a name has no UTF-8 form.
@@ -35,7 +35,7 @@ class Names:
         return self.layouts.setdefault(names, len(self.layouts))
 
     def kind(self, word: str) -> int:
-        """Number of a frame kind.
+        """Return the number of a frame kind.
 
         Raises:
             EncodingTextRefused: E-ENCODE-003, when it has no UTF-8 form.
@@ -61,7 +61,7 @@ class Names:
         return [known[shape] for shape in shapes]
 
     def take_new(self) -> dict[str, object] | None:
-        """What a names block has to say now, or None; it is said afterwards."""
+        """Take the content of the next names block; return None if nothing is new."""
         kinds, layouts, shapes = self._said
         now = (len(self._kinds), len(self.layouts), len(self._shapes))
         if now == self._said:

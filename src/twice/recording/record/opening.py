@@ -31,7 +31,7 @@ READABLE = (FORMAT,)
 
 
 def map_file(path: Path) -> mmap.mmap:
-    """The file in memory, read-only.
+    """Map the file into memory, read-only.
 
     Raises:
         RecordUnreadable: E-RECORD-005, when it is missing, a folder, or not permitted.
@@ -60,7 +60,7 @@ def map_file(path: Path) -> mmap.mmap:
 
 
 def read_header(path: Path, data: memoryview) -> Header:
-    """The header of a record in a format that this version reads.
+    """Read the header of a record in a format that this version knows.
 
     Raises:
         RecordForeign: E-RECORD-002, when the file is something else.

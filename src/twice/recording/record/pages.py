@@ -75,7 +75,7 @@ class PageStore:
         self.blobs = 0
 
     def store(self, key: str, parts: Sequence[Bytes]) -> tuple[int, FullTable | DeltaTable | None]:
-        """Number of the blob, and its table unless it equals the last one under this key."""
+        """Store a blob: return its number, and its table unless it equals the last one under this key."""
         self.begun = self.first_fresh + len(self.fresh)
         before = self._last.get(key)
         old = before.parts if before else []
@@ -103,7 +103,7 @@ class PageStore:
         return number, table or FullTable(lengths, [page for part in now for page in part.pages])
 
     def store_anew(self, parts: Sequence[Bytes]) -> tuple[int, FullTable]:
-        """Number and table of a blob whose every page is written, known or not."""
+        """Store a blob with every page written, known or not; return its number and table."""
         self.begun = self.first_fresh + len(self.fresh)
         views = [flat_view(part) for part in parts]
         pages = [
@@ -113,7 +113,7 @@ class PageStore:
         return number, FullTable([len(view) for view in views], pages)
 
     def take_fresh(self, before: int | None = None) -> tuple[int, list[tuple[bytes, bytes]]]:
-        """The new pages and the number of the first; they are no longer fresh.
+        """Take the new pages and the number of the first; they are no longer fresh.
 
         Args:
             before: leave pages from this number on where they are; None takes all.
@@ -126,7 +126,7 @@ class PageStore:
         return first, pages
 
     def _part(self, view: memoryview, old: _Part | None) -> tuple[_Part, list[int]]:
-        """A part as it is now, and the positions of the pages that changed."""
+        """Return a part in its present form, and the positions of the pages that changed."""
         length = len(view)
         groups = [self._mark(view[at : at + GROUP_BYTES]) for at in range(0, length, GROUP_BYTES)]
         if old is None or old.length != length:
@@ -180,7 +180,7 @@ class PageStore:
 
 
 def flat_view(part: Bytes) -> memoryview:
-    """The bytes of a part in C order, without a copy where its memory allows."""
+    """Return the bytes of a part in C order, without a copy where its memory allows."""
     view = memoryview(part)
     if view.nbytes == 0:
         return memoryview(b"")
@@ -191,5 +191,5 @@ def flat_view(part: Bytes) -> memoryview:
 
 
 def pages_of(view: memoryview) -> Iterable[memoryview]:
-    """The pages of a part, the last one as short as it is."""
+    """Return the pages of a part; the last one may be shorter."""
     return [view[at : at + PAGE_BYTES] for at in range(0, len(view), PAGE_BYTES)]

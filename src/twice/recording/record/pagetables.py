@@ -69,7 +69,7 @@ def encode_pages(first: int, entries: Sequence[tuple[bytes, bytes]]) -> tuple[by
 
 
 def decode_pages(payload: bytes) -> tuple[Head, list[bytes], list[bytes]]:
-    """The head of a pages block, the digests and the contents.
+    """Decode a pages block into its head, the digests and the contents.
 
     Raises:
         MalformedError: when lengths and counts do not agree.
@@ -129,7 +129,7 @@ def encode_tables(first: int, tables: Sequence[bytes]) -> tuple[bytes, bytes]:
 
 
 def decode_tables(payload: bytes) -> list[bytes]:
-    """The blob tables of a block, still encoded.
+    """Return the blob tables of a block, still encoded.
 
     Raises:
         MalformedError: when lengths and counts do not agree.

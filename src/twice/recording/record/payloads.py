@@ -97,7 +97,7 @@ class PointColumns(NamedTuple):
 
 
 def decode_points(payload: bytes) -> PointColumns:
-    """A points block.
+    """Decode a points block.
 
     Raises:
         MalformedError: when lengths and counts do not agree.
@@ -147,7 +147,7 @@ class FrameColumns(NamedTuple):
 
 
 def decode_frames(payload: bytes) -> FrameColumns:
-    """A frames block.
+    """Decode a frames block.
 
     Raises:
         MalformedError: when lengths and counts do not agree.
@@ -176,7 +176,7 @@ def encode_snapshots(first: int, entries: Sequence[tuple[int, int, bytes]]) -> t
 
 
 def decode_snapshots(payload: bytes) -> tuple[list[SnapshotEntry], list[bytes]]:
-    """The snapshots of a block and their envelopes.
+    """Decode the snapshots of a block and their envelopes.
 
     Raises:
         MalformedError: when lengths and counts do not agree.
@@ -192,7 +192,7 @@ def decode_snapshots(payload: bytes) -> tuple[list[SnapshotEntry], list[bytes]]:
 
 
 def encode_json(document: Mapping[str, object]) -> bytes:
-    """A document in RFC 8785 form.
+    """Encode a document in RFC 8785 form.
 
     Raises:
         EncodingRefused: E-ENCODE-001, when RFC 8785 has no form for a value in it.
@@ -210,7 +210,7 @@ def encode_json(document: Mapping[str, object]) -> bytes:
 
 
 def decode_json(payload: bytes) -> dict[str, object]:
-    """The document in a block.
+    """Decode the document in a block.
 
     Raises:
         MalformedError: when it is not a JSON object.

@@ -89,11 +89,11 @@ class PointBlock:
         return np.where(from_end > 0, self.ends - from_end, -1)
 
     def names_of_shapes(self) -> list[str]:
-        """The name of a point of each shape, by the shape's number."""
+        """Return the name of a point of each shape, by the shape's number."""
         return [shape.name for shape in self._words.shapes]
 
     def point(self, index: int) -> Point:
-        """The point with this index in the record."""
+        """Return the point with this index in the record."""
         at = index - self.first
         shape = self._words.shapes[int(self.columns.shapes[at])]
         end = int(self.ends[at])
@@ -137,7 +137,7 @@ class PointLog:
         return int(self.firsts[-1])
 
     def point(self, index: int) -> Point:
-        """The point with this index; -1 is the last.
+        """Return the point with this index; -1 is the last.
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is none.
@@ -161,7 +161,7 @@ class PointLog:
         return self.point(-1) if len(self) else None
 
     def iterate(self, first: int = 0, last: int | None = None) -> Iterator[Point]:
-        """The points from ``first`` up to and including ``last``; to the end without it."""
+        """Yield the points from ``first`` up to and including ``last``; to the end without it."""
         end = len(self) if last is None else min(last + 1, len(self))
         for index in range(max(first, 0), end):
             yield self.block(self.block_of(index)).point(index)
@@ -203,7 +203,7 @@ class PointLog:
         return None
 
     def indices_of_tick(self, tick: int) -> list[int]:
-        """Indices of all points at this tick, in order; a tick that was rolled back to repeats."""
+        """Return the indices of all points at this tick, in order; a tick after a rollback repeats."""
         rows = self._file.table()[self._numbers]
         found = []
         for number in ((rows["low"] <= tick) & (tick <= rows["high"])).nonzero()[0]:
@@ -213,7 +213,7 @@ class PointLog:
         return found
 
     def block_of(self, index: int) -> int:
-        """Number, among the points blocks, of the one that holds this point."""
+        """Return the number, among the points blocks, of the one with this point."""
         return int(self.firsts.searchsorted(index, "right")) - 1
 
     def block(self, number: int) -> PointBlock:
@@ -245,7 +245,7 @@ class PointLog:
         return chains.view(np.uint8).reshape(-1, DIGEST_BYTES)
 
     def chain(self, index: int) -> bytes:
-        """The chain of one point, 16 bytes."""
+        """Return the chain of one point, 16 bytes."""
         block = self.block(self.block_of(index))
         chain: bytes = block.columns.records[index - block.first, 1].tobytes()
         return chain

@@ -86,7 +86,7 @@ class RecordReader(Closing):
 
     @property
     def complete(self) -> bool:
-        """Whether the record was closed, and its index and trailer stand."""
+        """Return whether the record was closed, and its index and trailer are intact."""
         return self._file.prefix.tear is None
 
     @property
@@ -146,7 +146,7 @@ class RecordReader(Closing):
         ]
 
     def envelope(self, number: int) -> bytes:
-        """The envelope of a snapshot, as it was written.
+        """Return the envelope of a snapshot, as it was written.
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such snapshot.
@@ -166,7 +166,7 @@ class RecordReader(Closing):
         return envelopes[number - first]
 
     def blob(self, number: int) -> bytearray:
-        """A blob, its parts joined.
+        """Return a blob, its parts joined.
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.
@@ -175,7 +175,7 @@ class RecordReader(Closing):
         return self.blobs.joined(number)
 
     def summary(self) -> dict[str, object]:
-        """What the record holds and what it takes.
+        """Summarise the content of the record and the bytes that it takes.
 
         Returns:
             ``file_bytes``, ``points``, ``frames``, ``snapshots``, ``blobs``, ``complete``, and

@@ -37,6 +37,6 @@ class Runs:
         self.count = int(self._firsts[-1])
 
     def find(self, entry: int) -> tuple[int, int, int]:
-        """Number of the block in the file, and the entries from and to that it holds."""
+        """Return the number of the block in the file, and the range of entries that it contains."""
         at = int(self._firsts.searchsorted(entry, "right")) - 1
         return int(self._blocks[at]), int(self._firsts[at]), int(self._firsts[at + 1])

@@ -76,7 +76,7 @@ class Prefix:
         return len(self.rows) // ROW_BYTES
 
     def torn(self, reason: str, *, damaged: bool) -> Prefix:
-        """This prefix, with why it stops."""
+        """Return this prefix, with the reason why it stops."""
         self.tear = Tear(self.end, self.blocks, reason, self.points, damaged)
         return self
 
@@ -87,7 +87,7 @@ def scan(
     progress: Progress | None = None,
     visit: Visit | None = None,
 ) -> Prefix:
-    """The intact prefix of a file, block by block.
+    """Return the intact prefix of a file, block by block.
 
     Args:
         data: the whole file.
@@ -163,7 +163,7 @@ def _closed(data: memoryview, chain: Chain, prefix: Prefix, index: StoredBlock) 
 
 
 def _continues(data: memoryview, chain: Chain, offset: int) -> bool:
-    """Whether the file goes on in order behind a block that does not fit.
+    """Return whether the file goes on in order behind a block that does not fit.
 
     A crash leaves nothing, zeros or stale bytes of other files there. A trailer at the end that fits
     the file, or a block of this run that follows the one before it, can only stand behind bytes

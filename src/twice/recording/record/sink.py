@@ -59,7 +59,7 @@ class Sink:
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, force: bool) -> Sink:
-        """A new file; with ``force`` an old one at the path stays until ``publish``.
+        """Create a file; with ``force`` an old one at the path stays until ``publish``.
 
         It is never truncated in place: whoever has the old record open keeps reading it.
 
@@ -86,7 +86,7 @@ class Sink:
 
     @property
     def usable(self) -> bool:
-        """Whether this process may still write."""
+        """Return whether this process may still write."""
         return self._open and _getpid() == self._owner
 
     def append(self, data: bytes) -> None:
@@ -153,7 +153,7 @@ class Sink:
         return status.st_dev, status.st_ino
 
     def _still_ours(self) -> None:
-        """A program that closes every descriptor may hold another file under this number."""
+        """Check that the descriptor is still the record's: a program may have closed it and reused it."""
         if self._file_identity() != self._identity:
             raise OSError("the program closed the descriptor of the record")
 
@@ -178,7 +178,7 @@ def discard_hidden(path: str | os.PathLike[str], process: int) -> None:
 
 
 def _stands(target: Path) -> bool:
-    """Whether a regular file stands there; anything else is not replaced."""
+    """Return whether a regular file is there; refuse anything else, which is never replaced."""
     try:
         mode = _lstat(target).st_mode
     except FileNotFoundError:
@@ -189,7 +189,7 @@ def _stands(target: Path) -> bool:
 
 
 def unwritable(path: str | os.PathLike[str], error: Exception) -> OutputUnwritable:
-    """The refusal for a path that cannot be written."""
+    """Build the refusal for a path that cannot be written."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return OutputUnwritable(
         f"{path} cannot be written: {reason}.",

@@ -20,7 +20,7 @@ _COUNTED = {
 
 
 def summarise(file: BlockFile) -> dict[str, object]:
-    """Counts of entries, and bytes by kind of block; headers count as stored."""
+    """Count entries, and bytes by kind of block; headers count as stored."""
     rows = file.table()
     blocks = {
         kind.name.lower(): {"count": 0, "stored_bytes": 0, "raw_bytes": 0}

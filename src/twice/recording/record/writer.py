@@ -87,7 +87,7 @@ class RecordWriter:
 
     @property
     def failure(self) -> OutputUnwritable | None:
-        """What stopped the writer, after it was raised once; later entries are dropped."""
+        """Return the error that stopped the writer, after it was raised once; later entries are dropped."""
         return self._log.failure
 
     def go_on_after_failure(self, told: Callable[[OutputUnwritable], None]) -> None:
@@ -99,7 +99,7 @@ class RecordWriter:
         self._waiting.failed = told
 
     def layout(self, components: Sequence[str]) -> int:
-        """Number for points whose digests belong to these components, in this order.
+        """Return the number for points with digests of these components, in this order.
 
         Raises:
             EncodingTextRefused: E-ENCODE-003, when a name has no UTF-8 form.
