@@ -49,7 +49,7 @@ def leave(session: Session) -> None:
 
 
 def session() -> Session | None:
-    """The session that governs this process, or None."""
+    """Return the session that governs this process, or None."""
     return _active[0] if _active else None
 
 

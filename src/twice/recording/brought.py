@@ -44,7 +44,7 @@ def numerics_at_end() -> dict[str, object]:
 
 
 def _gpu() -> dict[str, object]:
-    """What shows that a GPU was used, and how; ``told`` is false where this system cannot say."""
+    """Return the signs that a GPU was used, and how; ``told`` is false where the system cannot say."""
     drivers = _drivers()
     torch: Any = sys.modules.get("torch")
     return {

@@ -29,7 +29,7 @@ _SETTLED_S = 2
 
 
 def patches() -> list[Patch]:
-    """What stands in the place of the loader's look at a source."""
+    """Return the patches of the loader's look at a source."""
     real, compiled = SourceFileLoader.path_stats, SourceFileLoader.source_to_code
 
     def path_stats(self: SourceFileLoader, path: Any) -> Mapping[str, Any]:
@@ -54,7 +54,7 @@ _is_user = lru_cache(maxsize=4096)(is_user_file)
 
 
 def _may_be_stale(path: Any) -> bool:
-    """Whether bytecode was made within moments of its source's time."""
+    """Return whether bytecode was made within moments of its source's time."""
     try:
         made_s = _stat(cache_from_source(path)).st_mtime
     except (OSError, NotImplementedError):

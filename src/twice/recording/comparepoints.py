@@ -48,7 +48,7 @@ class Taken:
     digests: bytes
 
     def column(self, name: str) -> bytes:
-        """The digest of one column."""
+        """Return the digest of one column."""
         at = self.columns.index(name) * _WIDTH
         return self.digests[at : at + _WIDTH]
 
@@ -111,7 +111,7 @@ class ComparePoints:
         return self._sealed(tick, name, self._columns, digests, self._judged_bytes(digests))
 
     def take_value(self, tick: int, name: str, value: object, *, judged: bool = True) -> Taken:
-        """An explicit compare-point over one value; not judged when it has a tolerance."""
+        """Take an explicit compare-point over one value; it is not judged when it has a tolerance."""
         digest = self.digest(value, name)
         return self._sealed(tick, name, (name,), digest, digest if judged else b"")
 
@@ -178,7 +178,7 @@ def _remembering(
 
 
 def _named(error: EncodingRefused, where: str) -> EncodingRefused:
-    """The same refusal, with the component in front of the path."""
+    """Copy the refusal, with the component in front of the path."""
     happened = f"In the component {where!r}: {error.happened}"
     return type(error)(
         happened, error.expected, error.remedy, **{**error.fields, "component": where}

@@ -45,7 +45,7 @@ class Config(Mapping[str, Any]):
             ) from None
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key, or the default; either way the key counts as known."""
+        """Return the value of a key, or the default; either way the key counts as known."""
         self._read[key] = None
         return self._values.get(key, default)
 
@@ -103,7 +103,7 @@ def with_floats(
     places: Iterable[list[str | int]],
     negative: Iterable[list[str | int]] = (),
 ) -> Any:
-    """The same values with floats at those places, and -0.0 at the negative ones among them."""
+    """Return the values with floats at those places, and -0.0 at the negative ones among them."""
     for place in places:
         values = _as_float(values, place, 1)
     for place in negative:

@@ -52,7 +52,7 @@ _CPU_FEATURES: Final = re.compile(
 def measure(
     *, probes: bool = True, groups: Collection[str] | None = None, kept: KeptProbes | None = None
 ) -> Fingerprint:
-    """The fingerprint of this process, as it stands now.
+    """Measure the present fingerprint of this process.
 
     Args:
         probes: whether to run the numeric probes (about a tenth of a second).
@@ -101,7 +101,7 @@ def _os() -> OsFacts:
 
 
 def _libc() -> str:
-    """The C library and its version; on macOS the system version, which stands for both."""
+    """Return the C library and its version; on macOS the system version, which implies both."""
     try:
         return os.confstr("CS_GNU_LIBC_VERSION") or ""
     except (AttributeError, ValueError, OSError):
@@ -122,7 +122,7 @@ def _cpu(numpy_features: tuple[str, ...]) -> CpuFacts:
 
 
 def _cpuinfo(path: Path) -> dict[str, str]:
-    """The first processor's lines of Linux's description; empty elsewhere."""
+    """Read the first processor's lines of Linux's description; return none elsewhere."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -177,7 +177,7 @@ def loaded_blas() -> list[BlasFacts]:
 
 
 def _numpy_features() -> tuple[str, ...]:
-    """The instruction sets that numpy may use in this process, its knobs applied."""
+    """Return the instruction sets that numpy may use in this process, with its settings applied."""
     try:
         import numpy as np
     except ImportError:
@@ -207,5 +207,5 @@ def _variables() -> dict[str, str]:
 
 
 def _printable(value: str) -> str:
-    """The value as text that JSON can carry: bytes that are no UTF-8 are shown as escapes."""
+    """Return the value as text that JSON can carry; bytes that are not UTF-8 become escapes."""
     return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

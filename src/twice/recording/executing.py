@@ -266,7 +266,7 @@ def _leave_fork(code: int) -> NoReturn:
 
 
 def _exit_code(error: SystemExit) -> int:
-    """The exit code; a text is printed first, as the interpreter does."""
+    """Return the exit code; print a text first, as the interpreter does."""
     if error.code is None:
         return 0
     if isinstance(error.code, int):
@@ -276,7 +276,7 @@ def _exit_code(error: SystemExit) -> int:
 
 
 def failed(how: str, error: BaseException, code: int) -> dict[str, Any]:
-    """The ending of a program that raised."""
+    """Describe the ending of a program that raised."""
     frames = [
         {"file": frame.filename, "line": frame.lineno or 0, "function": frame.name}
         for frame in traceback.extract_tb(error.__traceback__)
@@ -294,7 +294,7 @@ def failed(how: str, error: BaseException, code: int) -> dict[str, Any]:
 
 
 def _message(error: BaseException) -> str:
-    """What an exception says; its own ``__str__`` may fail, and may give what UTF-8 cannot hold."""
+    """Return an exception's message; its own ``__str__`` may fail, or give text that UTF-8 cannot encode."""
     text = "".join(traceback.format_exception_only(error)).strip()
     text = text.removeprefix(f"{type(error).__module__}.").removeprefix(type(error).__qualname__)
     text = text.removeprefix(":").strip()
@@ -302,7 +302,7 @@ def _message(error: BaseException) -> str:
 
 
 def _disown_on_fork(session: Session, interception: Interception) -> None:
-    """A child that the program forks must not write this record nor be served from it."""
+    """Stop a forked child from writing this record, and from being served from it."""
     session_ref, interception_ref = weakref.ref(session), weakref.ref(interception)
 
     def after_in_child() -> None:
@@ -314,7 +314,7 @@ def _disown_on_fork(session: Session, interception: Interception) -> None:
             patches.restore()
 
     def before() -> None:
-        """What was printed so far is the parent's; a child must not print it a second time."""
+        """Flush the output: it is the parent's, and a child must not print it a second time."""
         owned = session_ref()
         if owned is not None and owned.owner == os.getpid():
             for stream in (sys.stdout, sys.stderr):

@@ -45,7 +45,7 @@ def build_identity(
     *,
     parent: Mapping[str, object] | None = None,
 ) -> dict[str, object]:
-    """The identity document of a new run.
+    """Build the identity document of a new run.
 
     Raises:
         ConfigError: E-CONFIG-001, when the configuration is not plain data.

@@ -47,7 +47,7 @@ class ImportWatch(MetaPathFinder):
         path: Sequence[str] | None,
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
-        """The spec that others find, with a loader that tells."""
+        """Find the spec that others find, and give it a loader that reports the import."""
         del path, target
         if fullname not in self._told or fullname in self._looking:
             return None

@@ -37,7 +37,7 @@ class InputEvent:
     encoded: bytes = b""
 
     def payload(self) -> bytes:
-        """The journal frame."""
+        """Return the journal frame."""
         return self.encoded or _frame(self.name, self.value, substituted=self.substituted)
 
 
@@ -62,7 +62,7 @@ class Inputs(Protocol):
     """Decides what an input's value is."""
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
-        """What the program gets, given what the thunk returned."""
+        """Return the program's input, given the thunk's result."""
         ...
 
     def serve(self, tick: int, name: str, value: Any) -> InputEvent:
@@ -84,7 +84,7 @@ class LiveInputs:
     serve = settle
 
     def seek(self, count: int) -> None:
-        """A live run has no cursor."""
+        """Do nothing: a live run has no cursor."""
 
 
 class RecordedInputs:
@@ -109,7 +109,7 @@ class RecordedInputs:
         self._differs = differs
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
-        """The recorded input, compared with what the thunk returned.
+        """Return the recorded input, after a comparison with the thunk's result.
 
         Frames are compared as bytes; a recorded value is decoded only where they differ.
         """
@@ -123,7 +123,7 @@ class RecordedInputs:
         return event
 
     def serve(self, tick: int, name: str, value: Any) -> InputEvent:
-        """The recorded input."""
+        """Return the recorded input."""
         del value
         return self._expected(tick, name, next(self._frames, None))
 
@@ -132,7 +132,7 @@ class RecordedInputs:
         self._frames = self._open(count)
 
     def _expected(self, tick: int, name: str, frame: tuple[int, bytes] | None) -> InputEvent:
-        """The recorded input, when it is the one that is asked for.
+        """Return the recorded input, if the program asks for this one.
 
         It is told before it is raised: a program may catch the error, and it has happened all the
         same.
@@ -186,7 +186,7 @@ class BranchInputs:
         return sorted(set(self._substitutions) - self.used)
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
-        """The branch's input at this tick."""
+        """Return the branch's input at this tick."""
         if tick < self._fork:
             return self._recorded.settle(tick, name, value)
         here = tick >= self._at if self._onwards else tick == self._at
@@ -196,7 +196,7 @@ class BranchInputs:
         return InputEvent(tick, name, value)
 
     def serve(self, tick: int, name: str, value: Any) -> InputEvent:
-        """The parent's input, in a loop's wake that is not executed again."""
+        """Return the parent's input, in a loop's wake that is not executed again."""
         return self._recorded.serve(tick, name, value)
 
     def seek(self, count: int) -> None:

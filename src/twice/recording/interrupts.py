@@ -118,7 +118,7 @@ class Interrupts:
         self._replace(os, "kill", self._killing(os.kill))
 
     def end(self) -> None:
-        """The program is over: what comes now would only damage its ending."""
+        """Note that the program is over: a signal from now on would only damage its ending."""
         self._ended = True
 
     def remove(self) -> None:
@@ -137,7 +137,7 @@ class Interrupts:
         self._undo.append(put_back)
 
     def _counts(self, number: int, *, orderly: bool = False) -> bool:
-        """Whether a signal is one more, and not the same keystroke again; notes where one struck."""
+        """Return whether a signal is new, and not the same keystroke again; note where the first one came."""
         if number in self._own:
             return True
         if number in self._held_back:
@@ -174,7 +174,7 @@ class Interrupts:
         self._ends = ()
 
     def _shown(self, number: int, handler: Any) -> Any:
-        """A handler as the program may see it."""
+        """Return a handler as the program may see it."""
         left = number == signal.SIGINT and handler is signal.SIG_IGN and number not in self._wrapped
         if handler == self._handle or (left and _left_to_the_parent):
             return signal.default_int_handler
@@ -191,7 +191,7 @@ class Interrupts:
         return set_handler
 
     def _behind(self, number: int, handler: Any) -> Any:
-        """What is really set for a handler that the program sets."""
+        """Return the handler to set for the one that the program sets."""
         if handler is signal.default_int_handler:
             return self._handle
         if handler == signal.SIG_DFL and number in self._ends:

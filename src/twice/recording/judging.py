@@ -20,7 +20,7 @@ DECISIONS = frozenset({"inputs", "output"})
 def judged_by(
     predicate: Predicate, tolerances: Callable[[], Mapping[str, Tolerance]]
 ) -> Callable[[str], bool]:
-    """A function that tells for a component's column whether it takes part in the root."""
+    """Build a function that says whether a component's column takes part in the root."""
 
     def judged(column: str) -> bool:
         if column in tolerances():

@@ -33,7 +33,7 @@ class KeptTicks:
             total -= self._sizes.pop(tick)
 
     def take(self, to: int, now: int) -> Captured:
-        """The snapshot before a tick; those after it are dropped, they are no longer the past.
+        """Return the snapshot before a tick, and drop the ones after it: they are no longer the past.
 
         Raises:
             RollbackRefused: E-TICK-002, when that tick is not kept.

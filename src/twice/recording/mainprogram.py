@@ -114,12 +114,12 @@ def show_exception(error: BaseException) -> None:
 
 
 def is_ours(code: CodeType) -> bool:
-    """Whether code belongs to this package."""
+    """Return whether code belongs to this package."""
     return code.co_filename.startswith(_OURS)
 
 
 def own_trace(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this package."""
+    """Return a traceback without the frames of this package."""
     kept = []
     while trace is not None:
         if not is_ours(trace.tb_frame.f_code):

@@ -22,7 +22,7 @@ from twice.worker.process import FreshWorker, refuse_nesting
 
 
 def measure_in(surroundings: Surroundings, *, python: str = "") -> Fingerprint:
-    """The fingerprint of a fresh process in these surroundings, of another interpreter if one is named.
+    """Measure a fresh process in these surroundings, of another interpreter if one is named.
 
     Raises:
         ProgramFailed: E-PROGRAM-003, when the interpreter cannot import twice.

@@ -99,7 +99,7 @@ def _script(text: str, root: Path, arguments: tuple[str, ...]) -> Program:
 
 
 def _module_as_main(name: str, root: Path, arguments: tuple[str, ...]) -> Program:
-    """A module that Python would run with ``-m``; found, and nothing of it imported."""
+    """Find a module that Python would run with ``-m``, without importing any of it."""
     if not _is_dotted(name):
         is_path = os.sep in name or name.endswith(".py")
         raise ProgramNotFound(
@@ -132,7 +132,7 @@ _PACKAGE, _MODULE = "package", "module"
 
 
 def _located(name: str, root: Path) -> str | None:
-    """Whether a dotted name is a package or a module here; None when it is neither."""
+    """Return whether a dotted name is a package or a module here; None when it is neither."""
     folders: list[str] | None = [str(root), *sys.path]
     parts = name.split(".")
     for depth in range(1, len(parts) + 1):
@@ -152,7 +152,7 @@ def _located(name: str, root: Path) -> str | None:
 
 
 def _searched(dotted: str, folders: Iterable[str]) -> tuple[bool, list[str] | None]:
-    """Whether a module is in one of some folders, and its own folders when it is a package.
+    """Return whether a module is in one of some folders, and its own folders if it is a package.
 
     A package without ``__init__`` is made of every folder of its name.
     """
@@ -197,7 +197,7 @@ def require_python(path: Path) -> None:
 
 
 def _parsed(path: Path) -> ast.Module:
-    """The file's syntax tree, decoded as Python decodes it: by its own coding line, else UTF-8."""
+    """Parse the file as Python decodes it: by its own coding line, else as UTF-8."""
     try:
         return ast.parse(path.read_bytes(), str(path))
     except (SyntaxError, ValueError) as error:
@@ -255,6 +255,6 @@ def _require_module(target: str, root: Path) -> None:
 
 
 def is_record(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is meant as that of a record, and not of a program."""
+    """Return whether a path means a record, and not a program."""
     text = os.fspath(path)
     return not text.endswith(".py") and (text.endswith(".twice") or Path(text).is_file())

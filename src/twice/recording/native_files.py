@@ -155,7 +155,7 @@ def _read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> Re
 
 
 def _require_number(process: int | None) -> int | None:
-    """A number that a process can have; no system goes beyond 2**22.
+    """Return the number if a process can have it; no system goes beyond 2**22.
 
     Raises:
         ValueError: it is none.

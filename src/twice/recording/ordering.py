@@ -94,7 +94,7 @@ def reordered(value: Any, orders: Orders | None) -> Any:
 def _placed(
     keys: tuple[Any, ...], shapes: list[list[int]], numbers: dict[tuple[int, ...], int]
 ) -> tuple[int, list[Any]]:
-    """The number of a key set's permutation, and its keys in canonical order."""
+    """Return the number of a key set's permutation, and its keys in canonical order."""
     ordered = _canonical_keys(keys)
     places = {_mark(key): place for place, key in enumerate(ordered)}
     order = tuple(places[_mark(key)] for key in keys)
@@ -140,7 +140,7 @@ _PLAIN = frozenset({int, float, str, bytes, bool, type(None), complex})
 
 
 def _is_plain(values: Sequence[object]) -> bool:
-    """Whether a sequence holds nothing that could hold a dict; only its ends are looked at first."""
+    """Return whether no value of a sequence can contain a dict; look at the first value first."""
     if not values:
         return True
     if type(values[0]) not in _PLAIN:

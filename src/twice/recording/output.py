@@ -182,5 +182,5 @@ def print_nothing() -> tuple[bytes, bytes]:
 
 
 def no_output() -> bytes:
-    """The position of a session that captures nothing (inline code in a notebook)."""
+    """Return the position of a session that captures nothing (inline code in a notebook)."""
     return b""

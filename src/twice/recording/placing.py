@@ -18,11 +18,11 @@ class Names(Protocol):
     """Names of paths, both ways."""
 
     def named(self, path: str, /) -> str:
-        """A path as a record keeps it."""
+        """Return the name of a path in a record."""
         ...
 
     def found(self, name: str, /) -> str:
-        """The path that a recorded name means here."""
+        """Return the path that a recorded name means here."""
         ...
 
 
@@ -51,7 +51,7 @@ class Placing:
         self._cached = lru_cache(maxsize=4096)(self._named)
 
     def named(self, path: str, /) -> str:
-        """A path as a record keeps it."""
+        """Return the name of a path in a record."""
         return self._cached(path)
 
     def _named(self, path: str) -> str:
@@ -61,7 +61,7 @@ class Placing:
         return path
 
     def found(self, name: str, /) -> str:
-        """The path that a recorded name means here."""
+        """Return the path that a recorded name means here."""
         for begin, folder in self._folders:
             if name == begin or name.startswith(begin + os.sep):
                 return folder + name[len(begin) :]

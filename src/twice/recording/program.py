@@ -59,12 +59,12 @@ class Program:
 
     @property
     def whole(self) -> bool:
-        """Whether it is a whole program as Python runs it, which never heard of a run."""
+        """Return whether it is a whole program as Python runs it, which knows nothing of a run."""
         return self.kind in {"script", "main"}
 
     @property
     def rerunnable(self) -> bool:
-        """Whether the program can be started again from its name."""
+        """Return whether the program can be started again from its name."""
         return self.kind != "inline"
 
     def to_json(self) -> dict[str, object]:
@@ -127,7 +127,7 @@ class Program:
         return (folder / self.target).is_file()
 
     def path(self) -> Path:
-        """The program's file.
+        """Return the program's file.
 
         Raises:
             ProgramNotFound: E-PROGRAM-001, when it is not there.
@@ -314,7 +314,7 @@ _SHIPPED = tuple(
 
 
 def is_user_file(path: str) -> bool:
-    """Whether a source path is the user's own: not the interpreter's, not installed, not twice.
+    """Return whether a source path is the user's own: not the interpreter's, not installed, not twice.
 
     A program that comes with twice is executed like one of the user's, and counts as one.
     """
@@ -325,7 +325,7 @@ def is_user_file(path: str) -> bool:
 
 @functools.cache
 def _is_user_path(path: str) -> bool:
-    """The same for an absolute path; asked several times for every loaded module."""
+    """Return whether an absolute path is the user's own; called several times for every loaded module."""
     folder, name = os.path.split(path)
     plain = name not in {"", ".", ".."} and not _is_link(path)
     real = (
@@ -350,12 +350,12 @@ _real_folder = functools.cache(os.path.realpath)
 
 
 def is_ours(path: str) -> bool:
-    """Whether a source path is one of twice's own."""
+    """Return whether a source path is one of twice's own."""
     return path.startswith(_OURS) and not path.startswith(_SHIPPED)
 
 
 def no_function(target: str, function: str, names: list[str]) -> ProgramNotFound:
-    """The error for a function that is not where it was looked for."""
+    """Build the error for a function that its file or module does not have."""
     offered = ", ".join(dict.fromkeys(names)) or "none"
     return ProgramNotFound(
         f"{target} has no function {function!r}.",

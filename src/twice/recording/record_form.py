@@ -144,7 +144,7 @@ def reading(what: str, path: object, *refusals: type[TwiceError]) -> Iterator[No
 
 
 def _make_foreign_error(what: str, path: object, error: Exception) -> RecordForeign:
-    """The error for what cannot be read as twice writes it."""
+    """Build the error for content that does not have the form in which twice writes it."""
     said = error.happened if isinstance(error, TwiceError) else str(error)
     return RecordForeign(
         f"{path} holds {what} that twice does not write: {type(error).__name__}: {said[:_TEXT_MAX]}.",

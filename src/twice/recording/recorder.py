@@ -38,7 +38,7 @@ SEED_VARIABLE = "TWICE_SEED"
 
 
 def master_seed(given: int | Seed | None, environ: Mapping[str, str] | None = None) -> Seed:
-    """The master seed: what was given, else the environment variable; never a default.
+    """Return the given master seed, else the environment variable's; never a default.
 
     Raises:
         SeedMissing: E-SEED-001.
@@ -67,7 +67,7 @@ def master_seed(given: int | Seed | None, environ: Mapping[str, str] | None = No
 
 
 def as_program(program: str | Program | Callable[..., object]) -> Program:
-    """A program as the library takes it: its text, its value, or a function."""
+    """Return a program as a value, from its text, its value, or a function."""
     if isinstance(program, Program):
         return program
     return parse_program(program) if isinstance(program, str) else program_of(program)
@@ -246,7 +246,7 @@ def record_job(
     in_copy: bool = False,
     on_full: str = GO_ON,
 ) -> dict[str, object]:
-    """What a process that records one run is told."""
+    """Build the job of a process that records one run."""
     shared = [str(out.absolute().parent)]
     world = {WORLD: describe_copy(setup.program, shared=shared, is_recorded=True)}
     return {

@@ -95,7 +95,7 @@ class Run:
         return self._session.wiring.streams
 
     def rng(self, name: str) -> np.random.Generator:
-        """A numpy ``Generator`` of its own for one named component.
+        """Return a numpy ``Generator`` of its own for one named component.
 
         Its numbers depend on the master seed and the name alone. Its position is in every
         snapshot.
@@ -110,7 +110,7 @@ class Run:
         return self.streams.numpy(name)
 
     def python(self, name: str) -> random.Random:
-        """A ``random.Random`` of its own for one named component; as ``rng`` otherwise."""
+        """Return a ``random.Random`` of its own for one named component; otherwise like ``rng``."""
         return self.streams.python(name)
 
     def track(
@@ -173,7 +173,7 @@ class Run:
         self._session.phase(name)
 
     def input(self, name: str, thunk: Callable[[], T]) -> T:
-        """A decision from outside the simulation: recorded, and open to substitution by a branch.
+        """Take a decision from outside the simulation: recorded, and open to substitution by a branch.
 
         The thunk runs in every mode. Its value must have a canonical form.
         """
@@ -187,7 +187,7 @@ class Run:
         return value
 
     def compare(self, name: str, value: object, *, within: Tolerance | None = None) -> None:
-        """An explicit compare-point over a value: a decision, as the logical class sees it.
+        """Take an explicit compare-point over a value: a decision, as the logical class sees it.
 
         Args:
             name: what reports call it.
@@ -197,7 +197,7 @@ class Run:
         self._session.compare(name, value, within)
 
     def summary(self, name: str, value: float) -> None:
-        """A named number that the statistical class compares over many runs.
+        """Report a named number that the statistical class compares over many runs.
 
         Called more than once, the last value counts; a run that ends by an exception has none.
         """

@@ -120,7 +120,7 @@ class RunRecord(Closing):
 
     @property
     def complete(self) -> bool:
-        """Whether the record was closed; a killed run's is not."""
+        """Return whether the record was closed; a killed run's is not."""
         return self.reader.complete
 
     @property
@@ -141,23 +141,23 @@ class RunRecord(Closing):
         return parent
 
     def inputs(self, *, tick: int | None = None) -> list[InputEvent]:
-        """Inputs in order; of one tick, when given. Answered from the record alone."""
+        """Return inputs in order, of one tick if it is given, from the record alone."""
         frames = self.input_frames(0)
         return [read_input(at, payload) for at, payload in frames if tick is None or at == tick]
 
     def input_frames(self, count: int) -> Iterator[tuple[int, bytes]]:
-        """Inputs after the first ``count``, as (tick, journal frame)."""
+        """Yield inputs after the first ``count``, as (tick, journal frame)."""
         for at, frame in enumerate(self.reader.frames(kinds=[INPUT])):
             if at >= count:
                 yield frame.tick, bytes(frame.payload)
 
     def strict_reads(self, count: int = 0) -> Iterator[Event]:
-        """Reads of the world by the main program, after the first ``count``, in order."""
+        """Yield reads of the world by the main program, after the first ``count``, in order."""
         for _, events in self.strict_frames(count):
             yield from events
 
     def strict_frames(self, count: int = 0) -> Iterator[tuple[int, list[Event]]]:
-        """The same as they were written: index of the compare-point that follows, and the reads."""
+        """Yield the same reads as they were written, with the index of the compare-point that follows."""
         seen = 0
         for frame in self.reader.frames(kinds=[STRICT], actor=0):
             events = unpack(frame.payload)
@@ -166,11 +166,11 @@ class RunRecord(Closing):
             seen += len(events)
 
     def lenient_reads(self) -> Iterator[Event]:
-        """Reads of the world by the standard library, in order."""
+        """Return reads of the world by the standard library, in order."""
         return (event for _, event in self.lenient_lines())
 
     def lenient_lines(self) -> Iterator[tuple[str, Event]]:
-        """The same, each with the key of the actor on whose thread it was made."""
+        """Yield the same reads, each with the key of the actor on whose thread it was made."""
         keys = {number: key for key, number in self.actors().items()}
         for frame in self.reader.frames(kinds=[LENIENT]):
             key = keys.get(frame.actor, MAIN)
@@ -178,7 +178,7 @@ class RunRecord(Closing):
                 yield key, event
 
     def library_reads(self, until: int) -> dict[int, list[Event]]:
-        """The same, by the index of the compare-point that followed, up to that one."""
+        """Return the same reads by the index of the compare-point that followed, up to that one."""
         found: dict[int, list[Event]] = {}
         for frame in self.reader.frames(kinds=[LENIENT]):
             if frame.point > until:
@@ -192,7 +192,7 @@ class RunRecord(Closing):
 
     @property
     def was_supervised(self) -> bool:
-        """Whether the files of all processes of the run were seen while it was recorded."""
+        """Return whether the files of all processes of the run were seen while it was recorded."""
         return ((self.ending or {}).get("native_files") or {}).get("tier") == "supervisor"
 
     def contents_folder(self) -> str:
@@ -239,7 +239,7 @@ class RunRecord(Closing):
         return self._native_writes
 
     def native_files(self) -> RecordedFiles:
-        """What the run's processes did to files below Python, at the paths that they have here.
+        """Return the processes' changes of files below Python, at the paths that they have here.
 
         Raises:
             RecordForeign: E-RECORD-002, for histories that no recording writes.
@@ -252,7 +252,7 @@ class RunRecord(Closing):
         return {str(decode(each.payload)): each.actor for each in self.reader.frames(kinds=[ACTOR])}
 
     def actor_reads(self) -> dict[str, list[Event]]:
-        """Reads of the world by every other actor's own code, in its order."""
+        """Return reads of the world by every other actor's own code, in its order."""
         keys = {number: key for key, number in self.actors().items()}
         reads: dict[str, list[Event]] = {key: [] for key in keys.values()}
         if keys:
@@ -262,7 +262,7 @@ class RunRecord(Closing):
         return reads
 
     def connections(self, until: int | None = None) -> dict[str, list[Event]]:
-        """What happened on every connection, by its key, in the order in which they were made.
+        """Return the events of every connection, by its key, in the order in which they were made.
 
         Args:
             until: index of the last compare-point that it was written before; None for all.
@@ -276,7 +276,7 @@ class RunRecord(Closing):
         return found
 
     def connection_order(self) -> list[str]:
-        """The key of the connection of each event on one, in the order of the record."""
+        """Return the key of the connection of each event on one, in the order of the record."""
         keys = {number: key for key, number in self.actors().items()}
         return [
             keys[frame.actor]
@@ -295,7 +295,7 @@ class RunRecord(Closing):
         return spans
 
     def redactions(self) -> list[Redacted]:
-        """What was blanked, in order: before the program ran, then compare-point by compare-point."""
+        """Return what was blanked, in order: before the program ran, then by compare-point."""
         stated: Any = self.identity.get("redaction") or {}
         found = [Redacted(-1, *one) for one in stated.get("blanked", ())]
         for frame in self.reader.frames(kinds=[REDACTION]):
@@ -305,7 +305,7 @@ class RunRecord(Closing):
         return found
 
     def rollbacks(self) -> list[Rollback]:
-        """Rollbacks of the run, in order."""
+        """Return the rollbacks of the run, in order."""
         found = []
         for frame in self.reader.frames(kinds=[ROLLBACK]):
             with reading("a rollback", self.path):
@@ -346,7 +346,7 @@ class RunRecord(Closing):
         )
 
     def printed(self, *, before_point: int | None = None) -> tuple[bytes, bytes]:
-        """Standard output and error, up to a compare-point (exclusive) when given."""
+        """Return standard output and error, up to a compare-point (exclusive) when given."""
         last = None if before_point is None else before_point - 1
         if last is not None and last < 0:
             return b"", b""
@@ -356,7 +356,7 @@ class RunRecord(Closing):
         return b"".join(pieces[OUTPUT]), b"".join(pieces[ERRORS])
 
     def snapshot_before(self, tick: int) -> int | None:
-        """Number of the latest snapshot that stands at or before a tick, or None.
+        """Return the number of the latest snapshot at or before a tick, or None.
 
         Where a rollback made a tick stand twice, the latest of them counts.
         """
@@ -368,7 +368,7 @@ class RunRecord(Closing):
         return best
 
     def state_at(self, number: int) -> dict[str, Any]:
-        """A snapshot's components as plain values; types that are not loaded stay opaque."""
+        """Return a snapshot's components as plain values; types that are not loaded stay opaque."""
         if not 0 <= number < len(self.reader.snapshots):
             raise RecordOutOfRange(
                 f"There is no snapshot {number} in {self.path}.",
@@ -393,6 +393,6 @@ class RunRecord(Closing):
 
 
 def _setup_of(identity: Mapping[str, Any], path: Path) -> Setup:
-    """The setup that an identity holds; whoever wrote it may not have been twice."""
+    """Read the setup of an identity; its writer may not have been twice."""
     with reading("a setup", path, UsageError):
         return Setup.from_json(identity["setup"])

@@ -72,7 +72,7 @@ class Sample:
 
 
 def summary_of(predicate: Predicate) -> Summary | None:
-    """The summary that a statistical predicate compares; None for every other class.
+    """Return the summary that a statistical predicate compares; None for every other class.
 
     Raises:
         SampleMissing: E-CLASS-002, when the class is statistical and no summary is declared.
@@ -140,7 +140,7 @@ def draw(
 
 
 def read_sample(record: RunRecord) -> Sample:
-    """The sample that stands in a record; without members when it holds none."""
+    """Read the sample of a record; it has no members when the record has none."""
     members = []
     for frame in record.reader.frames(kinds=[SAMPLE]):
         fields: Any = decode(frame.payload)

@@ -100,14 +100,14 @@ class Session:
         self.points.add(component)
 
     def ticks(self, count: int | None, rate_hz: float | None) -> Ticks:
-        """A loop over the next ticks."""
+        """Start a loop over the next ticks."""
         self._raise_pending()
         if rate_hz is not None:
             self._rate = RateGuard(rate_hz, self.setup.cadence)
         return Ticks(self, count)
 
     def phase(self, name: str) -> None:
-        """A finer compare-point inside the open tick."""
+        """Take a finer compare-point inside the open tick."""
         self._require_open_tick(f"run.phase({name!r})")
         self._take(name)
 
@@ -128,7 +128,7 @@ class Session:
         return event.value
 
     def compare(self, name: str, value: object, within: Tolerance | None) -> None:
-        """An explicit compare-point over one value."""
+        """Take an explicit compare-point over one value."""
         self._raise_pending()
         self._decided = True
         if self.muted or not self.wiring.in_force.points:
@@ -141,13 +141,13 @@ class Session:
         self._hand_on(self.points.take_value(self.tick, name, value, judged=within is None))
 
     def summary(self, name: str, value: float) -> None:
-        """A named number that the statistical class compares over many runs."""
+        """Report a named number that the statistical class compares over many runs."""
         self._raise_pending()
         self.results.summaries.append((name, float(value)))
         self.frame(SUMMARY, encode((name, float(value))))
 
     def episode(self, name: str) -> None:
-        """The end of an episode: a compare-point where that is the granularity."""
+        """End an episode: take a compare-point where that is the granularity."""
         self._raise_pending()
         self._episode_ended = True
         if self.setup.granularity == "episode":
@@ -191,7 +191,7 @@ class Session:
         return tick
 
     def leave(self, loop: TickLoop) -> None:
-        """The loop was left by break, return or an exception: close the open tick.
+        """Close the open tick after the loop was left by break, return or an exception.
 
         Called while an iterator is being dropped, where nothing may be raised: what goes wrong
         here is raised by the next call that the program makes, or when it ends.
@@ -296,7 +296,7 @@ class Session:
             self._rate.spent(perf_counter() - began)
 
     def capture(self, tick: int) -> Captured:
-        """The whole state before a tick, as it stands now."""
+        """Capture the whole present state before a tick."""
         subsystems: dict[str, Parts] = {}
         for component in self.points.components.values():
             subsystems.update(capture_component(component))

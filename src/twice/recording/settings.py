@@ -30,7 +30,7 @@ from twice.recording.surroundings.isolating import addresses_read
 
 
 def settings_at_start() -> dict[str, str]:
-    """What a program finds, by name."""
+    """Return the settings that a program finds, by name."""
     return {
         "addresses": addresses_read(),
         "allocator": "Python's" if sys.getallocatedblocks() else "the system's",
@@ -51,7 +51,7 @@ def settings_at_start() -> dict[str, str]:
 
 
 def settings_at_end() -> dict[str, str]:
-    """What only the program brought along, by name; nothing for what it did not load."""
+    """Return the settings of libraries that the program loaded, by name."""
     found = {}
     if (turns := turns_read()) != "0":
         found["task turns"] = turns
@@ -82,7 +82,7 @@ def _processors() -> str:
 
 
 def _mask() -> str:
-    """The file mode mask; empty where reading it would change it."""
+    """Return the file mode mask; empty where reading it would change it."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
             if line.startswith("Umask:"):

@@ -20,29 +20,29 @@ class Sink:
     """Receives what a session observes; this one lets everything pass."""
 
     def point(self, taken: Taken) -> None:
-        """A compare-point was taken."""
+        """Take a compare-point."""
 
     def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
         """Something for the journal: reads, inputs, output, values with a tolerance."""
 
     def value(self, column: str, payload: bytes, tick: int) -> None:
-        """A value that is compared with a tolerance, before its point."""
+        """Take a value that is compared with a tolerance, before its point."""
 
     def snapshot(self, captured: Captured) -> None:
-        """A snapshot was captured."""
+        """Take a captured snapshot."""
 
     def wants_snapshots(self) -> bool:
-        """Whether capturing snapshots serves anyone here."""
+        """Return whether captured snapshots are of use here."""
         return False
 
     def flush(self) -> None:
-        """What was given so far must outlive this process."""
+        """Make sure that everything given so far outlives this process."""
 
     def close(self, ending: Mapping[str, object]) -> None:
-        """The run ended."""
+        """Close at the end of the run."""
 
     def disown(self) -> None:
-        """This process is a forked child and must not write."""
+        """Stop writing: this process is a forked child."""
 
 
 VALUE = "value"
@@ -128,7 +128,7 @@ class Sinks(Sink):
                 sink.snapshot(captured)
 
     def wants_snapshots(self) -> bool:
-        """Whether any of them does."""
+        """Return whether any of them uses snapshots."""
         return any(sink.wants_snapshots() for sink in self._sinks)
 
     def flush(self) -> None:

@@ -90,7 +90,7 @@ class Captured:
         return sum(len(part) for parts in self.subsystems.values() for part in parts)
 
     def frozen(self) -> Captured:
-        """The same with its own copies, independent of the program's arrays."""
+        """Copy the snapshot, so that it is independent of the program's arrays."""
         copied: dict[str, Parts] = {
             name: [bytes(part) for part in parts] for name, parts in self.subsystems.items()
         }
@@ -98,7 +98,7 @@ class Captured:
 
 
 def capture_component(component: Component) -> dict[str, Parts]:
-    """A component's state as canonical parts, and the order of its dicts where it is its own."""
+    """Return a component's state as canonical parts, and the order of its dicts if it differs."""
     state = component.read()
     captured = {component.name: encode_parts(state)}
     orders = orders_of(state)
@@ -165,7 +165,7 @@ def _by_number(counts: object) -> dict[str, int]:
 
 
 def _lenient_cursors(effects: Mapping[str, Any]) -> dict[str, dict[int, int]]:
-    """The same back; records of earlier versions have none, which leaves the cursors alone."""
+    """Read the lenient cursors back; records of earlier versions have none and leave them alone."""
     if "lenient" not in effects:
         return {}
     return {"lenient": {int(number): count for number, count in effects["lenient"].items()}}
@@ -177,7 +177,7 @@ def state_hash(digests: Mapping[str, str], algorithm: Algorithm) -> str:
 
 
 def read_envelope(reader: RecordReader, number: int) -> dict[str, Any]:
-    """A stored snapshot's envelope.
+    """Read a stored snapshot's envelope.
 
     Raises:
         DecodingRefused: E-ENCODE-004, when it is not one that this version reads.
@@ -194,7 +194,7 @@ def read_envelope(reader: RecordReader, number: int) -> dict[str, Any]:
 
 
 def load(reader: RecordReader, number: int) -> Captured:
-    """A stored snapshot, its parts checked against the digests of its envelope.
+    """Load a stored snapshot, and check its parts against the digests of its envelope.
 
     Raises:
         RestoreRefused: E-TRACK-003, when contents and digest disagree. RecordForeign: E-RECORD-002.
@@ -252,7 +252,7 @@ def _load(reader: RecordReader, number: int) -> Captured:
 
 
 def decoded(parts: Parts, orders: Parts | None = None) -> Any:
-    """A subsystem's state as fresh values; types are those that the program has loaded."""
+    """Decode a subsystem's state into fresh values of types that the program has loaded."""
     value = decode(b"".join(parts), resolve=loaded_types)
     if orders is None:
         return value

@@ -21,7 +21,7 @@ class LoopOwner(Protocol):
         ...
 
     def leave(self, loop: TickLoop) -> None:
-        """The loop was left early."""
+        """Close the loop, which was left early."""
         ...
 
 

@@ -29,15 +29,15 @@ class Control(Protocol):
     """May look at, pause or stop a session between ticks and at compare-points."""
 
     def before_tick(self, session: Session, tick: int) -> None:
-        """The next tick is about to begin; its snapshot has been captured."""
+        """Act before the next tick begins; its snapshot has been captured."""
         ...
 
     def at_point(self, session: Session, taken: Taken) -> None:
-        """A compare-point was taken and handed on."""
+        """Act on a compare-point that was taken and passed on."""
         ...
 
     def compared(self, value: object) -> None:
-        """A value is about to be compared."""
+        """Act on a value that is about to be compared."""
         ...
 
 

@@ -53,7 +53,7 @@ def recording_session(
     redaction: Redaction | None = None,
     in_force: InForce | None = None,
 ) -> Session:
-    """A session that asks the world and writes everything into one record."""
+    """Build a session that asks the world and writes everything into one record."""
     does = in_force or InForce()
     event_sourced = setup.strategy == "event-sourced"
     sink = RecordingSink(writer, dedupe=setup.strategy != "full", keep=not event_sourced)
@@ -101,13 +101,13 @@ class _Publishing(NoControl):
         self._writer = writer
 
     def before_tick(self, session: Session, tick: int) -> None:
-        """The run comes to pass."""
+        """Publish the record when the first tick begins."""
         del session, tick
         self._writer.publish()
 
 
 def snapshot_marks(identity: Mapping[str, Any]) -> dict[str, object]:
-    """What every snapshot's envelope says about the run it belongs to."""
+    """Return the facts about the run for every snapshot's envelope."""
     return {
         "code": identity["code"],
         "config_hash": identity["config_hash"],

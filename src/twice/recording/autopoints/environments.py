@@ -76,7 +76,7 @@ class _Told:
         self._numbers: WeakKeyDictionary[Any, list[int]] = WeakKeyDictionary()
 
     def of(self, own: Callable[..., Any]) -> Callable[..., Any]:
-        """A ``step`` that tells of itself."""
+        """Wrap a ``step`` so that it reports its outcome."""
         steps = self._steps
 
         @functools.wraps(own)

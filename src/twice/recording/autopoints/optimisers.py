@@ -45,13 +45,13 @@ class _Told:
         self._seen: WeakKeyDictionary[Any, _Seen] = WeakKeyDictionary()
 
     def before(self, optimiser: Any, args: Any, kwargs: Any) -> None:
-        """A step begins."""
+        """Begin a step."""
         del optimiser, args, kwargs
         if not _hidden() and self._steps.counts(LIBRARY):
             self._steps.begins()
 
     def after(self, optimiser: Any, args: Any, kwargs: Any) -> None:
-        """A step ended."""
+        """End a step, and take the next window of the parameters where the step has a point."""
         del args, kwargs
         if _hidden() or not self._steps.counts(LIBRARY):
             return
@@ -79,7 +79,7 @@ class _Seen:
         self._from = 0
 
     def window(self, optimiser: Any) -> dict[str, object]:
-        """The next bytes of the parameters, whole elements of each, and who they are of."""
+        """Return the next bytes of the parameters, in whole elements, by parameter."""
         parameters = list(_parameters(optimiser))
         total = sum(each.numel() * each.element_size() for _, each in parameters)
         found: dict[str, object] = {}
@@ -102,7 +102,7 @@ class _Seen:
 
 
 def _parameters(optimiser: Any) -> Iterator[tuple[str, Any]]:
-    """The parameters by group and place in it: an optimiser knows no names."""
+    """Yield the parameters by group and place in it: an optimiser knows no names."""
     for group, options in enumerate(optimiser.param_groups):
         for number, tensor in enumerate(options["params"]):
             if tensor.numel() and tensor.layout is sys.modules["torch"].strided:
@@ -119,7 +119,7 @@ def _array(tensor: Any) -> Any:
 
 
 def _hidden() -> bool:
-    """Whether torch is writing down what is done, to do it later without us."""
+    """Return whether torch compiles or captures the call now and executes it later without us."""
     torch = sys.modules["torch"]
     if torch.compiler.is_compiling():
         return True

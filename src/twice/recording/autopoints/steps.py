@@ -31,7 +31,7 @@ _NUMBERS = frozenset({"float32", "float64", "int64", "int32", "uint8", "bool"})
 
 
 def has_point(step: int) -> bool:
-    """Whether a step, counted from 0, has a compare-point."""
+    """Return whether a step, counted from 0, has a compare-point."""
     stride: int = 10 ** max(0, len(str(step)) - _EVERY_STEP_DIGITS)
     return step % stride == 0
 
@@ -83,7 +83,7 @@ class AutoSteps:
         self._watch.install()
 
     def counts(self, library: str) -> bool:
-        """Whether a step that begins here and now is one of the run's."""
+        """Return whether a step that begins here and now counts as a step of the run."""
         if os.getpid() != self._session.owner:
             return False
         if get_ident() == self._thread:
@@ -96,14 +96,14 @@ class AutoSteps:
         return False
 
     def begins(self) -> None:
-        """The first step begins: what was before it is construction."""
+        """Start the run at its first step; everything before that is construction."""
         if not self._opened:
             self._opened = True
             self._session._start()
             self._open()
 
     def latest(self, library: str, *, last: Callable[[], Mapping[str, object]] | None) -> Latest:
-        """The component of a library, made at its first step."""
+        """Return the component of a library, and make it at the library's first step."""
         found = self._latest.get(library)
         if found is None:
             found = self._latest[library] = Latest(last)
@@ -115,7 +115,7 @@ class AutoSteps:
         return found
 
     def plain(self, library: str, name: str, value: object) -> object:
-        """A value that can be compared, or None and a caveat."""
+        """Return the value if it can be compared; else add a caveat and return None."""
         if type(value) in _PLAIN or (
             type(value).__module__ == "numpy" and getattr(value, "dtype", None) in _NUMBERS
         ):
@@ -133,17 +133,17 @@ class AutoSteps:
 
     @property
     def takes_point(self) -> bool:
-        """Whether the step that ends now has a point."""
+        """Return whether the step that ends now has a point."""
         return has_point(self._session.tick)
 
     def ends(self) -> None:
-        """A step ended: its point, and the next tick."""
+        """End a step: take its point, and open the next tick."""
         if self.takes_point:
             self._session._take("tick")
         self._open()
 
     def finish(self) -> None:
-        """The program is over: nothing more is a step, and the last tick was the last step's."""
+        """End the program: stop counting steps, and give the last tick to the last step."""
         for undo in reversed(self._undo):
             undo()
         self._undo.clear()

@@ -34,13 +34,13 @@ def fractions(count: int, salt: int) -> NDArray[np.float64]:
 
 
 def bits(*results: Any) -> bytes:
-    """The results' values, little-endian and C-contiguous, one after another."""
+    """Return the results' values, little-endian and C-contiguous, one after another."""
     parts = (np.ascontiguousarray(result) for result in results)
     return b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in parts)
 
 
 def probes() -> Mapping[str, Callable[[], bytes]]:
-    """The probes of this module by name."""
+    """Return the probes of this module by name."""
     x = fractions(POINTS, 1)
     table: dict[str, Callable[[], bytes]] = {}
     for width, values in (("f64", x), ("f32", x.astype(np.float32))):

@@ -99,7 +99,7 @@ def keep_probes(message: Mapping[str, Any]) -> None:
 
 
 def _key_of(facts: Fingerprint, current: Results) -> str:
-    """The digest of what results follow from; empty where the system does not tell all of it."""
+    """Digest the facts that results follow from; return nothing where the system does not say all."""
     boot, loaded = _boot(), _mapped_files()
     if not boot or not loaded:
         return ""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def probes() -> Mapping[str, Callable[[], bytes]]:
-    """The probes of this module by name."""
+    """Return the probes of this module by name."""
     values = fractions(256_000, 11)
     single = values.astype(np.float32)
     square = values[:10_000].reshape(100, 100)
@@ -73,7 +73,7 @@ def _cholesky(small: Array) -> bytes:
 
 
 def _fused() -> bytes:
-    """A product minus its own rounded value: zero unless multiply and add are fused."""
+    """Subtract its own rounded value from a product: zero unless multiply and add are fused."""
     x = 1.0 + fractions(16, 13)
     left = np.stack([-(x * x), x], axis=1)
     right = np.stack([np.ones(16), x])

@@ -38,7 +38,7 @@ def _pack(values: Iterable[float]) -> bytes:
 
 @cache
 def _spread(low: float, high: float) -> tuple[float, ...]:
-    """The fractions laid over a range: several functions are asked over the same one."""
+    """Spread the fractions over a range, once for the several functions that use it."""
     span = high - low
     return tuple(low + span * x for x in _fractions(POINTS, 1))
 

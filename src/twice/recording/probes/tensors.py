@@ -19,7 +19,7 @@ from twice.recording.probes.arrays import bits, fractions
 
 
 def probes() -> Mapping[str, Callable[[], bytes]]:
-    """The probes of this module by name; the process must have loaded torch."""
+    """Return the probes of this module by name; the process must have loaded torch."""
     torch: Any = sys.modules["torch"]
     values = torch.from_numpy(fractions(101_000, 17).astype(np.float32))
     square = values[:16_384].reshape(128, 128)

@@ -49,7 +49,7 @@ def words_blanked(words: Sequence[bytes], rule: str, *, given: bool) -> tuple[li
 
 
 def line_blanked(line: bytes, rule: str) -> tuple[bytes, Values]:
-    """The same for a command in one line, as a shell reads it."""
+    """Blank the secrets of a command in one line, as a shell reads it; return them, too."""
     spans, values = _inside(line, given=False)
     for match in _IN_SHELL.finditer(line):
         group = next(name for name in ("a", "b", "c") if match[name] is not None)

@@ -21,7 +21,7 @@ def redacted_identity(
     *,
     parent: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """An identity with its secrets blanked, and with what a replay must know about that.
+    """Blank the secrets of an identity, and add the facts about them that a replay needs.
 
     Args:
         identity: as it was built.

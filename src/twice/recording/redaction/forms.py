@@ -53,7 +53,7 @@ def _forms(value: bytes) -> Iterator[tuple[bytes, str]]:
 
 
 def _base64_cores(value: bytes) -> Iterator[bytes]:
-    """The characters that the value alone decides, for each of the three places it may begin at."""
+    """Yield the characters that the value alone decides, for each of its three possible offsets."""
     for before in range(3):
         bits = 8 * (before + len(value))
         first = -(-8 * before // 6)

@@ -55,7 +55,7 @@ class Mask:
 
     @property
     def active(self) -> bool:
-        """Whether there is anything to look for."""
+        """Return whether there is anything to look for."""
         return bool(self._needles or self.patterns or self.has_shapes)
 
     def learn(self, value: bytes, rule: str, *, everywhere: bool = True) -> bool:
@@ -153,13 +153,13 @@ class Mask:
 
 
 def worth_looking_for(value: bytes) -> bool:
-    """Whether a value is long and uncommon enough to be looked for everywhere."""
+    """Return whether a value is long and uncommon enough to be looked for everywhere."""
     told = value.replace(STAR, b"").strip()
     return len(told) >= LEARN_MIN and value.lower() not in _COMMON
 
 
 def blanked(data: bytes, spans: Iterable[Span]) -> tuple[bytes, list[Span]]:
-    """The same bytes with stars in the spans, and the spans that changed something."""
+    """Put stars into the spans; return the bytes, and the spans that changed something."""
     changed = bytearray(data)
     counted = []
     for span in spans:
@@ -171,13 +171,13 @@ def blanked(data: bytes, spans: Iterable[Span]) -> tuple[bytes, list[Span]]:
 
 
 def blank(data: bytes | bytearray, span: Span) -> bool:
-    """Whether nothing but stars stands there."""
+    """Return whether a span contains nothing but stars."""
     begin, end, _ = span
     return data.count(STAR, begin, end) == end - begin
 
 
 def _widened(data: bytes, span: Span) -> Span:
-    """A span that cuts no letter of UTF-8."""
+    """Widen a span so that it cuts no letter of UTF-8."""
     begin, end, rule = span
     while begin > 0 and data[begin] & 0xC0 == 0x80:
         begin -= 1

@@ -105,7 +105,7 @@ def also_known(data: bytes, found: Found) -> Iterator[bytes]:
 
 
 def without_scheme(value: bytes) -> bytes:
-    """What follows the scheme in the value of ``Authorization``."""
+    """Return the part of ``Authorization``'s value behind the scheme."""
     scheme = _SCHEME.match(value)
     return value[scheme.end() :] if scheme else value
 
@@ -129,7 +129,7 @@ def _name_begin(data: bytes, at: int) -> int:
 def _behind(
     data: bytes, small: bytes, begin: int, end: int, *, line_start: bool
 ) -> Iterator[Found]:
-    """What stands behind a name, by what separates them."""
+    """Find the values behind a name, by the character that separates them."""
     follows = data[end : end + 1]
     before = data[begin - 1 : begin] if begin else b""
     if follows in b": \t" and follows and (before == b"\n" or (not begin and line_start)):

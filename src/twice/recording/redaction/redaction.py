@@ -71,7 +71,7 @@ class Redaction:
                         self.learn(raw[found.begin : found.end], f"variable {name}")
 
     def variable(self, name: str, value: str | bytes) -> str | bytes:
-        """A variable's value with stars in place of what is secret; as it is when nothing is."""
+        """Return a variable's value with stars over its secrets; unchanged if it has none."""
         if self.is_secret(name):
             size = len(value if isinstance(value, bytes) else _encoded(value))
             return "*" * size if isinstance(value, str) else b"*" * size
@@ -89,11 +89,11 @@ class Redaction:
         return self.mask.text(shown)[0]
 
     def stands_in(self, name: str) -> None:
-        """The program was given stars for a variable whose recorded value is not there."""
+        """Note that the program got stars for a variable whose recorded value is not there."""
         self.absent[name] = None
 
     def is_secret(self, name: str) -> bool:
-        """Whether a variable's value is secret, by its name or because the user says so."""
+        """Return whether a variable's value is secret, by its name or because the user says so."""
         return name in self.policy.names or (self.policy.holds(VARIABLES) and is_secret(name))
 
     def learn(self, value: bytes, rule: str) -> None:
@@ -103,7 +103,7 @@ class Redaction:
         self.active = self.mask.active
 
     def typed(self, text: str, where: str) -> str:
-        """What somebody typed unseen, as it may be written down; it is known from then on."""
+        """Learn a text that somebody typed unseen, and return the stars to write down for it."""
         if not self.policy.holds(TERMINAL):
             return text
         self.learn(_encoded(text), TERMINAL)
@@ -122,7 +122,7 @@ class Redaction:
         return changed
 
     def value(self, value: Any, where: str) -> Any:
-        """A plain value as it may be written down; itself when there is nothing to blank.
+        """Return a plain value with its secrets blanked, or the value itself if it has none.
 
         Raises:
             RedactionRefused: E-REDACT-001, when a secret stands inside of an object that cannot be
@@ -136,7 +136,7 @@ class Redaction:
             return self._untouched(value, where)
 
     def arguments(self, words: Sequence[str], where: str) -> list[str]:
-        """The program's own arguments as they may be written down; what was found is known from then on."""
+        """Return the program's own arguments with their secrets blanked, and learn those secrets."""
         raw = [word.encode("utf-8", "surrogatepass") for word in words]
         if self.policy.holds(ARGUMENTS):
             changed, values = words_blanked(raw, ARGUMENTS, given=True)
@@ -146,7 +146,7 @@ class Redaction:
         return list(self.value(told, where))
 
     def command(self, command: Any) -> Any:
-        """The command of a process as it may be written down and compared: text, bytes or a tuple of them."""
+        """Blank the secrets of a process's command: text, bytes or a tuple of them."""
         if not self.policy.holds(ARGUMENTS):
             return command
         words = command if isinstance(command, tuple) else (command,)
@@ -167,7 +167,7 @@ class Redaction:
         return told if isinstance(command, tuple) else told[0]
 
     def digestible(self, value: Any) -> Any:
-        """A value to take a digest of: one that is the same where secrets are blanked."""
+        """Return a value for a digest that does not change where secrets are blanked."""
         if not self.active:
             return value
         try:
@@ -176,7 +176,7 @@ class Redaction:
             return self.mask.data(encode(value))[0]
 
     def stream(self) -> Stream:
-        """A new connection's two directions."""
+        """Make the two directions of a new connection."""
         count = self._count_learned
         return Stream(
             Flow(self.mask, count, SENT, rules=self._wire_rules),
@@ -184,11 +184,11 @@ class Redaction:
         )
 
     def file(self, where: str) -> Flow:
-        """A file that grows, looked through for known values alone."""
+        """Make the flow of a growing file, which is searched for known values alone."""
         return Flow(self.mask, self._count, where)
 
     def take(self) -> list[Counted]:
-        """What was blanked since the last call, in a fixed order."""
+        """Take the counts of what was blanked since the last call, in a fixed order."""
         with self._lock:
             counts, self._counts = self._counts, {}
         return [(rule, where, counts[rule, where]) for rule, where in sorted(counts)]

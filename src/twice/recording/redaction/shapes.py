@@ -99,13 +99,13 @@ _SENT: Final = rb"((?=[^\s\d]*+\d)[^\s*]{4,}+(?=\r?\n)|[^\s*]{4,}+(?=\r\n))"
 
 
 def _token(kind: str, tail: bytes, *stems: bytes) -> Shape:
-    """A token that begins with one of the stems."""
+    """Build the shape of a token that begins with one of the stems."""
     heads = b"|".join(map(re.escape, stems))
     return Shape(kind, stems, rb"(?:" + heads + rb")" + tail, starts_word=True)
 
 
 def _phrase(kind: str, stems: tuple[bytes, ...], expression: bytes) -> Shape:
-    """What stands behind words, in capital or small letters."""
+    """Build the shape of a secret behind words, in capital or small letters."""
     return Shape(kind, stems, expression, ignores_case=True)
 
 

@@ -49,7 +49,7 @@ class Flow:
         self._partial = b""
 
     def next(self, data: bytes) -> bytes:
-        """The next piece, blanked where it must be."""
+        """Return the next piece, with its secrets blanked."""
         if not data or not (self._rules or self._mask.active):
             return data
         known = len(self._before)
@@ -90,7 +90,7 @@ class Flow:
             yield found.begin, found.end, found.rule
 
     def _continued(self, data: bytes, known: int) -> Iterator[Span]:
-        """What goes on from the piece before, and is found by its place there."""
+        """Yield the rest of a secret that began in the piece before and was found by its place."""
         found, self._open = self._open, None
         if found is None or found.until is None:
             return
@@ -106,7 +106,7 @@ class Flow:
         yield known, known + at, found.rule
 
     def _keep(self, whole: bytes) -> None:
-        """The end of what passed, for what it cuts."""
+        """Keep the end of the bytes that passed, for secrets that it cuts."""
         size = max(self._mask.longest - 1, _NAME_AND_MORE if self._rules else 0)
         self._before = whole[-size:] if size else b""
         self._began = self._began and len(whole) <= size
@@ -119,11 +119,11 @@ class Stream:
         self._sent, self._received = sent, received
 
     def sent(self, data: bytes) -> bytes:
-        """What the program sends, as it may be written down and compared; as long as it was."""
+        """Return the bytes that the program sends, as they may be written down and compared."""
         return self._sent.next(data)
 
     def received(self, data: bytes) -> bytes:
-        """What the program is given, as it may be written down; as long as it was."""
+        """Return the bytes that the program receives, as they may be written down."""
         return self._received.next(data)
 
 
@@ -131,6 +131,6 @@ _BINARY = bytes([*range(9), *range(14, 27)])
 
 
 def is_text(data: bytes) -> bool:
-    """Whether the beginning of a piece looks like text."""
+    """Return whether the beginning of a piece looks like text."""
     beginning = data[:_LOOKED_AT]
     return len(beginning.translate(None, _BINARY)) == len(beginning)

@@ -59,7 +59,7 @@ def _network(name: str) -> Words:
 
 
 def _addressed(name: str) -> Words:
-    """Sending says where to only on a socket that is not connected; connecting was seen."""
+    """Describe sending only on an unconnected socket: on a connected one, connecting was seen."""
     return lambda args: None if args[1] is None else f"socket.{name}({short(args[1])})"
 
 
@@ -74,7 +74,7 @@ def _resolving(name: str) -> Words:
 
 
 def _is_number(host: object) -> bool:
-    """Whether a host is an address already, so that nobody is asked."""
+    """Return whether a host is an address already, so that no name server is asked."""
     from ipaddress import ip_address
 
     if isinstance(host, bytes):
@@ -113,7 +113,7 @@ def _database(args: tuple[Any, ...]) -> str | None:
 
 
 def short(value: object) -> str:
-    """A value as text, cut where it is long."""
+    """Return a value as text, cut where it is long."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001  (somebody's __repr__)
@@ -248,7 +248,7 @@ said_to_open = _plain("open", 0)
 
 
 def is_input(path: object) -> bool:
-    """Whether a path that is opened is one of the program's files, as the file source sees it."""
+    """Return whether a path is one of the program's files, as the file source sees it."""
     if isinstance(path, os.PathLike):
         path = os.fspath(path)
     if not isinstance(path, str | bytes):
@@ -258,7 +258,7 @@ def is_input(path: object) -> bool:
 
 
 def opened(path: object) -> BackChannel | None:
-    """What opening a path for reading is, when it is no plain file; else None."""
+    """Return the back channel that opening a path for reading is; None for a plain file."""
     if isinstance(path, bytes):
         path = os.fsdecode(path)
     if not isinstance(path, str) or not path.startswith(_DEVICES) or path.startswith(_HARMLESS):

@@ -90,7 +90,7 @@ class Descriptors:
         return [found for found in foreign if found.descriptor not in self._owned]
 
     def adopt(self) -> None:
-        """What appeared since the last look is somebody's: a declared effect's."""
+        """Assign the descriptors that appeared since the last look to a declared effect."""
         if self._anchor < 0:
             return
         free = self._lowest()
@@ -119,7 +119,7 @@ def _all(free: int) -> frozenset[int]:
 
 
 def _describe(descriptor: int) -> Found | None:
-    """A socket that reaches out of this process; None for anything else."""
+    """Describe a socket that reaches out of this process; return None for anything else."""
     try:
         if not _readlink(f"{_FOLDER}/{descriptor}").startswith("socket:"):
             return None

@@ -97,15 +97,15 @@ class Inventory:
             row.first = row.first or place
 
     def has(self, source: str) -> bool:
-        """Whether a source was met."""
+        """Return whether a source was met."""
         return source in self._rows
 
     def has_repeated(self) -> bool:
-        """Whether processes were met that run again in a replay."""
+        """Return whether processes were met that run again in a replay."""
         return any(row.kind == "repeated" for row in self._rows.values())
 
     def rows(self) -> list[Row]:
-        """What was met, by name."""
+        """Return the sources that were met, by name."""
         return [self._rows[name] for name in sorted(self._rows)]
 
 
@@ -133,12 +133,12 @@ _ASKER = {"strict": "asked by the program", "lenient": "asked by libraries for t
 
 
 def allows(allowed: Collection[str], source: str) -> bool:
-    """Whether a source was allowed, by its name or its family's."""
+    """Return whether a source was allowed, by its name or its family's."""
     return source in allowed or source.partition(".")[0] in allowed
 
 
 def may_talk(allowed: Collection[str]) -> bool:
-    """Whether something that was allowed may use the network, so that a replay must keep it."""
+    """Return whether an allowed source may use the network, so that a replay must keep it."""
     by_itself = any(name.startswith("library.") for name in allowed)
     return by_itself or any(allows(allowed, source) for source in NETWORKED)
 

@@ -16,7 +16,7 @@ _LOCALE = ("LC_ALL", "LANG", "LC_CTYPE")
 
 
 def pinned(setup: Setup, environ: Mapping[str, str]) -> dict[str, str]:
-    """The eliminated sources of a session and what they were set to, by name."""
+    """Return the eliminated sources of a session and their settings, by name."""
     found = {"random.globals": "generators of random and numpy begin from the run's seed"}
     if environ.get("PYTHONHASHSEED", "random") != "random":
         found["hash.seed"] = f"PYTHONHASHSEED={environ['PYTHONHASHSEED']}"

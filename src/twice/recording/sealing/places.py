@@ -72,12 +72,12 @@ def whose(frame: FrameType | None) -> tuple[Whose, str]:
 
 
 def is_users(frame: FrameType) -> bool:
-    """Whether a frame is the user's own code: what C does for it was asked by nobody in between."""
+    """Return whether a frame is the user's own code, so that C code acts for the user directly."""
     return _kind(frame.f_code.co_filename) == "user"
 
 
 def user_line() -> str:
-    """The line of the user's code that this thread runs, whoever it called; empty if it runs none."""
+    """Return the line of the user's code that this thread runs, or an empty text if it runs none."""
     frame: FrameType | None = _getframe(1)
     while frame is not None:
         if _kind(frame.f_code.co_filename) == "user":

@@ -80,7 +80,7 @@ class Watch:
         self._descriptors = Descriptors(owned)
 
     def place(self, where: str) -> str:
-        """A place as it is shown: from the program's file, or from its root, where it lies there."""
+        """Shorten a place for display: relative to the program's file or root, if it is inside."""
         for folder in self._folders:
             with suppress(ValueError):
                 return str(Path(where).relative_to(folder))
@@ -89,7 +89,7 @@ class Watch:
     def met(
         self, channel: BackChannel, say: Words, args: tuple[Any, ...], frame: FrameType
     ) -> None:
-        """An operation is about to be made.
+        """Count or refuse an operation that is about to be made.
 
         Raises:
             SealBroken: E-SEAL-001, in a sealed replay.
@@ -115,7 +115,7 @@ class Watch:
 
     @staticmethod
     def _is_within_run(source: str, args: tuple[Any, ...]) -> bool:
-        """Whether a socket listens, or connects, where only processes of the run are."""
+        """Return whether a socket listens, or connects, where only processes of the run are."""
         from twice.recording.effects.network.within_run import is_within_run, may_listen
 
         sock, address = args[0], args[1]
@@ -124,7 +124,7 @@ class Watch:
         )
 
     def ungoverned(self, op: Op) -> None:
-        """A governed source was asked by nobody, or started for a library what is never served.
+        """Count a read without an actor, or refuse or count a process that a library starts.
 
         Raises:
             SealBroken: E-SEAL-001, in a sealed replay, for a process that would start.
@@ -144,7 +144,7 @@ class Watch:
         )
 
     def name_pipe(self) -> None:
-        """The program takes the descriptor of a pipe to a process.
+        """Count or refuse that the program takes the descriptor of a pipe to a process.
 
         Raises:
             SealBroken: E-SEAL-001, in a sealed replay.
@@ -163,11 +163,11 @@ class Watch:
             self.tell(_SOCKET, f"{found.words}{who}", user_line())
 
     def adopt(self) -> None:
-        """What appeared just now belongs to a declared effect."""
+        """Assign the descriptors that appeared just now to a declared effect."""
         self._descriptors.adopt()
 
     def finish(self, *, declared: bool) -> None:
-        """The run is over: name the client libraries that it loaded.
+        """Name the client libraries that the run loaded, at its end.
 
         Args:
             declared: whether the run called declared effects.
@@ -267,12 +267,12 @@ def end() -> None:
 
 
 def is_watched() -> bool:
-    """Whether a session sees this process's operations now."""
+    """Return whether a session sees this process's operations now."""
     return _watch is not None
 
 
 def finish(*, declared: bool) -> None:
-    """The run is over, and its inventory is about to be read; ``declared`` as ``Watch.finish`` has it."""
+    """Finish the inventory at the run's end; ``declared`` is as in ``Watch.finish``."""
     if _watch is not None:
         _watch.finish(declared=declared)
 

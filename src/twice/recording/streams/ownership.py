@@ -42,7 +42,7 @@ def find_owners(
 
 
 def _walk(value: object, depth: int) -> Iterator[object]:
-    """What stands in an object, and in plain containers in it."""
+    """Yield the values in an object, and in plain containers in it."""
     kind, plain = type(value), cast("Any", value)  # isinstance would ask the object for its class
     if kind is dict:
         inside: Iterator[object] = iter(list(islice(plain.values(), _ITEMS_MAX)))

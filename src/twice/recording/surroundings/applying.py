@@ -21,7 +21,7 @@ def environ_for_child(
     given: Mapping[str, str] | None = None,
     stand_ins: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """The whole environment of a child: the caller's, with every governed variable as decided.
+    """Build the whole environment of a child: the caller's, with every governed variable as decided.
 
     Args:
         base: the caller's environment; its governed variables that were not decided are left out.

@@ -61,7 +61,7 @@ class SurroundingsDifference:
 
 
 def differences(a: Surroundings, b: Surroundings) -> list[SurroundingsDifference]:
-    """The factors in which two surroundings differ, in a fixed order; who decided does not count."""
+    """Return the factors in which two surroundings differ, in a fixed order; the source does not count."""
     found = []
     for factor, names in _by_factor(a, b).items():
         apart = [name for name in names if not _same(a.variables.get(name), b.variables.get(name))]
@@ -73,7 +73,7 @@ def differences(a: Surroundings, b: Surroundings) -> list[SurroundingsDifference
 
 
 def swap(a: Surroundings, b: Surroundings, factor: str) -> Surroundings:
-    """``a`` with one factor taken from ``b``, its undecided variables included.
+    """Copy ``a`` with one factor taken from ``b``, its undecided variables included.
 
     Raises:
         UsageError: E-USE-001, when neither side knows the factor.
@@ -94,7 +94,7 @@ def swap(a: Surroundings, b: Surroundings, factor: str) -> Surroundings:
 
 
 def factor_of(name: str) -> str:
-    """The factor that a variable belongs to; ``env NAME`` when it is one of its own."""
+    """Return the factor that a variable belongs to; ``env NAME`` if it belongs to none."""
     for factor, patterns in _FACTORS.items():
         if any(fnmatchcase(name, pattern) for pattern in patterns):
             return factor

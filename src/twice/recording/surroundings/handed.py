@@ -102,7 +102,7 @@ def _processors(value: str) -> None:
 
 
 def _only(word: str, apply: Callable[[], None]) -> Callable[[str], None]:
-    """A hook that takes one word, and knows no other."""
+    """Build a hook that accepts one word, and no other."""
 
     def applied(value: str) -> None:
         if value != word:

@@ -33,7 +33,7 @@ def fix_addresses() -> None:
 
 
 def addresses_read() -> str:
-    """``fixed`` or ``random``; empty where that cannot be told."""
+    """Return ``fixed`` or ``random``; empty where the system does not say."""
     if not sys.platform.startswith("linux"):
         return ""
     try:

@@ -25,7 +25,7 @@ _pools_before_fork: list[Any] = []
 
 
 def usual_counts(cpus: Path = _CPUS) -> dict[str, str]:
-    """The number of threads that each library would start in this process, by the variable that says so."""
+    """Return the number of threads that each library would start in this process, by its variable."""
     usable = _usable()
     processors, cores = len(usable), _count_cores(usable, cpus)
     return {
@@ -87,7 +87,7 @@ def impose_counts() -> None:
 
 
 def _wanted_count() -> int:
-    """The number of threads that OpenBLAS's variable says; 0 where it says none."""
+    """Return the number of threads in OpenBLAS's variable; 0 if there is none."""
     wanted = os.environ.get(_OPENBLAS, "")
     return int(wanted) if wanted.isdecimal() else 0
 

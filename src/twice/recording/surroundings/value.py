@@ -49,12 +49,12 @@ class Variable:
         return f"redacted:{self.digest}" if self.digest else self.value or ""
 
     def written(self, name: str) -> dict[str, str]:
-        """The JSON form: a secret's digest stands where its value would."""
+        """Return the JSON form: a secret has its digest in place of its value."""
         held = {"redacted": self.digest} if self.digest else {"value": self.value or ""}
         return {"name": name, **held, "source": self.source}
 
     def same_as(self, other: Variable) -> bool:
-        """Whether a child would see the same value, whoever decided it."""
+        """Return whether a child would see the same value, whoever decided it."""
         if self.digest or other.digest:
             return self.digest == other.digest
         return self.value == other.value
@@ -75,7 +75,7 @@ class Surroundings:
 
     @classmethod
     def found(cls, environ: Mapping[str, str]) -> Surroundings:
-        """The governed variables as they stand, for code that runs where it is (a notebook)."""
+        """Return the governed variables as they are, for code that runs in place (a notebook)."""
         return cls(
             {
                 name: Variable(value.encode(errors="backslashreplace").decode(), "set")
@@ -85,7 +85,7 @@ class Surroundings:
         )
 
     def from_elsewhere(self) -> Surroundings:
-        """The same without what a record that another account made may not set."""
+        """Copy the surroundings without variables that a record from another account may not set."""
         kept = {
             name: one
             for name, one in self.variables.items()
@@ -94,7 +94,7 @@ class Surroundings:
         return Surroundings(kept, self.cwd)
 
     def with_variables(self, variables: Mapping[str, str]) -> Surroundings:
-        """The same with some variables set, as ``--env`` sets them."""
+        """Copy the surroundings with some variables set, as ``--env`` sets them."""
         given = {name: Variable(value, "explicit") for name, value in variables.items()}
         return Surroundings({**self.variables, **given}, self.cwd)
 
@@ -128,7 +128,7 @@ class Surroundings:
 
 
 def explicit_variable(name: str, value: str) -> Variable:
-    """A variable as ``--env`` gives it, with a digest beside it when its name looks secret."""
+    """Make a variable as ``--env`` sets it, with a digest if its name looks secret."""
     return Variable(value, "explicit", secret_digest(name, value) if is_secret(name) else "")
 
 
@@ -149,7 +149,7 @@ def require_passable(name: str, value: str) -> None:
 
 
 def secret_digest(name: str, value: str) -> str:
-    """A labelled, shortened digest: it tells whether a secret that is given again is the same."""
+    """Return a labelled, shortened digest, to check that a secret that is given again is the same."""
     digest = digest_bytes(f"{name}={value}".encode())
     return f"{digest.algorithm}:{digest.hex[:16]}"
 
