@@ -57,7 +57,7 @@ def _shared(kind: str, log_id: str, asset: dict[str, Any]) -> dict[str, Any]:
 
 
 def art(log_id: str = "art-one") -> dict[str, Any]:
-    """A promised image."""
+    """Build the log of a promised image."""
     measured = {"width_px": 64, "height_px": 32, "mode": "RGB"}
     asset = {
         "file": "picture.png",
@@ -91,7 +91,7 @@ def art(log_id: str = "art-one") -> dict[str, Any]:
 
 
 def audio(log_id: str = "audio-one") -> dict[str, Any]:
-    """A promised sound."""
+    """Build the log of a promised sound."""
     measured = {
         "duration_s": 2.5, "sample_rate_hz": 48000, "bit_depth": 24, "channels": 2,
         "loudness_lufs": -16.1, "true_peak_dbtp": -1.5,
@@ -128,7 +128,7 @@ def audio(log_id: str = "audio-one") -> dict[str, Any]:
 
 
 def marked(log_id: str = "voice-one") -> dict[str, Any]:
-    """A sound of a hosted service, without a promise."""
+    """Build the log of a hosted service's sound, without a promise."""
     document = audio(log_id)
     for name in ("model", "seed", "audio", "environment", "recipe"):
         del document[name]
@@ -160,7 +160,7 @@ def leaves(document: Any, at: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def holder(document: Any, pointer: str) -> tuple[Any, Any]:
-    """What holds the value at a pointer, and its key there."""
+    """Return the container of the value at a pointer, and the value's key in it."""
     steps = [each.replace("~1", "/").replace("~0", "~") for each in pointer.split("/")[1:]]
     for step in steps[:-1]:
         document = document[int(step) if isinstance(document, list) else step]

@@ -34,13 +34,13 @@ def picture(path: Path, size: tuple[int, int] = (64, 32), colour: int = 7) -> No
 
 
 def laid(folder: Path) -> Store:
-    """An empty hot store beside a public tree."""
+    """Lay an empty hot store beside a public tree."""
     (folder / "public").mkdir()
     return lay_store(folder / "hot", ("../public",))
 
 
 def art_draft(store: Store) -> dict[str, Any]:
-    """A complete draft for an image; what its recipe reads is there."""
+    """Write a complete draft for an image, and the script that its recipe reads."""
     (store.root / "render.py").write_bytes(b"print('rendered')\n")
     return _draft(art(), sha256(b"print('rendered')\n"))
 

@@ -100,7 +100,7 @@ def box(name: bytes, *bodies: bytes) -> bytes:
 
 
 def m4a(*extra: bytes) -> bytes:
-    """A movie of one track of three made-up AAC packets."""
+    """Build a movie of one track of three made-up AAC packets."""
     packets = [b"\x21\x10\x05", b"\x21\x11\x06\x07", b"\x21\x12"]
     entry = box(b"mp4a", bytes(6), struct.pack(">H8xHHIIH", 1, 2, 16, 0, 48000, 0)[:-2] + b"\0\0")
     head = box(b"ftyp", b"M4A \0\0\0\0M4A ")
@@ -133,7 +133,7 @@ def tag(name: bytes, value: bytes) -> bytes:
 
 
 def ogg(form: str, fields: bytes) -> bytes:
-    """An Ogg file whose comment says something: through the scrubber's own pages, which are tested apart."""
+    """Build an Ogg file with a comment, through the scrubber's own pages, which have tests of their own."""
     from twice.assets.containers.oggpackets import pages
     from twice.assets.containers.source import Source
     from twice.assets.scrubbing import sounds

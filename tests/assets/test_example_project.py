@@ -53,13 +53,13 @@ class Built:
         return next(lines, "").partition("(")[2].rstrip(")")
 
     def facts(self, name: str) -> Facts:
-        """What the gate sees of an asset; skips the test where it could not be rendered here."""
+        """Return the gate's facts of an asset; skip the test if it could not be rendered here."""
         if why := self.skipped(name):
             pytest.skip(f"{name}: {why}")
         return next(each for each in gather(self.hot) if Path(each.name).stem == name)
 
     def twice(self, *arguments: str, within: Path) -> subprocess.CompletedProcess[str]:
-        """Runs one command of twice on assets, as the account that built the example."""
+        """Run one command of twice on assets, as the account that built the example."""
         command = [sys.executable, "-m", "twice", "asset", *arguments]
         return subprocess.run(
             command, cwd=within, env=around(self.out.parent), capture_output=True, text=True,
@@ -69,7 +69,7 @@ class Built:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The example, built once for all workers."""
+    """Build the example, once for all workers."""
     base = tmp_path_factory.getbasetemp()
     place = base.parent / "example-assets" if "PYTEST_XDIST_WORKER" in os.environ else base / "one"
     place.mkdir(exist_ok=True)
@@ -88,7 +88,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 def around(place: Path) -> dict[str, str]:
-    """The environment of the build: what is remembered of recipes goes nowhere else."""
+    """Return the environment of the build, in which remembered recipes go nowhere else."""
     return {**os.environ, "XDG_STATE_HOME": str(place / "state")}
 
 
@@ -131,7 +131,7 @@ def test_a_required_field_that_is_taken_out_of_a_log_turns_its_row_red_and_no_ot
 
 
 def without(document: dict[str, Any], pointer: str) -> dict[str, Any]:
-    """A log that lacks one field."""
+    """Copy a log without one field."""
     changed = copy.deepcopy(document)
     inside, key = holder(changed, pointer)
     del inside[key]
@@ -196,7 +196,7 @@ def test_what_was_changed_in_a_recipe_is_caught_by_rendering_again(
 
 
 def copied(hot: Path, folder: Path) -> Path:
-    """The hot store once more, to change something in."""
+    """Copy the hot store, to change something in it."""
     return Path(shutil.copytree(hot, folder / "hot"))
 
 
@@ -245,7 +245,7 @@ def test_a_hosted_service_answers_another_thing_each_time_and_is_held_to_nothing
 
 
 def service() -> AbstractContextManager[str]:
-    """The stand-in for hosted services, from the example."""
+    """Return the stand-in for hosted services, from the example."""
     spec = importlib.util.spec_from_file_location("example_service", EXAMPLE / "service.py")
     assert spec is not None
     assert spec.loader is not None

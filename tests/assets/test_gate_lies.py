@@ -21,7 +21,7 @@ from twice.assets.store.sealing import Sealed, seal
 
 
 def rows(document: dict[str, Any], **seen: Any) -> dict[str, str]:
-    """What is not green of a log whose file is as it says."""
+    """Return the rows that are not green of a log whose file is as it says."""
     facts = Facts(
         "asset", "asset.detlog.json", examined=examine(document),
         seen=Seen("asset", document["asset"]["file_sha256"]),
@@ -31,7 +31,7 @@ def rows(document: dict[str, Any], **seen: Any) -> dict[str, str]:
 
 
 def changed(document: dict[str, Any], **over: Any) -> dict[str, Any]:
-    """A log with values at pointers, written with two underscores for each step."""
+    """Copy a log with values at pointers, written with two underscores for each step."""
     document = copy.deepcopy(document)
     for name, value in over.items():
         inside, key = holder(document, "/" + name.replace("__", "/"))

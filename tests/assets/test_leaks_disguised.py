@@ -32,7 +32,7 @@ def listed(data: bytes) -> str:
 
 
 def in_pixels(put: Callable[[bytes], bytes]) -> bytes:
-    """A picture with its coded pixels changed."""
+    """Build a picture with its coded pixels changed."""
     data = png()
     at = data.index(b"IDAT")
     size = int.from_bytes(data[at - 4 : at], "big")

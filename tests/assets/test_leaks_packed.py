@@ -44,7 +44,7 @@ def bare_lzma(data: bytes) -> bytes:
 
 
 def lz4_frame(data: bytes) -> bytes:
-    """A frame of one block that is all letters."""
+    """Build a frame of one block that is all letters."""
     count = len(data) - 15
     lengths = b"\xff" * (count // 255) + bytes([count % 255])
     block = b"\xf0" + lengths + data

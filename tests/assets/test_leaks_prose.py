@@ -56,7 +56,7 @@ def _threes(sentences: Iterator[str]) -> Iterator[tuple[str, ...]]:
 
 
 def documentation() -> Iterator[str]:
-    """What modules of the standard library say of themselves: real English by many hands.
+    """Yield docstrings of the standard library: real English by many hands.
 
     Their sources are read, not imported: other tests look at which modules are loaded.
     """

@@ -27,7 +27,7 @@ COMPLETE = {"art": art(), "audio": audio(), "marked": marked()}
 
 
 def facts_of(document: Any) -> Facts:
-    """What the gate would see of a log whose file is as it says."""
+    """Return the facts that the gate would see of a log whose file is as it says."""
     asset = document.get("asset", {}) if isinstance(document, dict) else {}
     digest = asset.get("file_sha256", "") if isinstance(asset, dict) else ""
     inputs = {"render.py": "0123456789abcdef" * 4}

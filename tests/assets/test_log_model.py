@@ -187,7 +187,7 @@ POINTERS = [[pointer for pointer, _ in leaves(document)] for document in COMPLET
 
 @st.composite
 def mutated(draw: st.DrawFn) -> Any:
-    """A complete log with some of its values replaced, taken out or put in."""
+    """Draw a complete log with some of its values replaced, removed or added."""
     at = draw(st.sampled_from([0, 1, 2]))
     document = copy.deepcopy(COMPLETE[at])
     for pointer in draw(st.lists(st.sampled_from(POINTERS[at]), min_size=0, max_size=3)):

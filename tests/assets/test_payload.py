@@ -81,7 +81,7 @@ def test_the_level_of_compression_and_texts_are_not_counted() -> None:
 
 
 def deep_png(value: int, kind: int = 2, filter_kind: int = 0) -> bytes:
-    """A PNG of 16 bits, 3 by 2, whose last sample is ``value``."""
+    """Build a PNG of 16 bits, 3 by 2, whose last sample is ``value``."""
     channels = {0: 1, 2: 3, 4: 2, 6: 4}[kind]
     row = struct.pack(f">{3 * channels}H", *range(1, 3 * channels), value)
     second = row

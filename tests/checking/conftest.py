@@ -12,7 +12,7 @@ from projects import Project
 def project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Project:
-    """An empty project, with a pyproject.toml of its own so that none above counts."""
+    """Create an empty project, with a pyproject.toml of its own so that none above counts."""
     (tmp_path / "pyproject.toml").write_text("[project]\n")
     monkeypatch.chdir(tmp_path)
     return Project(tmp_path, capsys)

@@ -15,7 +15,7 @@ INDEX = index(every_rule(), shipped())
 
 
 def found(text: str | Mapping[str, str], path: str = "sim/core.py") -> dict[str, Severity]:
-    """The rules that find something of medium or above, with their gravest severity."""
+    """Return the rules with findings of medium or above, with their highest severity."""
     files = {path: text} if isinstance(text, str) else text
     looked = {
         name: look_at(name, one, package="sim", index=INDEX, catalogue=shipped(), follows=True)

@@ -80,5 +80,5 @@ class Project:
         return Said(code, captured.out, captured.err)
 
     def rules(self, *arguments: object) -> list[str]:
-        """The rules that found something, in order."""
+        """Return the rules that found something, in order."""
         return self.check("--json", *arguments).rules

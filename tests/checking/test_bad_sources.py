@@ -25,7 +25,7 @@ INDEX = READER.index()
 
 
 def only(project: Project, *arguments: object) -> dict[str, object]:
-    """The one finding that there is; the check ends with 2, because nothing worse was found."""
+    """Return the only finding; the check ends with 2, because it found nothing worse."""
     said = project.check("--json", *arguments)
     assert said.code == 2
     (finding,) = said.document["findings"]
@@ -284,7 +284,7 @@ FILLER = (
 
 
 def outputs(folder: Path) -> set[bytes]:
-    """What two hash seeds say, the second one with two processes."""
+    """Return the outputs under two hash seeds, the second one with two processes."""
     return {bytes_of(folder, seed, 1 + seed % 2) for seed in range(2)}
 
 

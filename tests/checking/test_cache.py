@@ -17,7 +17,7 @@ from twice.checking.reader import Reader
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The paths that were read anew, in order."""
+    """Collect the paths that are read anew, in order."""
     found: list[str] = []
     original = looking.look
 
@@ -147,7 +147,7 @@ def test_what_a_file_gave_goes_through_json_and_back(project: Project) -> None:
 
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A room that stands for the checker's own, with a rule and a catalogue."""
+    """Make a room in place of the checker's own, with a rule and a catalogue."""
     room = tmp_path / "room"
     for name in ("checking.py", "rules/clock.py", "catalogue/clock.toml"):
         (room / name).parent.mkdir(parents=True, exist_ok=True)

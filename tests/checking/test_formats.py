@@ -179,7 +179,7 @@ EVIL = "%\r\n::error::x\u2028|`*<b>&\"']]>\x00\x1b[31m\udcff,:"
 
 
 def nasty() -> Report:
-    """A report whose every text comes from somebody who means ill."""
+    """Build a report whose every text comes from an attacker."""
     place = Place(3, 5, 4, 2)
     found = Found(
         "clock", place, EVIL, EVIL, symbol=EVIL, statement=EVIL, steps=(Step(place, EVIL),) * 2

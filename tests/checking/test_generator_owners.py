@@ -89,7 +89,7 @@ KEPT_ONCE = {
 
 
 def rules(text: str) -> set[str]:
-    """What is found in a file beside the one that has the classes."""
+    """Return the findings in a file beside the one that has the classes."""
     return set(found({"parts.py": PARTS, "sim.py": HEAD + text})) & {"generator-of-two-owners"}
 
 

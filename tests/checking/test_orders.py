@@ -14,7 +14,7 @@ RULES = {
 
 
 def said(text: str) -> list[str]:
-    """The rules about orders that say something of weight."""
+    """Return the rules about orders with findings above low."""
     return [
         each.found.rule
         for each in findings(text)

@@ -14,7 +14,7 @@ from twice.foundation.severity import Severity
 
 
 def rule(**fields: object) -> Rule:
-    """A rule that breaks bit-exactness badly, but for the fields given."""
+    """Build a rule that breaks bit-exactness badly, except for the fields given."""
     known: dict[str, object] = {
         "name": "some-rule",
         "channel": Channel.CONCURRENCY,

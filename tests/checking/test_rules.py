@@ -22,7 +22,7 @@ STRICT = Policy(scope=Scope.CROSS_HOST)
 
 
 def findings(text: str, path: str = "example.py") -> tuple[Finding, ...]:
-    """What a check of one file finds, under the strictest promise."""
+    """Return the findings of a check of one file, under the strictest promise."""
     looked = look_at(
         path,
         text,
@@ -93,7 +93,7 @@ def test_a_fix_removes_what_it_was_offered_for(rule: Rule) -> None:
 
 
 def applied(text: str, finding: Finding) -> str:
-    """The text after a finding's fix."""
+    """Apply a finding's fix to the text."""
     lines = text.split("\n")
     fix = finding.found.fix
     assert fix is not None

@@ -25,7 +25,7 @@ from numpy.random import SeedSequence, default_rng
 
 
 def rules(text: str) -> list[str]:
-    """The rules that speak of a text, notes left out."""
+    """Return the rules with findings in a text, without notes."""
     found = findings(HEAD + dedent(text))
     return [each.found.rule for each in found if each.severity.word not in {"informational", "low"}]
 

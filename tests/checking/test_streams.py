@@ -25,7 +25,7 @@ STREAMS = {"drawn-seed", "global-stream", "unseeded-global", "unseeded-space-sam
 
 
 def findings(files: Mapping[str, str], packages: Mapping[str, str] | None = None) -> list[Finding]:
-    """What a check of several files finds about process-wide streams."""
+    """Return the findings about process-wide streams in several files."""
     looked = {
         path: look_at(
             path,
@@ -41,7 +41,7 @@ def findings(files: Mapping[str, str], packages: Mapping[str, str] | None = None
 
 
 def rules(files: Mapping[str, str], packages: Mapping[str, str] | None = None) -> list[str]:
-    """The rules alone."""
+    """Return the rules of those findings."""
     return [each.found.rule for each in findings(files, packages)]
 
 

@@ -11,7 +11,7 @@ RULES = {"inert-flag", "overwritten-flags", "partial-flags", "atomic-scatter"}
 
 
 def said(text: str) -> list[tuple[str, int, Severity]]:
-    """What the rules about switches say of a file: rule, line, severity."""
+    """Return the findings of the rules about switches in a file: rule, line, severity."""
     return [
         (each.found.rule, each.found.place.line, each.severity)
         for each in findings(text)

@@ -15,7 +15,7 @@ INDEX = index(every_rule(), shipped())
 
 
 def found(text: str, path: str = "sim/core.py") -> dict[str, Severity]:
-    """The rules that find something of weight in a file, with their gravest severity."""
+    """Return the rules with findings of medium or above in a file, with their highest severity."""
     looked = look_at(path, text, package="sim", index=INDEX, catalogue=shipped(), follows=True)
     weighed: dict[str, Severity] = {}
     for each in judge({path: looked}, Policy()):

@@ -15,7 +15,7 @@ SETTINGS = ("--set", "n=4", "--set", "ticks=210", "--snapshots", "every=100")
 
 @pytest.fixture(scope="session")
 def recorded_swarm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with examples/swarm.py, a.twice, and b.twice, which branched from it at tick 120."""
+    """Make a folder with examples/swarm.py, a.twice, and b.twice, which branched from it at tick 120."""
     folder = tmp_path_factory.mktemp("swarm")
     (folder / "examples").mkdir()
     shutil.copyfile(SWARM, folder / "examples" / "swarm.py")
@@ -30,7 +30,7 @@ def recorded_swarm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def swarm(recorded_swarm: Path, tmp_path: Path) -> Path:
-    """A copy of that folder, for one test to change."""
+    """Copy that folder, for one test to change."""
     folder = tmp_path / "swarm"
     shutil.copytree(recorded_swarm, folder)
     return folder

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A store with one picture, and nothing sealed."""
+    """Make a store with one picture, and nothing sealed."""
     made = cli("asset", "init", "hot", "--public", "public", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     Image.new("RGB", (64, 32), (1, 2, 3)).save(tmp_path / "hot" / "cover.png")

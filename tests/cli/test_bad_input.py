@@ -80,7 +80,7 @@ def spent(run):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program, its record, and every kind of file that is none."""
+    """Make a program, its record, and every kind of file that is not a record."""
     at = tmp_path_factory.mktemp("input")
     (at / "p.py").write_text(WALK + PROGRAM)
     (at / "broken.py").write_text("def main(run:\n")

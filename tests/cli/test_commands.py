@@ -52,7 +52,7 @@ def main(run):
 
 
 def examples(name: str) -> list[str]:
-    """The commands that a command's help shows."""
+    """Return the commands that a command's help shows."""
     rows = str(importlib.import_module(f"twice.cli.commands.{name}").__doc__).splitlines()
     return [row.strip() for row in rows if row.startswith("  twice ")]
 
@@ -100,7 +100,7 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
 
 
 def _specified(folder: Path, name: str) -> Path | None:
-    """A system with a specification, or a folder with assets, for commands that work on one."""
+    """Build a system with a specification, or a folder with assets, for commands that need one."""
     if name == "gate":
         return gatesystems.build(folder, "M").project
     if name == "asset":

@@ -94,7 +94,7 @@ def main(run):
 
 
 def made(folder: Path, source: str) -> tuple[Path, tuple[Finding, ...]]:
-    """A program and what the check finds in it."""
+    """Write a program, and return the check's findings in it."""
     path = folder / "program.py"
     path.write_text(textwrap.dedent(source), encoding="utf-8")
     return path, check([path.as_posix()], Policy()).findings

@@ -23,7 +23,7 @@ THREADS = f"import threading\n\n{HERD}\n\nthreading.Thread(target=main)\n"
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Workspace:
-    """A workspace whose traits nobody said yet, beside code that starts a thread."""
+    """Make a workspace without answers about its traits, beside code that starts a thread."""
     heads = heads_at("M")
     for row in heads["00"]["traits"]:
         row["here"] = row["why"] = "?"

@@ -44,7 +44,7 @@ def main(run):
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with a package in which something is wrong."""
+    """Make a folder with a package that has a defect."""
     (tmp_path / "sim").mkdir()
     (tmp_path / "sim" / "__init__.py").touch()
     (tmp_path / "sim" / "world.py").write_text(BROKEN)
@@ -52,7 +52,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def told(folder: Path, *arguments: object) -> dict[str, Any]:
-    """The JSON document of a review."""
+    """Return the JSON document of a review."""
     done = call("review", *arguments, "--json", cwd=folder)
     assert done.returncode in (0, 1), done.stderr
     document: dict[str, Any] = json.loads(done.stdout)

@@ -25,7 +25,7 @@ class Colour(enum.Enum):
 
 
 def opaque(value: object) -> object:
-    """What a reader without the program's types sees."""
+    """Return a value as a reader without the program's types sees it."""
     return decode(encode(value))
 
 

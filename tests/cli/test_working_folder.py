@@ -18,7 +18,7 @@ EXECUTED = "import os\n\nos.write(2, b'EXECUTED ' + __name__.encode())\n"
 
 @pytest.fixture(scope="module")
 def pythons_own(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """What Python imports by itself before any module that ``-m`` names; that is out of our hands."""
+    """Return the modules that Python itself imports before any module that ``-m`` names."""
     folder = tmp_path_factory.mktemp("empty")
     (folder / "listing").mkdir()
     (folder / "listing" / "__init__.py").touch()
@@ -32,7 +32,7 @@ def pythons_own(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path, pythons_own: set[str]) -> Path:
-    """A folder in which everything is called like a module of the standard library."""
+    """Make a folder in which every file has the name of a module of the standard library."""
     for name in sys.stdlib_module_names - pythons_own:
         (tmp_path / f"{name}.py").write_text(EXECUTED)
     (tmp_path / "numpy.py").write_text(EXECUTED)

@@ -81,13 +81,13 @@ def main(run):
 
 
 def held_by(side: Side) -> HeldWindow:
-    """The one process that a side holds."""
+    """Return the one process that a side holds."""
     ((_, held),) = side._held.values()
     return held
 
 
 def seen(executed: Executed) -> tuple[object, ...]:
-    """What an execution tells of the program."""
+    """Return the results of an execution."""
     return executed.reached, executed.digests, executed.states, executed.trace
 
 

@@ -40,7 +40,7 @@ def diagnosed(a: Path, b: Path) -> dict[str, Any]:
 
 
 def line_of(folder: Path, mark: str) -> int:
-    """Number of the program's line that ends in a marking comment."""
+    """Return the number of the program's line that ends in a marking comment."""
     lines = (folder / "program.py").read_text().splitlines()
     ((number, _),) = [(at, text) for at, text in enumerate(lines, 1) if text.endswith(f"# {mark}")]
     return number

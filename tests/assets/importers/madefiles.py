@@ -14,18 +14,18 @@ from twice.assets.importers.opening import import_source
 
 
 def imported(data: bytes, name: str = "file") -> Imported:
-    """What bytes say of their making."""
+    """Import the facts that bytes give about how they were made."""
     return import_source(Source.of_bytes(data), name)
 
 
 def chunk(name: bytes, data: bytes) -> bytes:
-    """A chunk of a PNG file."""
+    """Build a chunk of a PNG file."""
     check = zlib.crc32(name + data)
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", check)
 
 
 def png(*texts: tuple[str, str], extra: bytes = b"") -> bytes:
-    """A picture of one pixel with texts."""
+    """Build a picture of one pixel with texts."""
     head = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
     said = b"".join(_text(key, text) for key, text in texts)
     pixels = chunk(b"IDAT", zlib.compress(b"\0\0\0\0"))
@@ -43,13 +43,13 @@ def _text(key: str, text: str) -> bytes:
 def comfy(
     prompt: Mapping[str, Any] | None = None, workflow: Mapping[str, Any] | None = None
 ) -> Imported:
-    """What a picture with ComfyUI's chunks says."""
+    """Import a picture with ComfyUI's chunks."""
     texts = [("prompt", prompt), ("workflow", workflow)]
     return imported(png(*((key, json.dumps(each)) for key, each in texts if each is not None)))
 
 
 def user_comment(text: str, *, big: bool, head: bytes = b"UNICODE\0") -> bytes:
-    """An EXIF block with a user comment."""
+    """Build an EXIF block with a user comment."""
     order = ">" if big else "<"
     coded = (
         text.encode("utf-16-be" if big else "utf-16-le") if head[0] == 85 else text.encode("ascii")
@@ -62,13 +62,13 @@ def user_comment(text: str, *, big: bool, head: bytes = b"UNICODE\0") -> bytes:
 
 
 def jpeg(exif: bytes) -> bytes:
-    """A JPEG file that has EXIF and no picture to speak of."""
+    """Build a JPEG file that has EXIF and almost no picture."""
     block = b"Exif\0\0" + exif
     return b"\xff\xd8\xff\xe1" + struct.pack(">H", len(block) + 2) + block + b"\xff\xd9"
 
 
 def riff(form: bytes, *chunks: tuple[bytes, bytes]) -> bytes:
-    """A RIFF file."""
+    """Build a RIFF file."""
     body = form + b"".join(
         name + struct.pack("<I", len(data)) + data + b"\0" * (len(data) % 2)
         for name, data in chunks
@@ -77,7 +77,7 @@ def riff(form: bytes, *chunks: tuple[bytes, bytes]) -> bytes:
 
 
 def wav(*chunks: tuple[bytes, bytes], rate: int = 44100) -> bytes:
-    """A WAV file of 100 silent samples."""
+    """Build a WAV file of 100 silent samples."""
     form = struct.pack("<HHIIHH", 1, 1, rate, 2 * rate, 2, 16)
     return riff(b"WAVE", (b"fmt ", form), *chunks, (b"data", bytes(200)))
 

@@ -33,7 +33,7 @@ SEEDS = [
 
 
 def holds(found: Imported) -> None:
-    """What is true of every result."""
+    """Assert the facts that are true of every result."""
     doubted = {each.pointer for each in found.ambiguities}
     assert set(found.values) == set(found.evidence)
     assert not doubted & set(found.values)

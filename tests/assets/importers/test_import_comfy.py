@@ -17,7 +17,7 @@ def node(kind: str, **inputs: Any) -> dict[str, Any]:
 
 
 def plain(**changes: Any) -> dict[str, Any]:
-    """A graph of text to image; ``changes`` replace nodes, None takes one away."""
+    """Build a graph of text to image; ``changes`` replace nodes, None removes one."""
     graph = {
         "3": node(
             "KSampler", seed=5, steps=20, cfg=8, sampler_name="euler", scheduler="normal", denoise=1,

@@ -18,7 +18,7 @@ TYPES = {
 def node(
     number: Any, kind: str, widgets: Any = None, *, mode: int = 0, **linked: int
 ) -> dict[str, Any]:
-    """A node whose inputs have the links given by number."""
+    """Build a node whose inputs have the links given by number."""
     inputs = [
         {"name": name, "type": TYPES.get(name, "*"), "link": at} for name, at in linked.items()
     ]
@@ -27,7 +27,7 @@ def node(
 
 
 def screen(*more: Any, control: str = "fixed", **changes: Any) -> dict[str, Any]:
-    """A workflow of text to image."""
+    """Build a workflow of text to image."""
     nodes = [
         node(3, "KSampler", [5, control, 20, 8, "euler", "normal", 1], model=1, positive=2, negative=3,
              latent_image=4),

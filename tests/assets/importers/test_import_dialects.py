@@ -137,7 +137,7 @@ def test_secrets_do_not_come_along_with_what_is_kept() -> None:
 
 
 def hiding(signature: bytes, text: bytes, *, colour: bool = False, lie: int = 0) -> bytes:
-    """A PNG file with text in its lowest bits, column by column."""
+    """Build a PNG file with text in its lowest bits, column by column."""
     data = gzip.compress(text) if signature.endswith(b"comp") else text
     data = signature + (8 * len(data) + lie).to_bytes(4, "big") + data
     bits = np.unpackbits(np.frombuffer(data, np.uint8))

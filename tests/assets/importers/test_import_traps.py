@@ -204,7 +204,7 @@ def node(number: int, kind: str, values: list[Any], *links: tuple[str, str, int 
 
 def screen(*more: dict[str, Any], seed: int | None = None, links: Any = (), text: str = "a lamp",
            model: int = 1, **beside: Any) -> Any:  # fmt: skip
-    """A screen with a sampler whose seed may be linked."""
+    """Build a screen with a sampler whose seed may be linked."""
     inner = [("seed", "INT", seed)] if seed is not None else []
     nodes = [
         node(1, "CheckpointLoaderSimple", ["m.safetensors"], out="MODEL"),

@@ -96,7 +96,7 @@ def sealed(store: Store, done: Recorded, **over: Any) -> Sealed:
 
 
 def synth(store: Store, **said: Any) -> Sealed:
-    """A sound of numpy, recorded and sealed; promised in bytes."""
+    """Record and seal a sound of numpy, promised in bytes."""
     script, out = put(store, "synth.py", SYNTH), str(store.root / "cue.wav")
     return sealed(
         store, rendered(store, "cue.wav", "python", script, "{seed}", out, seed="7", **said)

@@ -83,7 +83,7 @@ def python() -> str:
 
 
 def sounding(tmp_path: Path, python: str, program: str, *typed: str) -> Sealed:
-    """A sound that a program in another environment rendered, recorded and sealed; promised in bytes."""
+    """Record and seal a sound that a program in another environment renders, promised in bytes."""
     store = laid(tmp_path)
     script, out = put(store, "render.py", program), str(store.root / "cue.wav")
     return sealed(store, rendered(store, "cue.wav", python, script, out, *typed))

@@ -17,7 +17,7 @@ SEVERE = json.dumps(
 
 
 def accepted(project: Project, reason: str = "before 1.0") -> list[dict[str, str]]:
-    """The entries after everything that stands was accepted."""
+    """Accept all findings, and return the entries of the baseline."""
     project.check("--baseline", FILE, "--baseline-accept", reason)
     return [json.loads(line) for line in (project.folder / FILE).read_text().splitlines()]
 

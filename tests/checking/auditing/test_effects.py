@@ -12,7 +12,7 @@ from twice.checking.policy import Policy
 
 
 def asked(folder: Path, source: str, name: str = "program.py") -> tuple[Ask, ...]:
-    """The effects audit of one file."""
+    """Return the effects audit of one file."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(textwrap.dedent(source), encoding="utf-8")

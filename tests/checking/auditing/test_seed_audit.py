@@ -14,7 +14,7 @@ from twice.checking.policy import Policy
 
 
 def audited(folder: Path, **sources: str) -> tuple[Draw, ...]:
-    """The seed audit of files that are written first; ``__`` in a name is a folder."""
+    """Write files, and return their seed audit; ``__`` in a name is a folder."""
     paths = []
     for name, source in sources.items():
         path = folder / f"{name.replace('__', '/')}.py"
@@ -29,7 +29,7 @@ def audited(folder: Path, **sources: str) -> tuple[Draw, ...]:
 
 
 def drawn(draws: tuple[Draw, ...]) -> list[tuple[str, Owner, str]]:
-    """What is drawn, who owns it, and where it was made."""
+    """Return each draw: the call, its owner, and where the generator was made."""
     return [(each.call, each.origin.owner, each.where) for each in draws if each.what is What.DRAWS]
 
 

@@ -123,7 +123,7 @@ REACHED = {
 
 
 def audited(folder: Path, files: dict[str, str]) -> tuple[Draw, ...]:
-    """The seed audit of files that are written first."""
+    """Write files, and return their seed audit."""
     for name, source in files.items():
         path = folder / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,7 @@ def audited(folder: Path, files: dict[str, str]) -> tuple[Draw, ...]:
 
 
 def named(files: dict[str, str]) -> list[tuple[str, int, str]]:
-    """What default-seed says of files."""
+    """Return the findings of default-seed in files."""
     looked = {
         f"{name}.py": look_at(
             f"{name}.py", textwrap.dedent(text), package="", index=INDEX, catalogue=shipped(), follows=True

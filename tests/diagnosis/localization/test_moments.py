@@ -50,7 +50,7 @@ def thread(actions):
 
 
 def trace_of(lanes, order):
-    """A trace of lanes by name, whose events happened in an order of lane names."""
+    """Build a trace of lanes by name, whose events happened in an order of lane names."""
     positions, columns = {}, []
     for name, events in lanes.items():
         places = [

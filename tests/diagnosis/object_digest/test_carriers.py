@@ -22,12 +22,12 @@ from twice.foundation.object_attributes import class_facts
 
 
 def digest(value: object) -> tuple[bytes, ...]:
-    """The digests of one object, and of what hangs on it."""
+    """Return the digests of one object, and of the objects that it refers to."""
     return tuple(digest_layers([{"r": [value]}]).digests.values())
 
 
 def waiting(held: object) -> Iterator[object]:
-    """A generator that waits with a value in a local."""
+    """Make a generator that waits with a value in a local."""
 
     def make() -> Iterator[object]:
         kept = held
@@ -40,7 +40,7 @@ def waiting(held: object) -> Iterator[object]:
 
 
 def cached(answer: object, maxsize: int | None) -> Any:
-    """A cache that was asked twice."""
+    """Make a cache that was asked twice."""
     answers = {1: answer, 2: "the same"}
 
     @functools.lru_cache(maxsize=maxsize)
@@ -53,14 +53,14 @@ def cached(answer: object, maxsize: int | None) -> Any:
 
 
 def advanced(made: Iterator[object], steps: int = 1) -> Iterator[object]:
-    """An iterator that gave some of what it has."""
+    """Advance an iterator by some steps."""
     for _ in range(steps):
         next(made)
     return made
 
 
 def done(result: object) -> Any:
-    """A future of asyncio with a result."""
+    """Make a future of asyncio with a result."""
     loop = asyncio.new_event_loop()
     try:
         future = loop.create_future()
@@ -71,20 +71,20 @@ def done(result: object) -> Any:
 
 
 async def sleeper(held: object) -> object:
-    """A coroutine with an argument."""
+    """Sleep for one round of the loop, with an argument."""
     await asyncio.sleep(0)
     return held
 
 
 def coroutine(held: object) -> Any:
-    """A coroutine that waits."""
+    """Start a coroutine that waits."""
     made = sleeper(held)
     made.send(None)
     return made
 
 
 def variable(held: object) -> contextvars.ContextVar[object]:
-    """A context variable with a value."""
+    """Make a context variable with a value."""
     made: contextvars.ContextVar[object] = contextvars.ContextVar("v")
     made.set(held)
     return made
@@ -94,7 +94,7 @@ KEPT: list[set[object]] = []
 
 
 def reference(held: object) -> Any:
-    """A weak reference to something that lives."""
+    """Make a weak reference to an object that is alive."""
     KEPT.append({held})
     return weakref.ref(KEPT[-1])
 

@@ -66,7 +66,7 @@ PAIRS: list[tuple[Any, Any]] = [
 
 
 def digest(value: object) -> tuple[bytes, ...]:
-    """The digests of one object, and of what hangs on it."""
+    """Return the digests of one object, and of the objects that it refers to."""
     graph = digest_layers([{"r": [value]}])
     return tuple(graph.digests.values())
 

@@ -85,7 +85,7 @@ def shy(base: type, *asked: str) -> Any:
 
 
 def remade(kind: Any, plain: object) -> Any:
-    """An instance of a derived class that holds what an instance of the class itself does."""
+    """Make an instance of a derived class with the same attributes as one of the class itself."""
     mine = object.__new__(kind)
     object.__getattribute__(mine, "__dict__").update(vars(plain))
     return mine

@@ -84,7 +84,7 @@ def traced(a: Path, b: Path, tick: int, **options: int) -> tuple[Path, Path]:
 
 
 def nested(depth: int) -> list[object]:
-    """A list in a list, and so on."""
+    """Build a list in a list, and so on."""
     held: list[object] = []
     for _ in range(depth):
         held = [held]

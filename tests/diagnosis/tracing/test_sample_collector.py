@@ -61,7 +61,7 @@ def digests_of_window(sample, outer):
 
 
 def observe(observed, window):
-    """A window that looks, before and after, whether events are reported."""
+    """Wrap a window so that it notes, before and after, whether events are reported."""
 
     def observing():
         observed.append(are_events_on())

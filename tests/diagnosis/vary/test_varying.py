@@ -257,7 +257,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def other_python(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An environment of the same Python in which one library has another version."""
+    """Make an environment of the same Python in which one library has another version."""
     made = tmp_path_factory.mktemp("other")
     venv.create(made / "venv", symlinks=True)
     packages = next((made / "venv" / "lib").glob("python*/site-packages"))
@@ -315,7 +315,7 @@ def test_a_program_that_depends_on_none_passes(case: str, here: Path, other_pyth
 
 
 def require_honest(found: Variation, source: str) -> None:
-    """What the program does not use is not called the same; what it could use was tried."""
+    """Assert that unused factors are not called the same, and that usable ones were tried."""
     unavailable = [each.factor for each in found.factors if each.result == "unavailable"]
     unused = [name for name, library in USED.items() if f"import {library}" not in source]
     assert [name for name in unused if name not in unavailable] == [], found.to_text()
