@@ -32,12 +32,12 @@ def find_cache() -> Path:
 
 
 def blender() -> tuple[str, str]:
-    """An interpreter with real Blender, or "" and why there is none."""
+    """Return an interpreter with real Blender, or "" and the reason why there is none."""
     return _interpreter("TWICE_BLENDER_PYTHON", BLENDER)
 
 
 def effects() -> tuple[str, str]:
-    """An interpreter with effects, a workstation and an encoder of sound, or "" and why there is none."""
+    """Return an interpreter with effects, a workstation and an encoder of sound, or "" and the reason."""
     return _interpreter("TWICE_PEDALBOARD_PYTHON", EFFECTS)
 
 
@@ -56,7 +56,7 @@ def _interpreter(variable: str, wanted: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _made(place: Path, wanted: tuple[str, ...]) -> str:
-    """Makes the environment; why it could not, or ""."""
+    """Make the environment; return why it could not be made, or ""."""
     found = sys.executable if sys.version_info[:2] == (3, 11) else shutil.which("python3.11")
     if found is None:
         return f"no Python 3.11, which {wanted[0]} is installed for"

@@ -242,7 +242,7 @@ def _address(folder: Path, digest: str) -> str:
 
 
 def _inherited() -> tuple[object, ...]:
-    """What a process inherits and a fork of another process would not."""
+    """Return the facts that a process inherits and a fork of another process would not."""
     status = Path("/proc/self/status").read_text("ascii")
     kept = ("Umask", "Uid", "Gid", "SigIgn", "SigBlk", "CapEff", "NoNewPrivs", "Cpus_allowed:")
     rows = tuple(row for row in status.splitlines() if row.startswith(kept))
@@ -251,7 +251,7 @@ def _inherited() -> tuple[object, ...]:
 
 
 def serve(folder: Path, controller: int, kind: str, digest: str, ready: int) -> None:
-    """The server's side: load what its forks load, fork whenever asked, tell how forks end."""
+    """Load the modules of the forks, fork whenever asked, and report how forks end."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(_address(folder, digest))
     listener.listen(64)

@@ -13,7 +13,7 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 def opened(path: Path) -> bytes:
-    """The file as it lies, and everything in it that was compressed."""
+    """Return the raw bytes of the file, and everything in it that was compressed."""
     raw = path.read_bytes()
     pieces = [raw]
     at = raw.find(_ZSTD)
@@ -27,7 +27,7 @@ def opened(path: Path) -> bytes:
 
 
 def stands_in(path: Path, secret: str) -> list[str]:
-    """The forms in which a secret stands in a record."""
+    """Return the forms in which a record contains a secret."""
     value = secret.encode()
     wanted = {
         "plain": value,

@@ -73,7 +73,7 @@ def names(record: RunRecord) -> list[tuple[int, str]]:
 
 
 def chains(record: RunRecord) -> list[bytes]:
-    """The chain digest of every compare-point."""
+    """Return the chain digest of every compare-point."""
     points = record.reader.points
     return [points.point(at).chain for at in range(len(points))]
 
@@ -144,7 +144,7 @@ _WATCHED_MAX = 2_000
 
 
 def seen_files(folders: Iterable[Path | None]) -> dict[Path, tuple[int, int, int]]:
-    """Number, size and time of each file below some folders of a test's own; the product's own left out."""
+    """Return number, size and time of each file below some folders of a test, without twice's own."""
     temporary = Path(tempfile.gettempdir()).resolve()
     found: dict[Path, tuple[int, int, int]] = {}
     for folder in filter(None, folders):
@@ -162,7 +162,7 @@ def seen_files(folders: Iterable[Path | None]) -> dict[Path, tuple[int, int, int
 
 
 def environ(changes: Mapping[str, str | None] | None = None) -> dict[str, str]:
-    """This process's environment with some variables changed; None takes one away."""
+    """Return this process's environment with some variables changed; None removes one."""
     changed = {**os.environ, **(changes or {})}
     return {name: value for name, value in changed.items() if value is not None}
 

@@ -65,7 +65,7 @@ def _seed(name: str) -> Seed:
 
 
 def sheets() -> dict[str, dict[str, Value]]:
-    """What each sheet of it says."""
+    """Return the content of each of its sheets."""
     traits: list[dict[str, object]] = [
         {"name": each.value, "here": each in HERE, "why": "it is so"} for each in Trait
     ]

@@ -39,7 +39,7 @@ OPTIONS = [
 
 
 def define(decorate: Callable[..., Any], **options: bool) -> type[Any]:
-    """The same class, whichever decorator makes it."""
+    """Define the same class with any of the decorators."""
 
     @decorate(**options)
     class Sample:
@@ -61,7 +61,7 @@ def both(**options: bool) -> tuple[type[Any], type[Any]]:
 
 
 def outcome(made: type[Any], act: Callable[[type[Any]], object]) -> object:
-    """What comes of it: the result, or that it is refused; of which of two kinds, versions of Python differ."""
+    """Return the result, or that it is refused: the kind of refusal differs between versions of Python."""
     try:
         return act(made)
     except (TypeError, AttributeError):

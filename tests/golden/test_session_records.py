@@ -21,7 +21,7 @@ PASSED = {"run-session-1.twice": 86, "run-session-2.twice": 26}
 
 @pytest.fixture
 def travelled(tmp_path: Path) -> Path:
-    """The golden records in another place, as after a download."""
+    """Copy the golden records to another place, as after a download."""
     for file in sorted(SESSIONS.iterdir()):
         if file.is_file():
             shutil.copy(file, tmp_path / file.name)

@@ -29,7 +29,7 @@ def act(run: twice.Run) -> None:
 
 
 def act_in_many(run: twice.Run) -> None:
-    """The same in many environments side by side, each a component of its own."""
+    """Act in many environments side by side, each a component of its own."""
     names = run.config["envs"].split(",")
     envs = {name: tg.wrap(run, gym.make(name), name=name) for name in names}
     for tick in run.ticks(run.config["steps"]):
@@ -79,7 +79,7 @@ def naive(run: twice.Run) -> None:
 
 
 def vector(run: twice.Run) -> None:
-    """The same action in every slot, so that only its own stream tells a slot from another."""
+    """Act in the same way in every slot, so that only its own stream tells a slot from another."""
     kind = run.config["kind"]
     made = gym.make_vec("CartPole-v1", num_envs=run.config["slots"], vectorization_mode=kind)
     env = tg.wrap(run, made, name="cart")

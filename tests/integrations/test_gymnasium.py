@@ -48,7 +48,7 @@ def recorded(out: Path, program: str, *, every: int = 100, **config: Any) -> Run
 
 
 def points(record: RunRecord, name: str) -> list[bytes]:
-    """The chainless digests of one explicit compare, in order."""
+    """Return the chainless digests of one explicit compare, in order."""
     table = record.reader.points
     return [p.root for p in map(table.point, range(len(table))) if p.name == name]
 

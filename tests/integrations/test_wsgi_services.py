@@ -268,7 +268,7 @@ SERVICE = (
 
 
 def served_once(folder: Path) -> subprocess.Popen[bytes]:
-    """A service recorded on the command line, that has answered one request."""
+    """Record a service on the command line that has answered one request."""
     command = [sys.executable, "-m", "twice", "record", write(folder, SERVICE), "--seed", "1"]
     process = subprocess.Popen(
         [*command, "-o", "a.twice"], cwd=folder, env=environ(), start_new_session=True

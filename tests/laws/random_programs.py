@@ -67,7 +67,7 @@ _EXPRESSIONS = st.recursive(LEAVES, _more, max_leaves=6)
 
 @st.composite
 def expressions(draw: st.DrawFn) -> str:
-    """An expression; a strategy with a short name, since Hypothesis prints what it is made of."""
+    """Draw an expression; a strategy with a short name, since Hypothesis prints its parts."""
     return draw(_EXPRESSIONS)
 
 
@@ -136,5 +136,5 @@ _STATEMENTS = st.recursive(SIMPLE, _compound, max_leaves=8)
 
 @st.composite
 def programs(draw: st.DrawFn) -> str:
-    """A program: most of them parse, few of them would run."""
+    """Draw a program: most of them parse, few of them would run."""
     return "\n".join(draw(st.lists(_STATEMENTS, min_size=1, max_size=8))) + "\n"

@@ -45,7 +45,7 @@ print(checked.files, checked.lines)
 
 
 def looked(text: str, *, follows: bool = True) -> Looked:
-    """What all rules say of one file."""
+    """Return the results of all rules for one file."""
     return look_at(
         "program.py", text, package="", index=INDEX, catalogue=shipped(), follows=follows
     )
@@ -82,7 +82,7 @@ def test_any_text_has_an_answer(text: str) -> None:
 
 
 def encoded(text: str, encoding: str) -> bytes:
-    """A program as an editor of another world saves it."""
+    """Encode a program as an editor of another system saves it."""
     return text.replace("\n", "\r").encode(encoding)
 
 
@@ -156,7 +156,7 @@ def batch(folder: Path) -> list[str]:
 
 
 def same(paths: list[str], jobs: int) -> Checked:
-    """A check in some processes."""
+    """Check with a number of processes."""
     return check(paths, Policy(), jobs=jobs)
 
 

@@ -31,7 +31,7 @@ VALUES = st.recursive(
 
 
 def listed(value: Any) -> Any:
-    """A value in which every dict is a list of its items, so that order counts."""
+    """Turn every dict in a value into a list of its items, so that order counts."""
     if isinstance(value, dict):
         return [(listed(key), listed(each)) for key, each in value.items()]
     if isinstance(value, list | tuple):

@@ -78,7 +78,7 @@ def shop_in_postgresql(folder: Path, program: str, table: str) -> str:
 
 
 def psql(server: Server, query: str) -> object:
-    """What a database says, asked from here."""
+    """Return a database's answer to a query from here."""
     import psycopg
 
     with psycopg.connect(f"host=127.0.0.1 port={server.port} user=twice dbname=postgres") as asked:

@@ -58,7 +58,7 @@ def is_there(module: str) -> bool:
 
 @pytest.fixture
 def short_folder() -> Iterator[Path]:
-    """A folder whose path leaves room for the names of Unix sockets."""
+    """Make a folder whose path leaves room for the names of Unix sockets."""
     with tempfile.TemporaryDirectory(prefix="native-") as folder:
         yield Path(folder)
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.heavy
 
 
 def certificates(folder: Path) -> tuple[Path, Path]:
-    """A server's certificate with its key, and the authority that signed it."""
+    """Make a server's certificate with its key, and the authority that signed it."""
     import trustme
 
     authority = trustme.CA()

@@ -64,7 +64,7 @@ def content_of(path: Path) -> Content:
 
 
 def write(content: Content, out: Path) -> None:
-    """A record with right checksums that holds a content, whatever it is; this account's own."""
+    """Write a record with right checksums for any content; it belongs to this account."""
     writer = RecordWriter.create(out, content.identity, force=True)
     for number, parts in enumerate(content.blobs):
         writer.page_blob(str(number), parts, dedupe=False)
@@ -84,7 +84,7 @@ def write(content: Content, out: Path) -> None:
 
 
 def forge(content: Content, number: int) -> Content:
-    """The same content with one to three changes."""
+    """Copy the content with one to three changes."""
     draw = random.Random(number)
     forged = copy.deepcopy(content)
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
@@ -122,7 +122,7 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _change_frame(content: Content, draw: random.Random) -> None:
-    """A payload that decodes, with one value changed; or bytes that do not."""
+    """Change one value of a payload that decodes, or replace it by bytes that do not."""
     if not content.frames:
         return
     at = draw.randrange(len(content.frames))
@@ -144,7 +144,7 @@ def _change_frame(content: Content, draw: random.Random) -> None:
 
 
 def _changed(value: Any, draw: random.Random) -> Any:
-    """A decoded value with something in it replaced."""
+    """Replace something in a decoded value."""
     if isinstance(value, tuple | list) and value and draw.randrange(6):
         parts = list(value)
         at = draw.randrange(len(parts))
@@ -164,7 +164,7 @@ def _changed(value: Any, draw: random.Random) -> Any:
 
 
 def _move_frame(content: Content, draw: random.Random) -> None:
-    """A frame that is gone, doubled, elsewhere, of another kind, of another actor or tick."""
+    """Remove, double or move a frame, or give it another kind, actor or tick."""
     if not content.frames:
         return
     at = draw.randrange(len(content.frames))

@@ -22,7 +22,7 @@ def facts() -> Fingerprint:
 
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, ...]]:
-    """Groups that were run, in order; each gives one result."""
+    """Collect the groups that are run, in order; each gives one result."""
     ran: list[tuple[str, ...]] = []
 
     def run_probes(groups: tuple[str, ...]) -> dict[str, str]:

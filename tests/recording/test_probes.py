@@ -35,7 +35,7 @@ assert libm.fesetenv(state) == 0
 
 
 def probed(groups: Iterable[str] = GROUPS, first: str = "", **knobs: str) -> dict[str, str]:
-    """The probes of a fresh process under some settings."""
+    """Return the probes of a fresh process under some settings."""
     code = first + "\n" + PRINT.format(list(groups))
     ran = subprocess.run(
         [sys.executable, "-c", code],

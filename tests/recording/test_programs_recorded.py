@@ -104,7 +104,7 @@ def test_a_module_is_recorded_and_found_again_from_elsewhere(
 
 
 def named(run: twice.Run) -> None:
-    """A function of this module, which a fresh process can find."""
+    """Walk, as a function of this module that a fresh process can find."""
     walked = run.track("walked", [0.0])
     draw = run.rng("walk")
     for _ in run.ticks(4):

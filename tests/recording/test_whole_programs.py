@@ -152,7 +152,7 @@ def test_a_program_that_goes_wrong_says_so_in_pythons_words_and_does_so_again(
 
 
 def nameless(text: str) -> str:
-    """What was printed, without the addresses in it."""
+    """Return the printed text without the addresses in it."""
     return re.sub(r"0x[0-9a-f]+", "0x", text)
 
 

@@ -175,7 +175,7 @@ class Replay:
         assert (self.exit_code, self.document) == (2, {})
 
     def assert_unseen(self) -> None:
-        """The recording does not know what other code did: no pass, and no word of a comparison."""
+        """Assert that the recording does not know the files of other code: no pass, and no comparison."""
         self.assert_unknown("listing")
         assert any("files.native: " in caveat for caveat in self.caveats), self.caveats
         assert "compared" not in self.seal
@@ -309,7 +309,7 @@ MakeSite = Callable[..., Site]
 
 @pytest.fixture
 def site_of() -> Iterator[MakeSite]:
-    """Makes sites in folders that their users reach; pytest's own are for one user alone."""
+    """Make sites in folders that their users can reach; pytest's own are for one user alone."""
     made: list[Path] = []
 
     def make(user: int | None = None) -> Site:

@@ -44,7 +44,7 @@ def main(run):
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with a program and a test vector."""
+    """Make a project with a program and a test vector."""
     folder = tmp_path / "project"
     (folder / VECTOR).parent.mkdir(parents=True)
     (folder / "walk.py").write_text(PROGRAM, encoding="utf-8")

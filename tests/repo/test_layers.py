@@ -121,7 +121,7 @@ def test_the_map_itself_runs_downhill() -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A clean package with one module in each room."""
+    """Make a clean package with one module in each room."""
     root = tmp_path / PACKAGE
     for room, allowed in BELOW.items():
         folder = root if room == "errors" else root / room

@@ -93,7 +93,7 @@ _parse = cache(ast.parse)
 
 
 def banned_imports(root: Path) -> list[tuple[str, str, str]]:
-    """Imports of owned modules outside their owners: place, module, advice."""
+    """Return imports of owned modules outside their owners: place, module, advice."""
     found = []
     for place, tree in modules(root):
         for node in ast.walk(tree):
@@ -133,7 +133,7 @@ def over_goal(root: Path) -> dict[str, int]:
 
 
 def outgrown(measured: dict[str, int], allowed: dict[str, int]) -> dict[str, int]:
-    """What is longer than the goal and than its entry in the ratchet."""
+    """Return the entries that are longer than the goal and than their entry in the ratchet."""
     return {key: lines for key, lines in measured.items() if lines > allowed.get(key, 0)}
 
 

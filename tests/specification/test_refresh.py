@@ -39,7 +39,7 @@ def project(kept: Kept, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What costs were asked to be measured with; nothing is measured."""
+    """Collect the options with which costs would be measured, and measure nothing."""
     asked: list[dict[str, Any]] = []
 
     class Judged:
@@ -73,7 +73,7 @@ def frozen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ran(project: Path, capsys: Shown, *, check: bool = False) -> tuple[int, dict[str, str], str]:
-    """The exit code, the state of each part, and everything that was said."""
+    """Return the exit code, the state of each part, and everything that was printed."""
     capsys.readouterr()
     words = ["--check"] if check else []
     code = dispatch(["spec", "refresh", *words, "--json", "--project", str(project)])

@@ -75,7 +75,7 @@ def test_what_tests_do_is_nothing_that_the_system_has(
 
 
 def begin(project: Path, known: dict[Trait, bool]) -> Workspace:
-    """A program, and the first sheets, which know of some traits alone."""
+    """Create a program, and the first sheets, which know of some traits alone."""
     (project / "a.py").write_text(PROGRAM, encoding="utf-8")
     sources: dict[str, dict[str, Value]] = {"00": {"sources": ["a.py"], "program": "a.py:main"}}
     return create_workspace(Workspace(project, {}), "a", Tier.S, known, sources)

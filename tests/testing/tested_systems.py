@@ -45,7 +45,7 @@ def shop(run: twice.Run) -> None:
 
 
 def walker(run: twice.Run) -> None:
-    """A point that is pushed by an input and by luck."""
+    """Move a point by an input and by random numbers."""
     rng, held = run.rng("walker"), run.track("walker", {"at": np.zeros(3)})
     for _ in run.ticks(run.config["ticks"]):
         push = run.input("push", lambda: 0.5)
@@ -97,7 +97,7 @@ def set_ordered(run: twice.Run) -> None:
 
 
 def seeded_from_draws(run: twice.Run) -> None:
-    """The second generator is seeded with a number that the first one draws."""
+    """Seed the second generator with a number that the first one draws."""
     first = run.rng("first")
     second = np.random.default_rng(int(first.integers(2**32)))
     run.streams.adopt("second", second)

@@ -41,7 +41,7 @@ REGISTRY = Registry([*BY_CLASS.values(), *MACROS.values(), *DEEP.values()])
 
 
 def expected(kind: str, require: str | None, source: str, permitted: bool) -> tuple[str, Any]:
-    """The rules, written out: the code of a refusal, or "ok" and where the seed came from."""
+    """Write out the rules: return the code of a refusal, or "ok" and the source of the seed."""
     strength = {"deterministic": 2, "seeded": 1, "nondeterministic": 0}
     if kind != "seeded" and source.startswith("parameter"):
         return "invalid_arguments", None

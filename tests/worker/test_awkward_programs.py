@@ -79,7 +79,7 @@ def test_memory_that_runs_out_is_an_exception_of_the_program(tmp_path: Path) -> 
 
 @pytest.fixture
 def mark() -> Iterator[dict[str, str]]:
-    """A variable for a recorded program; every process that still has it after the test is ended."""
+    """Yield a variable for a recorded program; end every process that still has it after the test."""
     mark = {"MARK_OF_A_TEST": secrets.token_hex(16)}
     yield mark
     for pid in find_marked(mark):

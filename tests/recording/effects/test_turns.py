@@ -42,7 +42,7 @@ PROGRAM = """
 
 @contextmanager
 def in_turn() -> Iterator[int]:
-    """The port of a server that answers four clients one after another, in an order of its own."""
+    """Yield the port of a server that answers four clients one after another, in an order of its own."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         served = threading.Thread(target=serve, args=(listening,))
         served.start()

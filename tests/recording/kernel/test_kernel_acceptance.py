@@ -88,7 +88,7 @@ def record(folder: Path, source: str, *options: str) -> str:
 
 
 def histories(folder: Path) -> dict[str, FileHistory]:
-    """What the record knows of each file, by its name."""
+    """Return the record's history of each file, by its name."""
     with RunRecord.open(folder / "a.twice") as made:
         found = made.native_files()
     assert found.tier == "supervisor", found.refused

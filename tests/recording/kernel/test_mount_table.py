@@ -30,7 +30,7 @@ HERE = rb"""22 27 0:21 / /proc rw,nosuid,nodev,noexec,relatime shared:12 - proc 
 
 
 def escape(text: bytes) -> bytes:
-    """What the kernel's ``mangle`` does to a name."""
+    """Escape a name as the kernel's ``mangle`` does."""
     return b"".join(rb"\%03o" % byte if byte in b" \t\n\\#" else bytes((byte,)) for byte in text)
 
 

@@ -34,7 +34,7 @@ def connect(port):
 
 
 def native(folder: Path, code: str) -> str:
-    """What a program's record says about native connections, empty for nothing."""
+    """Return the record's row about native connections of a program, empty for none."""
     (folder / "program.py").write_text(C + code)
     done = cli("record", "program.py", "--seed", "1", cwd=folder)
     assert done.returncode == 0, done.stderr

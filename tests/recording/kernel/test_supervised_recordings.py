@@ -54,7 +54,7 @@ C = """
 
 
 def histories(record: RunRecord) -> dict[str, FileHistory]:
-    """The record's histories, by the name of the file."""
+    """Return the record's histories, by the name of the file."""
     found = record.native_files()
     assert found.tier == "supervisor", found.refused
     return {Path(history.path).name: history for history in found.histories}

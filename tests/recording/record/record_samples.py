@@ -19,7 +19,7 @@ def short(*parts: bytes) -> bytes:
 
 
 def write_points(writer: RecordWriter, states: list[bytes], *, name: str = "tick") -> list[bytes]:
-    """A point per state, chained; returns the chains."""
+    """Write a point per state, chained; return the chains."""
     layout = writer.layout(["swarm"])
     chain, chains = NO_CHAIN, []
     for tick, state in enumerate(states):
@@ -33,7 +33,7 @@ def write_points(writer: RecordWriter, states: list[bytes], *, name: str = "tick
 def write_everything(
     path: Path, *, ticks: int = 40, flush_every: int = 8, algorithm: str = "blake3"
 ) -> RecordWriter:
-    """A record with all kinds of blocks, not closed yet."""
+    """Write a record with all kinds of blocks, and leave it open."""
     draw = random.Random(7)
     writer = RecordWriter.create(
         path, IDENTITY, algorithm=algorithm, run_id=RUN_ID, written_by="0.1.0", force=True

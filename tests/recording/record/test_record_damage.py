@@ -26,7 +26,7 @@ def open_and_check(path: Path, data: bytes) -> None:
 
 
 def verdict_on(path: Path, data: bytes) -> type[TwiceError] | None:
-    """What opening and checking raise, or None when the record passes."""
+    """Return the type of error that opening and checking raise, or None when the record passes."""
     try:
         open_and_check(path, data)
     except TwiceError as error:

@@ -41,7 +41,7 @@ Block = tuple[Kind, bytes, bytes]
 def forge(
     path: Path, blocks: list[Block], *, identity: bytes = b"{}", ending: bytes = b"{}"
 ) -> Path:
-    """A closed record with these blocks between its identity and its ending."""
+    """Write a closed record with these blocks between its identity and its ending."""
     chain = Chain(HEADER.algorithm, HEADER.pack())
     sealer, data, rows = Sealer(chain, chain.start), HEADER.pack(), b""
     for kind, plain, rest in [(Kind.IDENTITY, b"", identity), *blocks, (Kind.ENDING, b"", ending)]:
@@ -60,7 +60,7 @@ def forge(
 
 
 def forge_header(path: Path, header: BlockHeader, payload: bytes) -> Path:
-    """A record whose second block has this header, however wrong, and a right checksum."""
+    """Write a record whose second block has this header, however wrong, and a right checksum."""
     chain = Chain(HEADER.algorithm, HEADER.pack())
     identity = BlockHeader(2, 2, 0, Kind.IDENTITY, 0).pack()
     first = chain.after(chain.start, identity, b"{}")
@@ -262,7 +262,7 @@ def test_lengths_that_lie_are_refused_before_memory_is_asked_for(
 
 
 def forge_index(path: Path, rows: bytes, *, blocks: int | None = None) -> Path:
-    """A closed record of two blocks whose index says what it likes."""
+    """Write a closed record of two blocks with an arbitrary index."""
     chain = Chain(HEADER.algorithm, HEADER.pack())
     data, checksum = HEADER.pack(), chain.start
     for kind, payload in (

@@ -27,7 +27,7 @@ def refused(path: Path, error: type[TwiceError]) -> str:
 
 
 def with_header(data: bytes, **fields: bytes | int) -> bytes:
-    """The record with another header that is sound in itself."""
+    """Replace the record's header by another one with a right checksum."""
     header = bytearray(data[:64])
     if "format" in fields:
         header[8:12] = fields["format"].to_bytes(4, "little")  # type: ignore[union-attr]

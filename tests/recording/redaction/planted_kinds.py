@@ -27,7 +27,7 @@ class Planted(NamedTuple):
 
 
 def planted() -> list[Planted]:
-    """The kinds, with other values each, the same in every call."""
+    """Return the kinds, with other values each, the same in every call."""
     return [Planted(kind, text.replace("@@", secret), secret) for kind, text, secret in _rows()]
 
 

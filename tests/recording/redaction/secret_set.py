@@ -703,5 +703,5 @@ KINDS: tuple[Kind, ...] = _build()
 
 
 def by_place(place: str) -> list[Kind]:
-    """The kinds of one place."""
+    """Return the kinds of one place."""
     return [k for k in KINDS if k.place == place]

@@ -55,7 +55,7 @@ def run(*arguments: object, given: str = "", **variables: str | None) -> tuple[i
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record of a program that passes its secret to everything."""
+    """Record a program that passes its secret to everything."""
     folder = tmp_path_factory.mktemp("planted")
     program, out = write(folder, EVERYWHERE), folder / "a.twice"
     code, said = run(

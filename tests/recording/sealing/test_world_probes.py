@@ -169,7 +169,7 @@ if __name__ == "__main__":
 
 
 def lacks(name: str) -> str:
-    """The library that a probe asks and that is not installed; empty for none."""
+    """Return the library that a probe needs and that is not installed; empty for none."""
     library = name.partition(".")[0].partition(" ")[0]
     return library if library in HEAVY and HEAVY[library] is None else ""
 

@@ -124,7 +124,7 @@ def _vector_gone(project: Path) -> None:
 
 
 def _code_goes_on(project: Path) -> None:
-    """The code changes, its costs are measured anew, and nobody records the vector."""
+    """Change the code and measure its costs anew, but do not record the vector."""
     source = project / "src" / "herd.py"
     source.write_text(HERD.replace("randrange(10)", "randrange(12)"), encoding="utf-8")
     (project / COST).write_text(json.dumps(costs(project)), encoding="utf-8")

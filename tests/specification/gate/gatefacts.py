@@ -76,7 +76,7 @@ def _gpu(heads: Heads) -> dict[str, Any]:
 
 
 def _surroundings() -> Fingerprint:
-    """This machine with one thread, fused instructions, and subnormal numbers that are kept."""
+    """Return this machine with one thread, fused instructions, and subnormal numbers that are kept."""
     here = measure_versions()
     probes = {
         "float.denormals_are_zero": "4e62728f5c11b002",
@@ -87,7 +87,7 @@ def _surroundings() -> Fingerprint:
 
 
 def replayed(failure: Failure | None = None, **other: Any) -> Verification:
-    """What a replay gave that compared six points: PASS, or what a failure makes of it."""
+    """Build the verification of a replay that compared six points: PASS, or as a failure makes it."""
     return Verification(
         path=Path("a.twice"), run_id="a", predicate=Predicate(), subsystems=("herd",),
         counts={"evaluated": 6}, failure=failure, **other,
@@ -111,7 +111,7 @@ def varied(**results: str) -> dict[str, tuple[FactorResult, ...]]:
 
 
 def planted(**other: Any) -> PlantedDifference:
-    """A difference that was found where it was planted, but for what is said otherwise."""
+    """Build a difference that was found where it was planted, except for the given fields."""
     operation = OperationFound(
         "planted_driver.py", 30, "plant", "part.restore(state)", "state", "0", "1", 0.9
     )
@@ -179,7 +179,7 @@ def good_evidence(heads: Heads) -> dict[str, Any]:
 
 
 def with_ending(trial: GateTrial, **values: Any) -> GateTrial:
-    """A trial whose record ended otherwise; ``gpu`` and other numerics are named as they stand there."""
+    """Copy a trial with another ending of its record; ``gpu`` and other numerics have their names there."""
     numerics = {name: values.pop(name) for name in ("gpu", "threads", "probes") if name in values}
     if "asked" in values:
         values["effects"] = {"strict": values.pop("asked"), "lenient": {}}

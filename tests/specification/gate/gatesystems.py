@@ -200,7 +200,7 @@ def _state(absent: set[StateKind]) -> list[dict[str, Any]]:
 
 
 def heads_at(tier: str) -> Heads:
-    """What every sheet says at tier S, M or L."""
+    """Return the heads of every sheet at tier S, M or L."""
     large = tier == "L"
     traits = {Trait.FLOATING_POINT, Trait.EXTERNAL_EFFECTS, Trait.HASHED_SNAPSHOTS, Trait.BRANCHING}
     if large:
@@ -452,7 +452,7 @@ def recorded(project: Path, *, path: str = VECTOR, seed: int = SEED, **policies:
 
 
 def costs(project: Path) -> dict[str, Any]:
-    """What twice cost would have written."""
+    """Return the document that ``twice cost`` would have written."""
     source = (project / "src" / "herd.py").read_bytes()
     return {
         "format": "twice.cost/1",
@@ -465,7 +465,7 @@ def costs(project: Path) -> dict[str, Any]:
 
 
 def covered(project: Path) -> list[dict[str, Any]]:
-    """What twice check reports, by the sheet that settles it, as consolidating writes it."""
+    """Return the findings of ``twice check`` by sheet, as consolidating writes them."""
     with contextlib.chdir(project):
         reported = read_code(project, ["src"]).reported
     sheets = sorted({each.sheet for each in reported})
@@ -576,7 +576,7 @@ _BESIDE = {
 
 
 def _files(project: Path, folders: tuple[str, ...]) -> tuple[tuple[str, bytes], ...]:
-    """The files in some folders."""
+    """Return the files in some folders."""
     return tuple(
         (each.relative_to(project).as_posix(), each.read_bytes())
         for folder in folders

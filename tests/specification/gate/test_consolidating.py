@@ -26,7 +26,7 @@ WHOLE = "99-determinism-and-replay-specification.md"
 
 
 def judged(project: Path, heads: Heads | None = None) -> GateReport:
-    """A whole gate on facts that are good, as it is before it was kept."""
+    """Judge a whole gate on good facts, as it is before it is stored."""
     said = good_heads("M") if heads is None else heads
     known = facts(project, "M", said)
     inputs = digest_inputs(known.workspace, known.lock)

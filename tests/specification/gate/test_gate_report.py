@@ -103,7 +103,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
 
 @pytest.fixture(scope="module")
 def gated_once(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with a report: three cheap checks that ran, the others as they would pass."""
+    """Make a project with a report: three cheap checks that ran, the others as they would pass."""
     project = kept.system("M", (), tmp_path_factory.mktemp("gated") / "herd").project
     report = run_gate(project, read_code, TODAY, only=CHEAP)
     ran = {each.id: each for each in report.checks}
@@ -118,7 +118,7 @@ def gated_once(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def gated(gated_once: Path, tmp_path: Path) -> Path:
-    """A copy of it, to be changed; a report stands wherever its project lies."""
+    """Copy it, to be changed; a report is valid wherever its project lies."""
     return Path(shutil.copytree(gated_once, tmp_path / "herd", symlinks=True))
 
 

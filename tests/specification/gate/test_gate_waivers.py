@@ -28,7 +28,7 @@ WAIVER = {
 
 
 def waived(project: Path, sheet: str = "13", digest: str = "", **other: Any) -> Heads:
-    """A budget that is broken, and a waiver for it."""
+    """Break a budget, and return heads with a waiver for it."""
     heads = good_heads("M")
     heads["13"]["budget_percent"] = 5
     laid(project, heads)

@@ -22,7 +22,7 @@ PINS = {name: HERE.versions[name] for name in HERE.arithmetic}
 
 
 def drift(project: Path, pins: dict[str, str]) -> list[str]:
-    """What the laid down ``drift`` says of libraries, and ``hold`` refuses, in a run that pins nothing else."""
+    """Return the generated ``drift``'s report on libraries, and check that ``hold`` refuses them."""
     rows: list[Any] = [{"library": name, "version": pinned} for name, pinned in pins.items()]
     build(project, s08={"pins": rows})
     apply_plan(make_plan(project, "swarm", [Layer.POLICIES]))

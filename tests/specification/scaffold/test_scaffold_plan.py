@@ -37,13 +37,13 @@ def scaffold(project: Path, *layers: Layer, **options: object) -> Plan:
 
 
 def actions(project: Path, **options: object) -> dict[str, Action]:
-    """What would become of each file."""
+    """Return the planned action for each file."""
     plan = make_plan(project, "swarm", **options)  # type: ignore[arg-type]
     return {each.path: each.action for each in plan.changes}
 
 
 def reasons(project: Path) -> dict[str, str]:
-    """What the plan says of each file."""
+    """Return the plan's reason for each file."""
     return {each.path: each.why for each in make_plan(project, "swarm").changes}
 
 

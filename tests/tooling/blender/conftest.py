@@ -22,7 +22,7 @@ Ask = Callable[..., Any]
 
 @pytest.fixture(scope="session")
 def blender_python() -> str:
-    """The interpreter."""
+    """Return the interpreter."""
     python, why = blender()
     if not python:
         pytest.skip(why)
@@ -31,7 +31,7 @@ def blender_python() -> str:
 
 @pytest.fixture(scope="session")
 def ask(blender_python: str) -> Ask:
-    """Runs a program in a Blender process of its own; what it answers as its last line."""
+    """Run a program in a Blender process of its own; return the answer in its last line."""
 
     def run(
         program: str, request: object = None, /, *, before: tuple[str, ...] = (), **environ: str

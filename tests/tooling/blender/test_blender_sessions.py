@@ -83,7 +83,7 @@ async def built(python: str, out: Path, order: int, extra: list[Call], env: dict
 
 
 def said(python: str, *arguments: str, env: dict[str, str] | None = None) -> tuple[int, str]:
-    """What a command of the interpreter that recorded says, and its exit code."""
+    """Return the exit code and output of a command of the interpreter that recorded."""
     done = subprocess.run(
         [python, "-m", "twice", *arguments],
         env={**os.environ, "PYTHONPATH": SOURCE, **(env or {})},

@@ -22,11 +22,11 @@ class Count:
         return {"version": "1"}
 
     def state(self) -> Mapping[str, Any]:
-        """The number."""
+        """Return the number."""
         return {"n": self.n}
 
     def fingerprint(self) -> str:
-        """The number, labelled as a digest would be."""
+        """Return the number, labelled as a digest would be."""
         return f"sha256:{self.n:064x}"
 
     def reset(self) -> None:
@@ -39,7 +39,7 @@ class Count:
         return False
 
     def checkpoint(self) -> int:
-        """The number is its own checkpoint."""
+        """Return the number, which is its own checkpoint."""
         return self.n
 
     def rollback(self, checkpoint: int) -> None:

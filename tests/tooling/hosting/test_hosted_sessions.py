@@ -24,7 +24,7 @@ def hosted(out: Path, **options: Any) -> HostedSession:
 
 
 def results(session: HostedSession, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
-    """What each call gave: its result, or the code of its error."""
+    """Return the outcome of each call: its result, or the code of its error."""
     found = [session.call(tool, arguments) for tool, arguments in calls]
     return [each["result"] if each["ok"] else each["error"]["code"] for each in found]
 

@@ -23,7 +23,7 @@ NASTY: list[Any] = [
 
 
 def nasty(draw: random.Random, depth: int = 0) -> Any:
-    """A value that somebody might send."""
+    """Draw a value that a hostile client might send."""
     kind = draw.randrange(10)
     if kind == 0 and depth < 4:
         return [nasty(draw, depth + 1) for _ in range(draw.randrange(4))]
@@ -40,7 +40,7 @@ def nasty(draw: random.Random, depth: int = 0) -> Any:
 
 
 def malformed(draw: random.Random, tools: list[dict[str, Any]]) -> tuple[Any, Any]:
-    """A tool's name and arguments with something wrong in them."""
+    """Draw a tool's name and arguments with something wrong in them."""
     tool = draw.choice(tools)
     name: Any = (
         tool["name"] if draw.random() < 0.95 else draw.choice(["", "nope", tool["name"] + " "])

@@ -109,7 +109,7 @@ def test_a_file_leads_back_and_another_file_does_not(tmp_path: Path) -> None:
 
 
 def mutated(document: Any, path: list[int], value: Any) -> Any:
-    """The document with one inner value replaced, found by numbers."""
+    """Replace one inner value of the document, found by numbers."""
     if not path or not isinstance(document, dict | list) or not document:
         return value
     keys = sorted(document) if isinstance(document, dict) else range(len(document))

@@ -42,7 +42,7 @@ def server(out: Path, *options: str, **env: str) -> StdioServerParameters:
 
 
 async def called(client: Client, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
-    """What each call gave: its result, or the code of its error."""
+    """Return the outcome of each call: its result, or the code of its error."""
     found = []
     for tool, arguments in calls:
         answer = await client.call_tool(tool, arguments)
@@ -146,7 +146,7 @@ def test_a_server_that_is_told_to_stop_finishes_its_record(
 
 @contextlib.contextmanager
 def served(*options: str) -> Iterator[str]:
-    """A server over HTTP; its address."""
+    """Start a server over HTTP, and yield its address."""
     process = subprocess.Popen(
         [sys.executable, "-m", "twice", "tools", "serve", COUNTING, *options],
         stderr=subprocess.PIPE,
@@ -271,7 +271,7 @@ def test_a_line_without_end_is_cut_and_the_session_goes_on(tmp_path: Path) -> No
 
 
 def _greeting() -> dict[str, Any]:
-    """The first message of a client."""
+    """Return the first message of a client."""
     told = {
         "protocolVersion": "2025-06-18",
         "capabilities": {},

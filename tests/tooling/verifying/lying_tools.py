@@ -40,13 +40,13 @@ def global_random(context: Context) -> None:
 
 @tool("lie.seconds", determinism="deterministic")
 def seconds(context: Context) -> None:
-    """Writes the second down."""
+    """Write the second down."""
     put(context, "made", int(time.time()))
 
 
 @tool("lie.c_clock", determinism="deterministic")
 def c_clock() -> str:
-    """Reads a clock that C code reads by itself."""
+    """Read a clock that C code reads by itself."""
     return str(np.datetime64("now"))
 
 
@@ -64,25 +64,25 @@ def mapped_date() -> list[int]:
 
 @tool("lie.set_order", determinism="deterministic", cases=STARTED)
 def set_order(context: Context) -> list[str]:
-    """Gives a set in its own order."""
+    """Return a set in its own order."""
     return list({f"tag {at}" for at in range(9)} | set(context.backend.state()))
 
 
 @tool("lie.object_hash", determinism="deterministic")
 def object_hash() -> int:
-    """Gives what an address makes."""
+    """Return a number that follows from an address."""
     return hash(object()) % 100_003
 
 
 @tool("lie.identity", determinism="deterministic")
 def identity() -> int:
-    """Gives an address."""
+    """Return an address."""
     return id([]) % 100_003
 
 
 @tool("lie.counter_name", determinism="deterministic")
 def counter_name(context: Context) -> str:
-    """Counts names up until one is free."""
+    """Count names up until one is free."""
     number = 1
     while context.backend.holds(f"thing.{number:03}"):
         number += 1
@@ -92,7 +92,7 @@ def counter_name(context: Context) -> str:
 
 @tool("lie.link_order", determinism="deterministic", cases=STARTED)
 def link_order(context: Context) -> list[str]:
-    """Takes things in the order in which they were made."""
+    """Return things in the order in which they were made."""
     return list(context.backend._tables)
 
 
@@ -111,43 +111,43 @@ _ids = itertools.count(7)
 
 @tool("lie.session_id", determinism="deterministic")
 def session_id() -> int:
-    """Gives a number that belongs to the process."""
+    """Return a number that belongs to the process."""
     return next(_ids)
 
 
 @tool("lie.listing", determinism="deterministic")
 def listing() -> list[str]:
-    """Gives a folder in the order of the system."""
+    """Return a folder's names in the order of the system."""
     return os.listdir(Path(os.__file__).parent / "encodings")
 
 
 @tool("lie.processors", determinism="deterministic")
 def processors() -> int:
-    """Counts processors."""
+    """Count processors."""
     return len(os.sched_getaffinity(0))
 
 
 @tool("lie.local_time", determinism="deterministic")
 def local_time() -> str:
-    """Writes a fixed moment in local time; enforcement sees no clock, for none is read."""
+    """Write a fixed moment in local time; enforcement sees no clock, because none is read."""
     return time.strftime("%H:%M", time.localtime(0))
 
 
 @tool("lie.home", determinism="deterministic")
 def home() -> str:
-    """Gives a path below the home directory."""
+    """Return a path below the home directory."""
     return str(Path.home())
 
 
 @tool("lie.folder", determinism="deterministic")
 def folder() -> str:
-    """Gives the working folder."""
+    """Return the working folder."""
     return os.path.realpath(".")
 
 
 @tool("lie.network", determinism="deterministic")
 def network() -> int:
-    """Fetches something."""
+    """Fetch something."""
     with socket.create_connection(("127.0.0.1", 9), timeout=2) as line:
         return len(line.recv(100))
 
@@ -179,7 +179,7 @@ def in_locale() -> str:
 
 @tool("lie.file_mode", determinism="deterministic")
 def file_mode() -> int:
-    """Gives the mode that a new file has."""
+    """Return the mode of a new file."""
     path = Path("new")
     path.touch()
     return path.stat().st_mode & 0o777
@@ -212,7 +212,7 @@ _kept: dict[str, float] = {}
 
 @tool("lie.kept_draw", determinism="seeded")
 def kept_draw(context: Context) -> float:
-    """Keeps the first draw for good, whatever the seed is later."""
+    """Keep the first draw for good, whatever the seed is later."""
     return _kept.setdefault("draw", float(context.rng("draw").random()))
 
 
@@ -222,13 +222,13 @@ def kept_draw(context: Context) -> float:
     cases=[Case({"name": "a", "rows": 1}), Case({"name": "a", "rows": 2})],
 )
 def kept_answer(name: str, rows: int) -> float:
-    """Keeps answers under a key in which one of the arguments is missing."""
+    """Keep answers under a key in which one of the arguments is missing."""
     return _kept.setdefault(name, float(rows))
 
 
 @tool("lie.odd_seed", determinism="seeded", cases=[Case({}, seed_matters=False)])
 def odd_seed(seed: int) -> int:
-    """Gives an address where the seed is none of the usual ones."""
+    """Return an address if the seed is none of the usual ones."""
     return seed if seed == 20_260_101 else hash(object())
 
 
@@ -270,7 +270,7 @@ LIES = {
 
 @tool("honest.grid", determinism="deterministic", cases=[Case({"n": 4}, start=START)])
 def grid(context: Context, n: int) -> list[str]:
-    """Makes tables under names that its parameters make."""
+    """Make tables under names that its parameters make."""
     names = [context.name("grid", {"n": n, "at": at}) for at in range(n)]
     for at, name in enumerate(names):
         put(context, name, at * 1.5)
@@ -287,20 +287,20 @@ def scatter(context: Context, n: int) -> list[float]:
 
 @tool("honest.names", determinism="deterministic", reads_only=True, cases=[Case({}, start=START)])
 def names(context: Context) -> list[str]:
-    """Gives what there is, sorted."""
+    """Return the names of the scene, sorted."""
     return sorted({*context.backend.state()})
 
 
 @tool("honest.stamp", determinism="deterministic", idempotent=True, cases=STARTED)
 def stamp(context: Context) -> str:
-    """Writes contract time into a table that is there."""
+    """Write contract time into an existing table."""
     context.backend.replace("a", Table(("x",), ((context.time.isoformat(),),)))
     return context.time.isoformat()
 
 
 @tool("honest.sum", determinism="deterministic", cases=[Case({"table": "b"}, start=START)])
 def total(context: Context, table: str) -> float:
-    """Adds the cells of a column up."""
+    """Add the cells of a column up."""
     return float(sum(row[0] for row in context.backend.get(table).rows))
 
 

@@ -31,7 +31,7 @@ def many(
     context: Context,
     flag: bool = False,
 ) -> None:
-    """Takes many kinds of parameters."""
+    """Take many kinds of parameters."""
 
 
 @pytest.mark.parametrize("each", [many, *TOOLS], ids=lambda each: each.name)

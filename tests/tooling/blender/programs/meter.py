@@ -136,14 +136,14 @@ def other(struct: Any, prop: Any) -> Iterator[Any]:
 
 
 def _declaring(rna: Any, name: str) -> str:
-    """The struct that a property is inherited from: tried once, not once for each kind of node."""
+    """Return the struct that a property is inherited from: tried once, not once for each kind of node."""
     while rna.base is not None and name in rna.base.properties:
         rna = rna.base
     return str(rna.identifier)
 
 
 def _lost(path: Path) -> bool:
-    """Whether an earlier change took away what the path leads to."""
+    """Return whether an earlier change removed the target of the path."""
     try:
         return found(path) is None
     except (AttributeError, KeyError, IndexError):
@@ -187,7 +187,7 @@ class Meter:
         self._inside: dict[str, bool] = {}
 
     def near(self, path: Path) -> str:
-        """The digest of a struct, where its value is a part of its block's; else of the block."""
+        """Return the digest of a struct, where its value is a part of its block's; else of the block."""
         struct = found(path)
         if len(path) > 2 and self._is_inside(struct, path):
             return str(digest_value(self.reading._structs._read(struct, frozenset(), 1), ALGORITHM))
@@ -208,7 +208,7 @@ class Meter:
         return str(snapshot(bpy, {}, evaluated=False).fingerprint)
 
     def _far(self, path: Path, name: str, old: Any, new: Any) -> bool:
-        """Whether the change shows anywhere else."""
+        """Return whether the change shows anywhere else."""
         after = self.whole()
         setattr(found(path), name, old)
         before = self.whole()
