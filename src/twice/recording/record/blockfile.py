@@ -83,7 +83,7 @@ class BlockFile:
 
     @property
     def blocks(self) -> int:
-        """How many blocks stand, the index not counted."""
+        """Return how many intact blocks there are, without the index."""
         return len(self._rows) // ROW_BYTES
 
     def table(self) -> npt.NDArray[np.void]:
@@ -95,7 +95,7 @@ class BlockFile:
         return self._table
 
     def numbers(self, kind: Kind) -> npt.NDArray[np.intp]:
-        """Numbers of the blocks of a kind, in file order."""
+        """Return the numbers of the blocks of a kind, in file order."""
         found: npt.NDArray[np.intp] = (self.table()["kind"] == kind).nonzero()[0]
         return found
 
@@ -154,7 +154,7 @@ class BlockFile:
         return scan(self._data, self.chain, progress, visit)
 
     def intact_bytes(self, begin: int, end: int) -> bytes:
-        """Bytes of the file as they stand; the caller knows that they were proved."""
+        """Return bytes of the file as they are; the caller has proved them."""
         self._must_be_open()
         return bytes(self._data[begin:end])
 
@@ -218,7 +218,7 @@ class BlockFile:
 
 
 def closed_prefix(data: memoryview, chain: Chain) -> Prefix | None:
-    """All blocks of a closed record, from its trailer and index alone; None if they do not stand.
+    """Return all blocks of a closed record, from its trailer and index alone; None if these are damaged.
 
     The index is proved against the block before it, the trailer against the index; the blocks
     themselves are proved when they are read.

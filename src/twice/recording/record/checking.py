@@ -122,7 +122,7 @@ class _Forms:
             self._pages_fit(number, places, table.pages)
 
     def _pages_fit(self, number: int, places: Sequence[int], pages: Sequence[int]) -> None:
-        """Every page of a table stands before it and is as long as its place asks for."""
+        """Check that every page of a table comes before it and has the length of its place."""
         lengths = self._blob_lengths[number]
         ends = [end for _, end in page_spans(lengths)]
         for place, page in zip(places, pages, strict=True):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def ticks(log: PointLog, first: int = 0, last: int | None = None) -> npt.NDArray[np.int64]:
-    """int64, (points,): ticks of the points from ``first`` up to and including ``last``."""
+    """Return the ticks of the points from ``first`` up to and including ``last``: int64, (points,)."""
     import numpy as np
 
     found = [block.columns.ticks[rows] for block, rows in _spans(log, first, last)]
@@ -29,7 +29,7 @@ def ticks(log: PointLog, first: int = 0, last: int | None = None) -> npt.NDArray
 def names(
     log: PointLog, first: int = 0, last: int | None = None
 ) -> tuple[npt.NDArray[np.int64], list[str]]:
-    """Which name each point has.
+    """Return the name of each point.
 
     Returns:
         int64, (points,): places in the list that follows; and all names that occur in the record.
@@ -45,12 +45,12 @@ def names(
 
 
 def roots(log: PointLog, first: int = 0, last: int | None = None) -> npt.NDArray[np.uint8]:
-    """uint8, (points, 16): roots of the points from ``first`` up to and including ``last``."""
+    """Return the roots of the points from ``first`` up to and including ``last``: uint8, (points, 16)."""
     return _records(log, first, last, 0)
 
 
 def chains(log: PointLog, first: int = 0, last: int | None = None) -> npt.NDArray[np.uint8]:
-    """uint8, (points, 16): chains of the points from ``first`` up to and including ``last``."""
+    """Return the chains of the points from ``first`` up to and including ``last``: uint8, (points, 16)."""
     return _records(log, first, last, 1)
 
 

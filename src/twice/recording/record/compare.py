@@ -13,7 +13,7 @@ from twice.recording.record.points import PointLog
 
 
 def first_difference(a: PointLog, b: PointLog) -> int | None:
-    """Index of the first point whose chain differs, or at which one log ends; None when equal.
+    """Return the index of the first different point, or of the shorter log's end; None when equal.
 
     The two need not have been cut into the same blocks. Blocks that are opened are proved.
 

@@ -70,7 +70,7 @@ def row_of(offset: int, kind: Kind, plain: bytes) -> bytes:
 
 
 def unpack_row(rows: bytes, number: int) -> Row:
-    """One row out of the joined rows."""
+    """Unpack one row out of the joined rows."""
     at = number * ROW_BYTES
     row = rows[at : at + ROW_BYTES]
     (offset,) = _OFFSET.unpack_from(row)

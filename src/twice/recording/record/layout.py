@@ -132,7 +132,7 @@ class BlockHeader:
         return _BLOCK.pack(self.stored, self.raw, self.plain, self.kind, self.flags, 0)
 
     def fault(self) -> str | None:
-        """Why no writer could have made this header, or None."""
+        """Return why no writer could have made this header, or None."""
         if self.kind not in Kind._value2member_map_:
             return f"block kind {self.kind} is not known"
         if self.plain > min(self.stored, self.raw):

@@ -47,7 +47,7 @@ class Names:
         return number
 
     def shape_numbers(self, shapes: Sequence[Shape]) -> list[int]:
-        """Numbers of the shapes of many points.
+        """Return the numbers of the shapes of many points.
 
         Raises:
             EncodingTextRefused: E-ENCODE-003, when a point's name has no UTF-8 form.

@@ -148,7 +148,7 @@ class PageStore:
         return part, places
 
     def _moved(self, view: memoryview, old: _Part, groups: list[bytes]) -> Iterator[int]:
-        """Positions of pages whose mark moved; only groups whose mark moved are looked into."""
+        """Yield positions of pages whose mark changed; look only into groups whose mark changed."""
         marks = old.marks
         for group, (before, now) in enumerate(zip(old.groups, groups, strict=True)):
             if before == now:

@@ -55,12 +55,12 @@ class DeltaTable(NamedTuple):
 
 
 def pages_in(length: int) -> int:
-    """How many pages a part of so many bytes takes."""
+    """Return how many pages a part of so many bytes takes."""
     return -(-length // PAGE_BYTES)
 
 
 def encode_pages(first: int, entries: Sequence[tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
-    """Pages given as 32-byte digest and content."""
+    """Encode pages given as 32-byte digest and content."""
     count = len(entries)
     digests, contents = zip(*entries, strict=True)
     head = Head(first, count, Kind.PAGES).pack()
@@ -88,7 +88,7 @@ def decode_pages(payload: bytes) -> tuple[Head, list[bytes], list[bytes]]:
 
 
 def encode_table(table: FullTable | DeltaTable) -> bytes:
-    """One blob table."""
+    """Encode one blob table."""
     n = len(table.pages)
     if isinstance(table, FullTable):
         parts = len(table.lengths)
@@ -101,7 +101,7 @@ def encode_table(table: FullTable | DeltaTable) -> bytes:
 
 
 def decode_table(data: bytes) -> FullTable | DeltaTable:
-    """One blob table.
+    """Decode one blob table.
 
     Raises:
         MalformedError: when its kind is not known or its lengths and counts do not agree.
@@ -122,7 +122,7 @@ def decode_table(data: bytes) -> FullTable | DeltaTable:
 
 
 def encode_tables(first: int, tables: Sequence[bytes]) -> tuple[bytes, bytes]:
-    """Blob tables, each already encoded."""
+    """Join blob tables, each already encoded."""
     count = len(tables)
     lengths = struct.pack(f"<{count}I", *map(len, tables))
     return Head(first, count, Kind.TABLES).pack(), lengths + b"".join(tables)
@@ -142,5 +142,5 @@ def decode_tables(payload: bytes) -> list[bytes]:
 
 
 def page_spans(lengths: Sequence[int]) -> list[tuple[int, int]]:
-    """Positions in the list of pages, from and to, for every part."""
+    """Return positions in the list of pages, from and to, for every part."""
     return list(pairwise(accumulate(map(pages_in, lengths), initial=0)))

@@ -118,7 +118,7 @@ def decode_points(payload: bytes) -> PointColumns:
 
 
 def encode_frames(first: int, entries: Sequence[FrameEntry]) -> tuple[bytes, bytes]:
-    """Journal frames as columns, payloads last."""
+    """Encode journal frames as columns, payloads last."""
     count = len(entries)
     kinds, actors, ticks, points, payloads = zip(*entries, strict=True)
     bits = 0
@@ -167,7 +167,7 @@ def decode_frames(payload: bytes) -> FrameColumns:
 
 
 def encode_snapshots(first: int, entries: Sequence[tuple[int, int, bytes]]) -> tuple[bytes, bytes]:
-    """Snapshots given as tick, point and envelope."""
+    """Encode snapshots given as tick, point and envelope."""
     count = len(entries)
     ticks, points, envelopes = zip(*entries, strict=True)
     head = Head(first, count, Kind.SNAPSHOTS, min(ticks), max(ticks)).pack()

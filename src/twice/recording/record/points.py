@@ -73,7 +73,7 @@ class PointBlock:
             raise MalformedError("the digests of a points block do not add up to its layouts")
 
     def starts_of(self, component: str) -> npt.NDArray[np.int64]:
-        """int64, (points,): where this component's digest starts among the digests, or -1."""
+        """Return where this component's digest starts among the digests, or -1: int64, (points,)."""
         import numpy as np
 
         shapes = self._words.shapes
@@ -167,7 +167,7 @@ class PointLog:
             yield self.block(self.block_of(index)).point(index)
 
     def rows(self, first: int = 0) -> Iterator[tuple[int, Shape, bytes]]:
-        """Tick, shape and joined digests of every point from ``first`` on: to hold against many.
+        """Yield tick, shape and joined digests of every point from ``first`` on, to compare with many.
 
         What a replay takes is compared with these at every point, so nothing is made of them.
         """
@@ -185,11 +185,11 @@ class PointLog:
             index = block.first + len(block.ends)
 
     def columns(self) -> list[str]:
-        """Names of the components and compared values whose digests points hold, sorted."""
+        """Return the names of the components and compared values whose digests points have, sorted."""
         return sorted({name for shape in self._words().shapes for name in shape.components})
 
     def index_of_tick(self, tick: int, name: str = "tick") -> int | None:
-        """Index of the last point of this name at this tick, or None."""
+        """Return the index of the last point of this name at this tick, or None."""
         import numpy as np
 
         shapes = [at for at, shape in enumerate(self._words().shapes) if shape.name == name]
@@ -217,7 +217,7 @@ class PointLog:
         return int(self.firsts.searchsorted(index, "right")) - 1
 
     def block(self, number: int) -> PointBlock:
-        """One points block, proved and decoded; the last ones used are kept.
+        """Return one points block, proved and decoded; the last ones used are cached.
 
         Raises:
             RecordCorrupt: E-RECORD-004, when it was changed.
@@ -238,7 +238,7 @@ class PointLog:
         return block
 
     def block_chains(self) -> npt.NDArray[np.uint8]:
-        """uint8, (blocks, 16): the chain of the last point of every block, from the index."""
+        """Return the chain of the last point of every block, from the index: uint8, (blocks, 16)."""
         import numpy as np
 
         chains = np.ascontiguousarray(self._file.table()["chain"][self._numbers])

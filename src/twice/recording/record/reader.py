@@ -115,7 +115,7 @@ class RecordReader(Closing):
         last_point: int | None = None,
         actor: int | None = None,
     ) -> Iterator[Frame]:
-        """Journal frames in the order recorded.
+        """Yield journal frames in the order recorded.
 
         Args:
             kinds: only these; all when not given.

@@ -72,7 +72,7 @@ class Prefix:
 
     @property
     def blocks(self) -> int:
-        """How many blocks it has."""
+        """Return how many blocks it has."""
         return len(self.rows) // ROW_BYTES
 
     def torn(self, reason: str, *, damaged: bool) -> Prefix:

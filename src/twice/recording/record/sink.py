@@ -167,7 +167,7 @@ class Sink:
 
 
 def hidden_beside(target: Path, process: int) -> Path:
-    """Where a process writes what will replace a file."""
+    """Return the path at which a process writes the replacement of a file."""
     return target.with_name(f".{target.name}.{process}.partial")
 
 

@@ -25,7 +25,7 @@ Values = list[tuple[bytes, str]]
 
 
 def words_blanked(words: Sequence[bytes], rule: str, *, given: bool) -> tuple[list[bytes], Values]:
-    """Words of a command with secrets blanked, and the secrets.
+    """Return the words of a command with secrets blanked, and the secrets.
 
     Args:
         words: the command, word by word.

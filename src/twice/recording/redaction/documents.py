@@ -62,7 +62,7 @@ def redacted_identity(
 
 
 def recorded_placeholders(identity: Mapping[str, Any]) -> dict[str, str]:
-    """Stars for every secret variable that a run had, by name; none from a record without them."""
+    """Return stars for every secret variable that a run had, by name."""
     redaction = identity.get("redaction")
     named = redaction.get("variables") if isinstance(redaction, Mapping) else None
     if not isinstance(named, Mapping):

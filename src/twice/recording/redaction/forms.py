@@ -23,7 +23,7 @@ AS_TEXT = frozenset({"as it is", "JSON-escaped", "URL-quoted"})
 
 
 def forms(value: bytes) -> dict[bytes, str]:
-    """Byte strings that give a value away, each with the name of its form; the value itself is first."""
+    """Return byte strings that give a value away, each with the name of its form; the value is first."""
     found: dict[bytes, str] = {}
     for form, name in _forms(value):
         if form:

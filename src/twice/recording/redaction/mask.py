@@ -92,14 +92,14 @@ class Mask:
         return True
 
     def spans(self, data: bytes) -> list[Span]:
-        """Where secrets stand; spans may overlap."""
+        """Return the spans of secrets; they may overlap."""
         found = self.known_spans(data)
         if self.has_shapes:
             found += [span for span in find_shapes(data) if not blank(data, span)]
         return found
 
     def known_spans(self, data: bytes) -> list[Span]:
-        """Where values stand that are known, or that a pattern of the user's matches."""
+        """Return the spans of known values, and of matches of the user's patterns."""
         found: list[Span] = []
         size = len(data)
         for needle, rule in self._needles:
@@ -117,7 +117,7 @@ class Mask:
         return [span for span in found if not blank(data, span)] if found else found
 
     def cut(self, data: bytes) -> Iterator[Span]:
-        """Values that begin at the end of the data, where a later piece may go on."""
+        """Yield values that begin at the end of the data, where a later piece may go on."""
         if self._edges is None:
             return
         pattern, values = self._edges
@@ -128,7 +128,7 @@ class Mask:
                     yield begin, len(data), rule
 
     def data(self, data: bytes, *, whole_letters: bool = False) -> tuple[bytes, list[Span]]:
-        """Bytes with every secret blanked, and where.
+        """Return bytes with every secret blanked, and the spans.
 
         Args:
             data: what is to be written down.
@@ -144,7 +144,7 @@ class Mask:
         return data, every
 
     def text(self, text: str) -> tuple[str, list[Span]]:
-        """Text with every secret blanked, as long in UTF-8 as it was."""
+        """Return text with every secret blanked, as long in UTF-8 as it was."""
         raw = text.encode("utf-8", "surrogatepass")
         if not self.spans(raw):
             return text, []

@@ -43,7 +43,7 @@ _CREDENTIAL_MIN = 16
 
 @lru_cache(maxsize=4096)
 def judged(name: bytes) -> Judgement:
-    """Whether a name is a secret's: clearly, likely (its value must look so too), or not."""
+    """Judge whether a name is a secret's: clearly, likely (its value must look so too), or not."""
     words = _JOINT.sub(b"_", name).decode("latin-1")
     plain = re.sub(r"[^A-Za-z0-9]+", "_", words).strip("_").upper()
     if plain in _INNOCENT or not (is_secret(plain) or _MORE.search(plain)):
@@ -52,7 +52,7 @@ def judged(name: bytes) -> Judgement:
 
 
 def looks_like_credential(value: bytes) -> bool:
-    """Whether a value can hardly be a word: 16 bytes or more, no space, letters and digits."""
+    """Return whether a value can hardly be a word: 16 bytes or more, no space, letters and digits."""
     return (
         len(value) >= _CREDENTIAL_MIN
         and not any(byte <= 0x20 for byte in value)

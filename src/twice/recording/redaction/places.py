@@ -60,7 +60,7 @@ _UNTIL_QUOTE = re.compile(rb'["]')
 
 
 def places(data: bytes, *, given: bool, line_start: bool = True) -> Iterator[Found]:
-    """Secrets in text, by the names that they stand behind.
+    """Find secrets in text, by the names before them.
 
     Args:
         data: what passes a connection.
@@ -94,7 +94,7 @@ def places(data: bytes, *, given: bool, line_start: bool = True) -> Iterator[Fou
 
 
 def also_known(data: bytes, found: Found) -> Iterator[bytes]:
-    """Values to look for elsewhere, given one that was found by its place."""
+    """Yield values to look for elsewhere, given one that was found by its place."""
     value = data[found.begin : found.end]
     yield value
     if found.rule == HEADERS and data[max(0, found.begin - 6) : found.begin].lower() == b"basic ":

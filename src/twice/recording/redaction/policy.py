@@ -49,7 +49,7 @@ class Policy:
 
     @property
     def has_shapes(self) -> bool:
-        """Whether secrets are known by their shape."""
+        """Return whether secrets are known by their shape."""
         return self.shapes > 0 and self.holds(SHAPES)
 
     def check(self) -> None:
@@ -78,7 +78,7 @@ class Policy:
             _require_sparing(pattern, compiled)
 
     def compiled(self) -> list[tuple[str, re.Pattern[bytes]]]:
-        """Patterns by rule name: ``pattern 1`` and so on, in the order given.
+        """Compile the patterns by rule name: ``pattern 1`` and so on, in the order given.
 
         Raises:
             RedactionRefused: E-REDACT-001, for one that does not compile.
@@ -86,11 +86,11 @@ class Policy:
         return [(f"{PATTERN} {at}", _compiled(one)) for at, one in enumerate(self.patterns, 1)]
 
     def holds(self, rule: str) -> bool:
-        """Whether a rule holds."""
+        """Return whether a rule applies."""
         return rule not in self.off
 
     def to_json(self) -> dict[str, object]:
-        """Plain values, as they stand in the record's setup."""
+        """Return plain values, as in the record's setup."""
         parts = {"names": self.names, "patterns": self.patterns, "off": self.off}
         told: dict[str, object] = {name: list(part) for name, part in parts.items() if part}
         if self.shapes:

@@ -113,7 +113,7 @@ class Redaction:
     # -- what is written down -------------------------------------------------------------------
 
     def data(self, data: bytes, where: str) -> bytes:
-        """Bytes as they may be written down."""
+        """Return bytes as they may be written down."""
         if not self.active:
             return data
         changed, spans = self.mask.data(data)
@@ -224,7 +224,7 @@ class Redaction:
         return self._untouched(value, where)
 
     def _untouched(self, value: Any, where: str) -> Any:
-        """Anything else passes as it is, when it holds no known secret: a shape may stand there by chance."""
+        """Return the value as it is if it has no known secret: a shape may occur in it by chance."""
         spans = self.mask.known_spans(encode(value))
         if spans:
             raise RedactionRefused(

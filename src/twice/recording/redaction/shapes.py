@@ -232,7 +232,7 @@ SHAPES: Final = (
 
 
 def find_shapes(data: bytes) -> Iterator[tuple[int, int, str]]:
-    """Secrets known by their shape: first byte, byte after the last, kind; they may overlap."""
+    """Yield secrets known by their shape: first byte, byte after the last, kind; they may overlap."""
     if len(data) < BYTES_MIN:
         return
     exact, folded = compile_stems()
@@ -258,7 +258,7 @@ _Stems = tuple[re.Pattern[bytes], dict[bytes, tuple[_Shapes, _Shapes]]]
 
 
 def _stems(shapes: Iterable[Shape]) -> _Stems:
-    """One pattern that finds every stem, and the shapes that each of them may begin."""
+    """Build one pattern that finds every stem, and list the shapes that each of them may begin."""
     among = tuple(shapes)
     every = sorted({stem for shape in among for stem in shape.stems}, reverse=True)
     parts = []
@@ -277,6 +277,6 @@ def _stems(shapes: Iterable[Shape]) -> _Stems:
 
 @cache
 def compile_stems() -> tuple[_Stems, _Stems]:
-    """Stems as they are, and those of shapes that ignore case, in small letters; made when first asked for."""
+    """Compile the stems as they are, and in small letters those of shapes that ignore case."""
     exact = _stems(shape for shape in SHAPES if not shape.ignores_case)
     return exact, _stems(shape for shape in SHAPES if shape.ignores_case)
