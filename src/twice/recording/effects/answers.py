@@ -22,7 +22,7 @@ class RecordedReads(Protocol):
     """What a source needs of a record."""
 
     def strict_reads(self, count: int = 0) -> Iterator[Event]:
-        """Strict reads of the main program, after the first ``count``."""
+        """Yield strict reads of the main program, after the first ``count``."""
         ...
 
     def lenient_lines(self) -> Iterator[tuple[str, Event]]:
@@ -30,7 +30,7 @@ class RecordedReads(Protocol):
         ...
 
     def actor_reads(self) -> Mapping[str, Sequence[Event]]:
-        """Strict reads of every other actor, by its key."""
+        """Return strict reads of every other actor, by its key."""
         ...
 
     def connections(self) -> Mapping[str, Sequence[Event]]:
@@ -80,7 +80,7 @@ class Source(Answers, Protocol):
         ...
 
     def connections(self) -> Sequence[str]:
-        """Keys of the connections that this execution must make, in the order of the record."""
+        """Return the keys of the connections that this execution must make, in the order of the record."""
         ...
 
     def turns(self) -> Turns:
@@ -96,7 +96,7 @@ class Source(Answers, Protocol):
         ...
 
     def position(self) -> int:
-        """How many strict reads were served from a record so far."""
+        """Return how many strict reads were served from a record so far."""
         ...
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
@@ -104,5 +104,5 @@ class Source(Answers, Protocol):
         ...
 
     def went_live(self) -> int | None:
-        """Position of the first read that left the record, or None."""
+        """Return the position of the first read that left the record, or None."""
         ...

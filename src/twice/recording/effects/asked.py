@@ -48,7 +48,7 @@ class Files(_Asked):
     """``run.effects.fs``: whole files."""
 
     def names(self, folder: str | os.PathLike[str]) -> list[str]:
-        """Names in a folder, sorted."""
+        """Return the names in a folder, sorted."""
         found: list[str] = governed_call(self._layer, "fs.names", _names, os.fspath(folder))
         return found
 
@@ -130,7 +130,7 @@ class Stdin(_Asked):
     """``run.effects.stdin``: what is typed or piped in."""
 
     def read(self) -> str:
-        """All that is left."""
+        """Read the rest of standard input."""
         found: str = governed_call(self._layer, "stdin.read", sys.stdin.read)
         return found
 

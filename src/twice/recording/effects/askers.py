@@ -27,7 +27,7 @@ def asker_of(frame: FrameType, wrappers: Collection[str]) -> CodeType:
 
 
 def _generated(name: str) -> bool:
-    """Code without a file (of ``eval``, of a dataclass) asks for whoever runs it."""
+    """Return whether code has no file (of ``eval``, of a dataclass) and asks on behalf of its caller."""
     return name.startswith("<") and not name.startswith(_FILES_OF_THEIR_OWN)
 
 

@@ -42,7 +42,7 @@ def patches(seconds: Reading, nanoseconds: Reading) -> list[Patch]:
 
 
 def _written_times(now: Reading) -> list[Patch]:
-    """Functions of ``time`` that read the clock when they are given no time."""
+    """Patch the functions of ``time`` that read the clock when they get no time."""
     localtime, gmtime, ctime = _time.localtime, _time.gmtime, _time.ctime
     asctime, strftime = _time.asctime, _time.strftime
 

@@ -97,7 +97,7 @@ def _arguments_digest(
 def _outcome(
     name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """How the call ended; with the order of the dicts that it returned, where one matters."""
+    """Return the outcome of the call, with the order of the returned dicts where it matters."""
     outcome = outcome_of(function, *args, **kwargs)
     if outcome[0] != RETURNED:
         return outcome

@@ -71,7 +71,7 @@ def patches(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Pat
 def _reading(
     op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Tick
 ) -> calendar.Reading:
-    """One clock, for wrappers that say who asks."""
+    """Build a read of one clock, for wrappers that pass on who asks."""
     real = REAL[op]
     if clock is None:
         return lambda asker: layer.ask(op, real, asker)
@@ -86,7 +86,7 @@ def _reading(
 
 
 def _given_clocks(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Patch]:
-    """``clock_gettime`` and its twin, which are told which clock."""
+    """Patch ``clock_gettime`` and ``clock_gettime_ns``, which get the clock as an argument."""
     rows = []
     for op, real in ((ops.GETTIME, _time.clock_gettime), (ops.GETTIME_NS, _time.clock_gettime_ns)):
 
@@ -166,7 +166,7 @@ def _told_its_module(read: Callable[[dict[str, Any]], object]) -> Callable[[], A
 def _tick_read(
     op: ops.Op, layer: EffectLayer, clock: TickClock, tick: Callable[[], int]
 ) -> Callable[[], Any]:
-    """Clock reads by user code become a function of the tick; the library keeps the real one."""
+    """Build a clock read that is a function of the tick for user code, and real for libraries."""
     real = REAL[op]
     nanoseconds = op.name.endswith("_ns")
 
@@ -226,19 +226,19 @@ class Clock:
         )
 
     def time(self) -> float:
-        """Seconds since the epoch, as a float."""
+        """Return seconds since the epoch, as a float."""
         return self._time()  # type: ignore[no-any-return]
 
     def time_ns(self) -> int:
-        """Nanoseconds since the epoch."""
+        """Return nanoseconds since the epoch."""
         return self._time_ns()  # type: ignore[no-any-return]
 
     def monotonic(self) -> float:
-        """Seconds on a clock that never goes back; its zero means nothing."""
+        """Return seconds on a clock that never goes back; its zero means nothing."""
         return self._monotonic()  # type: ignore[no-any-return]
 
     def perf_counter(self) -> float:
-        """Seconds on the finest clock there is; its zero means nothing."""
+        """Return seconds on the finest clock available; its zero means nothing."""
         return self._perf_counter()  # type: ignore[no-any-return]
 
     def sleep(self, seconds: float) -> None:

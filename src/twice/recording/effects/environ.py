@@ -179,7 +179,7 @@ class _Variables:
         return self._layer.is_strict(asker) and self._layer.actor() is not None
 
     def owns(self, name: Any, asker: CodeType) -> None:
-        """From here on a name is the program's own, when its own code says so; or a library's own."""
+        """Mark a name as the program's own from here on, or as a library's own, by the code that asks."""
         if self.governs(asker):
             self._own.add(name)
             self.put.pop(name, None)
@@ -256,7 +256,7 @@ class _Variables:
         return None if found is None else _stored(found, like=name)
 
     def names(self, environ: Any, asker: CodeType) -> list[Any]:
-        """Names of all variables as the system stores them, in its order."""
+        """Return the names of all variables as the system stores them, in its order."""
         there = environ._data
         if not self.governs(asker):
             return self._list_for_library(environ)
@@ -287,7 +287,7 @@ class _Variables:
 
 
 def _plain(stored: Any) -> str | bytes:
-    """Text where it is UTF-8, which is what a record can hold; else the bytes."""
+    """Return text where it is UTF-8, which a record can store; else the bytes."""
     try:
         return stored if isinstance(stored, str) else bytes(stored).decode("utf-8")
     except UnicodeDecodeError:

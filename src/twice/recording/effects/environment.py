@@ -134,7 +134,7 @@ def _row(
 
 
 def _address(layer: EffectLayer) -> Patch:
-    """``uuid.getnode``: a replay without a network has no cards, and would make an address up.
+    """Patch ``uuid.getnode``: without a network a replay has no cards, and would invent an address.
 
     Without a probe, because it may have to start a process to know.
     """
@@ -155,7 +155,7 @@ def _asked(read: Callable[[], object]) -> None:
 
 
 def _processes(layer: EffectLayer) -> list[Patch]:
-    """Numbers of processes: told as they were recorded, meant as they are."""
+    """Patch process numbers: a program sees the recorded ones, and calls act on the real ones."""
     meant: dict[int, int] = {}
     own: list[int] = []
 

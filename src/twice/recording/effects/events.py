@@ -67,7 +67,7 @@ class Waiting:
         return len(self.values) >= RUN_READS_MAX or len(self.runs) >= RUNS_MAX
 
     def take(self) -> tuple[list[int], list[object]]:
-        """Operation numbers and values of everything that waits, taken out at once."""
+        """Take operation numbers and values of everything that waits, at once."""
         runs, self.runs, self.values, self.number = self.runs, [], [], 0
         numbers: list[int] = []
         values: list[object] = []
@@ -83,7 +83,7 @@ def pack(events: Sequence[Event]) -> bytes:
 
 
 def pack_columns(numbers: Sequence[int], values: Sequence[object]) -> bytes:
-    """``pack`` for reads whose operations and values stand apart already."""
+    """Pack reads whose operations and values are separate already."""
     kinds = list(map(type, values))
     packed = little_endian(array("H", numbers))
     if kinds.count(float) == len(kinds):
@@ -99,7 +99,7 @@ def pack_columns(numbers: Sequence[int], values: Sequence[object]) -> bytes:
 
 
 def _all_entropy(values: Sequence[Any]) -> _Columns | None:
-    """Columns of reads that all gave as many bytes as they asked for; no Python code for each."""
+    """Return columns of reads that all gave as many bytes as asked, without Python code for each."""
     if type(values[0]) is not tuple or not _is_sized(*values[0]):
         return None
     if set(map(type, values)) != {tuple} or set(map(len, values)) != {2}:
@@ -113,7 +113,7 @@ def _all_entropy(values: Sequence[Any]) -> _Columns | None:
 
 
 def _all_repeated(values: Sequence[object]) -> _Columns | None:
-    """Columns of reads that gave a few objects again and again; the same."""
+    """Return columns of reads that gave a few objects again and again."""
     ids = list(map(id, values))
     places = {one: place for place, one in enumerate(dict.fromkeys(ids))}
     if len(places) > _FEW or len(places) * 4 > len(ids):
@@ -129,7 +129,7 @@ def _all_repeated(values: Sequence[object]) -> _Columns | None:
 
 
 def _mixed(values: Sequence[Any], kinds: Sequence[type]) -> _Columns:
-    """Columns of any reads."""
+    """Return columns of any reads."""
     mask = bytearray(len(values))
     floats, sized, again = array("d"), [], array("I")
     others: list[object] = []

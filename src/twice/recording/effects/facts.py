@@ -33,7 +33,7 @@ class Facts:
         self._given: dict[bytes, int] = {}
 
     def answer(self, arguments: object, *, again: bool = True) -> tuple[bool, object]:
-        """Whether an answer is known, and the next one; the last one stays, if it may be given again."""
+        """Return whether an answer is known, and the next one; the last one may repeat."""
         key = encode(arguments)
         answers = self._answers.get(key)
         at = self._given.get(key, 0)
@@ -43,7 +43,7 @@ class Facts:
         return True, answers[min(at, len(answers) - 1)]
 
     def first(self, arguments: object) -> tuple[bool, object]:
-        """Whether an answer is known, and the first one, which stays to be given."""
+        """Return whether an answer is known, and the first one, without serving it."""
         answers = self._answers.get(encode(arguments))
         return (True, answers[0]) if answers else (False, None)
 

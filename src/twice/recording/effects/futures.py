@@ -83,7 +83,7 @@ def _in_order(tasks: Any) -> Callable[..., Any]:
     real = tasks.as_completed
 
     def begin(fs: Any) -> Any:
-        """Tasks for coroutines, in the order in which they were given."""
+        """Make tasks for coroutines, in the order of the arguments."""
         running = tasks.events._get_running_loop()
         if running is None or tasks.futures.isfuture(fs) or tasks.coroutines.iscoroutine(fs):
             return fs

@@ -97,7 +97,7 @@ class EffectLayer:
     # -- reading ------------------------------------------------------------------------------
 
     def actor(self) -> Actor | None:
-        """Whose reads this code makes, or None when nobody's: nothing here governs them."""
+        """Return the actor whose reads this code makes, or None when the layer governs none of them."""
         if not self.active:
             return None
         found = current()
@@ -130,7 +130,7 @@ class EffectLayer:
     def ask_in(
         self, module: Mapping[str, Any], op: Op, live: Callable[[], object], asker: CodeType
     ) -> Any:
-        """``ask`` without arguments; generated code is judged by the module that it runs in."""
+        """Ask without arguments; generated code is judged by the module that it runs in."""
         actor = self.actor()
         if actor is None:
             self.count_ungoverned(op)
@@ -334,7 +334,7 @@ class EffectLayer:
         return self.main.folded(self._short)
 
     def snapshot(self) -> dict[str, object]:
-        """Cursors and question digest of the main program, to be restored with ``restore``."""
+        """Return cursors and question digest of the main program, for ``restore``."""
         self.flush()
         main = self.main
         return {
@@ -377,7 +377,7 @@ class EffectLayer:
         return {part.name: state for part in self.parts if (state := part.state())}
 
     def manifest(self) -> dict[str, object]:
-        """Closed-world manifest: reads per source, strict, lenient and ungoverned."""
+        """Return the closed-world manifest: reads per source, strict, lenient and ungoverned."""
         self.flush()
         return {
             "strict": named(self.counts),
@@ -387,7 +387,7 @@ class EffectLayer:
         }
 
     def disown(self) -> None:
-        """In a forked child: forget what was buffered and govern nothing more."""
+        """Forget the buffered reads in a forked child, and stop governing."""
         self.active = False
         enter(OUTSIDE)
         for actor in list(self._waiting_actors):

@@ -52,7 +52,7 @@ class LentActor:
         return answer if asked == arguments else value
 
     def unfit(self, error: EffectMismatch) -> None:
-        """As without this."""
+        """Pass the mismatch on."""
         self._answers.unfit(error)
 
 
@@ -72,43 +72,43 @@ class LentSource(LentActor):
         self.leaves = own.leaves
 
     def lenient(self, op: Op, live: Live, owner: str) -> object:
-        """As without this."""
+        """Pass on to the source."""
         return self._source.lenient(op, live, owner)
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
-        """As without this."""
+        """Pass on to the source."""
         return self._source.fact(op, arguments, live, needed=needed)
 
     def connection(self, key: str, asked: object) -> Sequence[Event] | None:
-        """As without this."""
+        """Pass on to the source."""
         return self._source.connection(key, asked)
 
     def connections(self) -> Sequence[str]:
-        """As without this."""
+        """Pass on to the source."""
         return self._source.connections()
 
     def turns(self) -> Turns:
-        """As without this."""
+        """Pass on to the source."""
         return self._source.turns()
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
-        """As without this."""
+        """Pass on to the source."""
         self._source.claim(op, arguments, value)
 
     def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
-        """As without this."""
+        """Pass on to the source."""
         return self._source.recorded(op, arguments)
 
     def position(self) -> int:
-        """As without this."""
+        """Pass on to the source."""
         return self._source.position()
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
-        """As without this; only a run that starts at its top is lent anything."""
+        """Pass on to the source; only a run that starts at its top gets another run's answers."""
         self._source.seek(position, lenient)
 
     def went_live(self) -> int | None:
-        """As without this."""
+        """Pass on to the source."""
         return self._source.went_live()
 
 

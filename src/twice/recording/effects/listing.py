@@ -108,7 +108,7 @@ def _strict(files: Files, op: ops.Op, place: str, folder: Any, world: Callable[[
 
 
 def _listed(files: Files, by: By, place: str, folder: Any) -> Names:
-    """Names as a record holds them, with kinds, that the program or a library is to be told.
+    """Return the names with kinds, in their recorded form, for the program or a library.
 
     Raises:
         OSError: as the world or the record says.
@@ -128,7 +128,7 @@ def _listed(files: Files, by: By, place: str, folder: Any) -> Names:
 
 
 def _world(files: Files, place: str, folder: Any) -> Names:
-    """Names as a record holds them, with kinds, as they are in this execution."""
+    """Return the names with kinds, in their recorded form, as they are in this execution."""
     if files.changes is None:
         with _world_scans[0](folder) as entries:
             return [(kept(entry.name), kind_of(entry)) for entry in entries]

@@ -19,7 +19,7 @@ class Part(Protocol):
     name: str
 
     def state(self) -> dict[str, object]:
-        """Where it stands, for a snapshot, in plain values."""
+        """Return the position for a snapshot, in plain values."""
         ...
 
     def restore(self, state: Mapping[str, Any]) -> None:

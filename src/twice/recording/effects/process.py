@@ -113,14 +113,14 @@ class GovernedPopen(subprocess.Popen[Any]):
         self._connect(options)
 
     def poll(self) -> int | None:
-        """As the real one; what it answers is recorded."""
+        """Poll as the real one does, and record the answer."""
         if self._key and self.returncode is None:
             self._learn(ops.PROCESS_POLL, (), lambda real: real.poll())
             return self.returncode
         return super().poll() if not self._key else self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """As the real one; no time passes in replay."""
+        """Wait as the real one does; no time passes in replay."""
         if not self._key:
             return super().wait(timeout)
         if self.returncode is None:
@@ -131,7 +131,7 @@ class GovernedPopen(subprocess.Popen[Any]):
         return self.returncode
 
     def communicate(self, input: Any = None, timeout: float | None = None) -> tuple[Any, Any]:  # noqa: A002
-        """As the real one; what comes out is recorded."""
+        """Communicate as the real one does, and record the output."""
         if not self._key:
             return super().communicate(input, timeout)
         question = (digest_input(self._layer, input), _seconds(timeout))
@@ -147,7 +147,7 @@ class GovernedPopen(subprocess.Popen[Any]):
         return answer
 
     def send_signal(self, sig: int) -> None:
-        """As the real one; nothing is sent in replay."""
+        """Send a signal as the real one does; send nothing in replay."""
         if not self._key:
             super().send_signal(sig)
         elif self.returncode is None:
@@ -156,11 +156,11 @@ class GovernedPopen(subprocess.Popen[Any]):
             )
 
     def terminate(self) -> None:
-        """As the real one."""
+        """Terminate as the real one does."""
         self.send_signal(15)
 
     def kill(self) -> None:
-        """As the real one."""
+        """Kill as the real one does."""
         self.send_signal(9)
 
     def __exit__(
@@ -233,7 +233,7 @@ class GovernedPopen(subprocess.Popen[Any]):
         )
 
     def _connect(self, options: dict[str, Any]) -> None:
-        """Streams that stand for the pipes."""
+        """Put streams in place of the pipes."""
         text = bool(
             options["text"]
             or options["universal_newlines"]

@@ -56,7 +56,7 @@ def listing_read() -> str:
 
 
 def turns_read() -> str:
-    """In how many rounds of event loops the tasks that were ready changed places."""
+    """Return in how many rounds of event loops the ready tasks changed places."""
     return str(_changed_rounds[0])
 
 

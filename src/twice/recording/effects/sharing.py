@@ -59,7 +59,7 @@ class Shared:
 
 
 def _descriptor(target: Any, own: int) -> int | None:
-    """Which of the run's own descriptors is meant, or None for something else."""
+    """Return which of the run's own descriptors is meant, or None for something else."""
     if target is None:
         return own
     if not isinstance(target, int):

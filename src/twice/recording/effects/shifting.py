@@ -47,14 +47,14 @@ def put_in_os(name: str, replacement: Any) -> None:
 
 
 def clock_offset_read() -> str:
-    """How far the wall clock is from the real one, in whole hours."""
+    """Return how far the wall clock is from the real one, in whole hours."""
     now = clock.REAL[ops.TIME_NS]()
     assert isinstance(now, int), "nanoseconds are whole"
     return f"{round((now - _REAL_TIME_NS()) / (3600 * _NS))} h"
 
 
 def zone_read() -> str:
-    """Seconds by which local time is ahead, in winter and in summer."""
+    """Return the seconds by which local time is ahead, in winter and in summer."""
     return " ".join(str(_time.localtime(at).tm_gmtoff) for at in (0, _MIDSUMMER))
 
 

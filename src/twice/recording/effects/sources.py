@@ -60,23 +60,23 @@ class LiveSource:
         del key, asked
 
     def connections(self) -> Sequence[str]:
-        """None in particular."""
+        """Return no keys: a live run need not make any connection."""
         return ()
 
     def turns(self) -> Turns:
-        """Nobody waits for a turn."""
+        """Return turns for which nobody waits."""
         return Turns((), {})
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
         """Accept what happens."""
 
     def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
-        """There is no record."""
+        """Return that there is no answer, because there is no record."""
         del op, arguments
         return False, None
 
     def position(self) -> int:
-        """Nothing is served from a record."""
+        """Return 0: nothing is served from a record."""
         return 0
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
@@ -160,7 +160,7 @@ class RecordedActor:
         return next(self._strict, None)
 
     def position(self) -> int:
-        """How many strict reads were served."""
+        """Return how many strict reads were served."""
         return self._position
 
     def _mismatch(
@@ -250,7 +250,7 @@ class RecordedSource(RecordedActor):
         return self._connections.get(key, ())
 
     def connections(self) -> Sequence[str]:
-        """Keys of all recorded connections."""
+        """Return the keys of all recorded connections."""
         return list(self._connections)
 
     def turns(self) -> Turns:
@@ -329,11 +329,11 @@ class BranchActor:
             self._recorded.unfit(error)
 
     def position(self) -> int:
-        """How many strict reads were served from the record."""
+        """Return how many strict reads were served from the record."""
         return self._recorded.position()
 
     def went_live(self) -> int | None:
-        """Position of the first read that left the record."""
+        """Return the position of the first read that left the record."""
         return self._left
 
 
@@ -352,7 +352,7 @@ class BranchSource(BranchActor):
         self.leaves = not sealed
 
     def lenient(self, op: Op, live: Live, owner: str) -> object:
-        """As in a replay."""
+        """Answer as in a replay."""
         return self._source.lenient(op, live, owner)
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
@@ -372,7 +372,7 @@ class BranchSource(BranchActor):
         return ()
 
     def turns(self) -> Turns:
-        """As in a replay."""
+        """Return the order as in a replay."""
         return self._source.turns()
 
     def claim(self, op: Op, arguments: object, value: object) -> None:

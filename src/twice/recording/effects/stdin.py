@@ -46,11 +46,11 @@ class StandardInput(TextReader):
 
     @property
     def mode(self) -> str:
-        """How it is open."""
+        """Return the mode in which it is open."""
         return "r"
 
     def fileno(self) -> int:
-        """Its descriptor; what is done with that is not governed."""
+        """Return its descriptor; uses of the descriptor are not governed."""
         return int(self._real.fileno())
 
     def isatty(self) -> bool:

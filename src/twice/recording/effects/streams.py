@@ -65,11 +65,11 @@ class _Asking(io.IOBase):
         return int(real.fileno())
 
     def ended(self) -> None:
-        """Somebody else closed what stands behind it."""
+        """Mark the stream as closed: somebody else closed the file behind it."""
         self._closed = True
 
     def __del__(self) -> None:
-        """When an object goes must not show: what stands behind it goes by itself."""
+        """Do nothing: the end of an object must not show, and the file behind it closes by itself."""
 
     def _asked(self, method: str, with_: Any) -> Any:
         if self._closed:
@@ -83,11 +83,11 @@ class _Reading(_Asking):
         return True
 
     def read(self, size: int | None = -1, /) -> Any:
-        """As the real stream does."""
+        """Read as the real stream does."""
         return self._asked("read", -1 if size is None else int(size))
 
     def readline(self, size: int | None = -1, /) -> Any:
-        """As the real stream does."""
+        """Read a line as the real stream does."""
         return self._asked("readline", -1 if size is None else int(size))
 
 
@@ -97,11 +97,11 @@ class _Writing(_Asking):
         return True
 
     def write(self, data: Any, /) -> int:
-        """As the real stream does."""
+        """Write as the real stream does."""
         return int(self._asked("write", data if isinstance(data, str) else bytes(data)))
 
     def flush(self) -> None:
-        """As the real stream does."""
+        """Flush as the real stream does."""
         self._asked("flush", None)
 
     def close(self) -> None:
@@ -134,11 +134,11 @@ class BinaryReader(_Reading, io.BufferedIOBase):
     """Bytes to read."""
 
     def read1(self, size: int = -1, /) -> Any:
-        """As the real stream does."""
+        """Read as the real stream does."""
         return self._asked("read1", int(size))
 
     def peek(self, size: int = 0, /) -> Any:
-        """As the real stream does."""
+        """Peek as the real stream does."""
         return self._asked("peek", int(size))
 
 

@@ -46,7 +46,7 @@ class By(Enum):
 
 
 def asked_by(files: Files, frame: FrameType) -> By | None:
-    """On whose behalf code asks; None for what is nobody's affair."""
+    """Return on whose behalf code asks; None for code outside the run."""
     asker = asker_of(frame, WRAPPERS)
     if files.passes(asker):
         return None

@@ -224,7 +224,7 @@ def _answered(files: Files, by: By, arguments: Any, live: Callable[[], Failed]) 
 
 
 def _said(kind: str, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-    """Plain values besides the paths: a length, a mode, an attribute; times are the clock's and left out."""
+    """Return the plain arguments besides the paths, such as a length or a mode; times are left out."""
     if kind == "utime":
         return ()
     plain = (*args, *(options[name] for name in sorted(options)))
@@ -232,7 +232,7 @@ def _said(kind: str, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[An
 
 
 def _nothing(_path: Any) -> None:
-    """Two paths are changed by the overlay itself."""
+    """Do nothing: the overlay itself changes two paths."""
 
 
 def _like(real: Any, replacement: Any) -> None:

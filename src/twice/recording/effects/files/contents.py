@@ -98,7 +98,7 @@ class Contents:
             return True
 
     def _look(self, place: str, *, keep: bool = False) -> tuple[str, str, int]:
-        """How a place answers: a file with digest and size, something else, or an error."""
+        """Return a place's answer: a file with digest and size, something else, or an error."""
         at = self._files.at(place)
         try:
             kind = stat.S_IFMT(_stat(at).st_mode)

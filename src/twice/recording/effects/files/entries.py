@@ -61,23 +61,23 @@ class Entry:
         return f"<DirEntry {self.name!r}>"
 
     def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        """As the system's own."""
+        """Return whether it is a directory, as the system's entry does."""
         return self._is(FOLDER, stat.S_IFDIR, follow=follow_symlinks)
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        """As the system's own."""
+        """Return whether it is a file, as the system's entry does."""
         return self._is(FILE, stat.S_IFREG, follow=follow_symlinks)
 
     def is_symlink(self) -> bool:
-        """As the system's own."""
+        """Return whether it is a link, as the system's entry does."""
         return self._kind == LINK
 
     def is_junction(self) -> bool:
-        """Only Windows has them."""
+        """Return False: only Windows has junctions."""
         return False
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """As the system's own, asked once."""
+        """Return the status, and ask the system for it once."""
         follow = follow_symlinks and self._kind == LINK
         found = self._told.get(follow)
         if found is None:
@@ -85,7 +85,7 @@ class Entry:
         return found
 
     def inode(self) -> int:
-        """As the system's own."""
+        """Return the inode, as the system's entry does."""
         return self.stat(follow_symlinks=False).st_ino
 
     def _is(self, kind: str, mode: int, *, follow: bool) -> bool:

@@ -26,7 +26,7 @@ _fstat, _makedirs, _write = os.fstat, os.makedirs, os.write
 
 
 def digest_of(descriptor: int, algorithm: Algorithm, start: int = 0) -> tuple[str, int]:
-    """Labelled digest of an open file's bytes from ``start`` on, and its size to the end."""
+    """Return the labelled digest of an open file's bytes from ``start`` on, and its size to the end."""
     hasher, at = new_hasher(algorithm), start
     while data := _pread(descriptor, PIECE_BYTES, at):
         hasher.update(data)

@@ -134,7 +134,7 @@ def _names_of(module: ModuleType, real: Any) -> list[str]:
 
 
 def _early_names(real: Any, replacement: Any) -> list[Patch]:
-    """Other modules' names for ``open`` that were bound before this session."""
+    """Patch other modules' names for ``open`` that were bound before this session."""
     rows = []
     for place, module in _modules():
         looked, names = _looked_through.get(place, (None, ()))

@@ -150,7 +150,7 @@ class Overlay:
         return at
 
     def names(self, place: str, real: Iterable[str]) -> list[str]:
-        """Names in a folder: the real ones that are not hidden, and those of the overlay."""
+        """Return the names in a folder: real ones that are not hidden, and those of the overlay."""
         own: list[str] = []
         if os.path.isdir(self.upper + place):  # noqa: PTH112
             own = sorted(

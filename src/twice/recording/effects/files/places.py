@@ -129,5 +129,5 @@ def _is_input(folder: str) -> bool:
 
 
 def real_path(path: str) -> str:
-    """``os.path.realpath`` by functions that nobody replaced."""
+    """Resolve a path like ``os.path.realpath``, with functions that nobody replaced."""
     return follow_links(path)[0]

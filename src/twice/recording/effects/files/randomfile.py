@@ -40,5 +40,5 @@ class RandomFile(io.RawIOBase):
         return len(view)
 
     def read1(self, size: int = -1, /) -> Any:
-        """As a buffered file does."""
+        """Read as a buffered file does."""
         return self.read(size)

@@ -59,7 +59,7 @@ def patches(files: Files) -> list[Patch]:
 
 
 def _kept_unlink() -> list[Patch]:
-    """``tempfile`` keeps ``os.unlink`` as the default of an argument, for its files that delete themselves."""
+    """Patch the default argument in which ``tempfile`` keeps ``os.unlink`` for its own deletions."""
     closer: Any = getattr(tempfile, "_TemporaryFileCloser")  # noqa: B009
     return [
         _Defaults(method, "__defaults__", tuple(map(_late, defaults)))

@@ -177,7 +177,7 @@ class Writes:
         return False
 
     def _share(self, place: str) -> None:
-        """Another hand wrote this file too: what it holds is an input, and not compared as written."""
+        """Treat a file that others wrote, too, as an input: its content is not compared as written."""
         del self.own[place]
         self._shared.add(place)
 
@@ -225,7 +225,7 @@ class Writes:
             _close(reader)
 
     def handed_to_process(self, descriptor: int) -> None:
-        """Another process writes through this descriptor: what it writes is not the run's own."""
+        """Share a file that another process writes through this descriptor."""
         writing = self._writing.pop(descriptor, None)
         if writing is not None and writing.place in self.own:
             self._share(writing.place)

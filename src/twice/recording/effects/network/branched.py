@@ -84,7 +84,7 @@ class BranchedConnection(PlayedConnection):
         world.send(bytes(self._unanswered))
 
     def idle(self) -> None:
-        """Its loop waits: no more goes out before a reply to what did."""
+        """Give up on a recorded reply that needs more bytes than went out before the loop waits."""
         playback = self._playback
         event = playback.incoming(playback.at)
         if event is None or playback.can_give(playback.at) or playback.outgoing.is_marked:

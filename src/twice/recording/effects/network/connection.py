@@ -78,7 +78,7 @@ class Connection:
         return given(self.about("connect", lambda: outcome_of(connect)))
 
     def connected(self, error_number: Callable[[], int]) -> int:
-        """How a connection that was not waited for went: 0, or the number of an error."""
+        """Return the outcome of a connection that was not waited for: 0, or the number of an error."""
         number = error_number()
         with self._lock:
             self._settle(raised(OSError(number, "")) if number else _OK)
@@ -206,7 +206,7 @@ class Connection:
         self._note_marked(ops.CLOSED, how)
 
     def state(self) -> tuple[object, ...]:
-        """Where it stands, for a snapshot: events so far and what went out."""
+        """Return the position for a snapshot: events so far and the bytes that went out."""
         return (self._noted, *self._outgoing.state())
 
     def _note_marked(self, op: ops.Op, outcome: object, *, taken: bool = True) -> None:

@@ -93,7 +93,7 @@ class Connections:
             self.layer.owned_descriptors.add(sock.fileno())
 
     def gone_outside(self, sock: socket.socket) -> None:
-        """Such a socket is about to lose its descriptor."""
+        """Forget a socket of a declared effect that is about to lose its descriptor."""
         if sock in self._outside:
             self._outside.discard(sock)
             self.layer.owned_descriptors.discard(sock.fileno())
@@ -131,7 +131,7 @@ class Connections:
     # -- as a part of the layer -------------------------------------------------------------------
 
     def state(self) -> dict[str, object]:
-        """Where every connection stands, for a snapshot."""
+        """Return the position of every connection, for a snapshot."""
         made = dict.fromkeys(sorted(self._made))
         return {**made, **{key: self._open[key].state() for key in sorted(self._open)}}
 
@@ -153,7 +153,7 @@ class Connections:
                 held.seek(value)
 
     def has_written(self, path: str) -> bool:
-        """No file is written here."""
+        """Return False: a connection writes no file."""
         del path
         return False
 

@@ -68,7 +68,7 @@ class Outgoing:
         return bytes(self._segment[:HEAD_BYTES_MAX])
 
     def add(self, data: bytes | memoryview) -> None:
-        """More went out."""
+        """Add bytes that went out."""
         self.count += len(data)
         self._hasher.update(data)
         room = SEGMENT_BYTES_MAX - len(self._segment)
@@ -100,7 +100,7 @@ def read_mark(plain: object) -> Mark:
 
 
 def read_turn(plain: Any) -> tuple[int | None, int, bool] | None:
-    """When something came in, as a mark says it; None where an older version's says nothing.
+    """Return when something came in, by its mark; None where an older version's mark does not say.
 
     Returns:
         Busy rounds of its event loop, None without one; timers that ended; whether the loop waited.

@@ -80,7 +80,7 @@ class Playback:
         return next(starts, len(self.events))
 
     def begin(self, data: bytes, sender: str, address: object) -> range | None:
-        """More is about to go out: find what answers it.
+        """Find the recorded answer to bytes that are about to go out.
 
         Returns:
             The events of this recorded connection that are passed over by that; None where the actor made no such
@@ -205,7 +205,7 @@ class Playback:
     # -- as a part of a snapshot --------------------------------------------------------------------
 
     def state(self) -> tuple[object, ...]:
-        """Events so far and what went out."""
+        """Return the events so far and the bytes that went out."""
         return (self.at, *self.outgoing.state())
 
     def seek(self, at: int, mark: Mark, segment: bytes) -> None:

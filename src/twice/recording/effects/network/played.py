@@ -97,20 +97,20 @@ class PlayedConnection:
         return given(self.about("connect", lambda: outcome_of(connect)))
 
     def connected(self, error_number: Callable[[], int]) -> int:
-        """How a connection that was not waited for went: 0, or the number of an error."""
+        """Return the outcome of a connection that was not waited for: 0, or the number of an error."""
         del error_number
         outcome, self._deferred = self._deferred, None
         return 0 if outcome is None or outcome[0] == RETURNED else int(outcome[1][2][0])
 
     def send(self, data: Any, send: Callable[[], int | None]) -> int:
-        """Bytes go out on the socket; a veiled one's are nobody's."""
+        """Send bytes on the socket; those of a veiled socket are ignored."""
         if self.veiled:
             with memoryview(data) as view:
                 return view.nbytes
         return self.write(data, send)
 
     def write(self, data: Any, send: Callable[[], int | None]) -> int:
-        """Bytes go out: they must be those of the record.
+        """Write bytes: they must be those of the record.
 
         Raises:
             EffectMismatch: E-EFFECT-001, when they are not, or are more.
@@ -156,7 +156,7 @@ class PlayedConnection:
         self._refuse(what, recorded, asked)
 
     def idle(self) -> None:
-        """Its loop has nothing to do but to wait."""
+        """Do nothing while the loop only waits."""
 
     def greet(self) -> None:
         """Send the first bytes of a pair of TLS buffers, and let their answer be there."""
@@ -205,7 +205,7 @@ class PlayedConnection:
         return _put(self.read(sock, size, receive), buffer)
 
     def _part(self, timeout: float | None, size: int, *, peek: bool = False) -> Any:
-        """As much of what came in as is asked for; the rest is next."""
+        """Return as much of the incoming data as is asked for, and keep the rest."""
         if self._rest is None:
             event = self._wait(timeout, self._playback.at)
             if not peek:
@@ -275,7 +275,7 @@ class PlayedConnection:
             self._give_up()
 
     def _give_up(self) -> None:
-        """Nothing will come."""
+        """Report that the awaited reply never comes."""
         self._differ(*self._playback.find_want())
 
     def _take(self, op: ops.Op, value: Any) -> None:
@@ -369,7 +369,7 @@ class PlayedConnection:
         self.layer.note_line(self._line, ops.CLOSED, playback.events[-1][1])
 
     def state(self) -> tuple[object, ...]:
-        """Where it stands, for a snapshot: events so far and what went out."""
+        """Return the position for a snapshot: events so far and the bytes that went out."""
         return self._playback.state()
 
     def seek(self, state: Sequence[Any]) -> None:

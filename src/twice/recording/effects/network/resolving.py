@@ -47,7 +47,7 @@ def _governed(layer: EffectLayer, name: str, real: Callable[..., Any]) -> Callab
 
 
 def _plain(value: Any) -> Any:
-    """Numbers without the names of their enumerations; sequences as tuples."""
+    """Return numbers without the names of their enumerations, and sequences as tuples."""
     if isinstance(value, int) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, list | tuple):

@@ -37,7 +37,7 @@ class Told:
     first: str
 
     def to_json(self) -> dict[str, object]:
-        """As ``twice show --json`` prints it."""
+        """Return the form that ``twice show --json`` prints."""
         return {
             "connection": self.key,
             "to": self.to,
@@ -49,7 +49,7 @@ class Told:
 
 
 def told(connections: Mapping[str, Sequence[Event]]) -> list[Told]:
-    """Every connection, in the order in which they were first written."""
+    """Summarise every connection, in the order in which they were first written."""
     return [_one(key, events) for key, events in connections.items()]
 
 

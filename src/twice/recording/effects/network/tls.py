@@ -142,7 +142,7 @@ class Tls:
         return self._sock
 
     def pending(self) -> int:
-        """How many bytes wait decrypted."""
+        """Return how many bytes wait decrypted."""
         return int(self._real.pending())
 
     def write(self, data: Any, /) -> int:

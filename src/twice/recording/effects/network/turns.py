@@ -69,7 +69,7 @@ class Waits(Protocol):
         ...
 
     def idle(self) -> None:
-        """Its loop has nothing to do but to wait."""
+        """Act when the loop has nothing to do but wait."""
         ...
 
     def is_held_back(self) -> bool:
@@ -129,7 +129,7 @@ class Turns:
     # -- rounds -------------------------------------------------------------------------------------
 
     def take_turn(self) -> tuple[int, int]:
-        """Busy rounds and ended timers of this thread's loop since the last reply, as a mark has them; one is taken now."""
+        """Take the busy rounds and ended timers of this thread's loop since the last reply, for a mark."""
         thread = get_ident()
         waited, rounds = thread in self._waiting, self._rounds.pop(thread, 0)
         self._waiting.discard(thread)
@@ -259,7 +259,7 @@ class Turns:
             self.move()
 
     def move(self) -> None:
-        """Something was taken, sent or waited for: pass over what is done, and show what is due."""
+        """Pass over events that are done, and show the ones that are due."""
         while not self._is_over:
             one = self._arrivals[self._at]
             if (one.key, one.number) not in self._done:

@@ -107,7 +107,7 @@ class WorldPlayback:
             outside(ready.poll)
 
     def add(self, op: ops.Op, outcome: Outcome) -> None:
-        """Something came in, after what has gone out by now."""
+        """Add an event that came in after the bytes that have gone out by now."""
         mark = (*self.outgoing.mark()[:ROUNDS], None, 0, "")
         self.events.append((op.number, (mark, outcome)))
 
@@ -141,7 +141,7 @@ class WorldPlayback:
         return True
 
     def find_want(self) -> tuple[str, str, str]:
-        """Nothing is waited for in vain: the world may always say more."""
+        """Describe what is waited for: the world may always send more."""
         return "waits", "the world", "another reply"
 
     def close(self) -> None:
@@ -154,5 +154,5 @@ class WorldPlayback:
             outside(self._sock.close)
 
     def state(self) -> tuple[object, ...]:
-        """Of a connection to the world nothing can be put back."""
+        """Return the position; nothing of a connection to the world can be put back."""
         return (self.at, *self.outgoing.state())
