@@ -30,7 +30,7 @@ class Channel(StrEnum):
 
     @property
     def facts(self) -> ChannelFacts:
-        """What is known of it."""
+        """Return the known facts about it."""
         return FACTS[self]
 
     @property

@@ -162,7 +162,7 @@ class Predicate:
 
     @property
     def axis(self) -> Axis:
-        """Which of the two axes the promise is reported on."""
+        """Return the axis on which the promise is reported."""
         return self.scope.axis
 
     def class_of(self, subsystem: str) -> DeterminismClass:

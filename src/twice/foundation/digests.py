@@ -36,7 +36,7 @@ class Algorithm(StrEnum):
 
     @property
     def is_cryptographic(self) -> bool:
-        """Whether nobody can make two inputs of one digest on purpose."""
+        """Return whether nobody can make two inputs of one digest on purpose."""
         return self is not Algorithm.XXH3_128
 
 

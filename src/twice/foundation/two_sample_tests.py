@@ -287,7 +287,7 @@ def _away_from_zero(value: float) -> float:
 
 
 def _welch(recorded: Sequence[float], replayed: Sequence[float]) -> tuple[float, float, float]:
-    """Difference of the means, its standard error, and the degrees of freedom."""
+    """Return the difference of the means, its standard error, and the degrees of freedom."""
     gap = _mean(replayed) - _mean(recorded)
     first, last = (_variance(each) / len(each) for each in (recorded, replayed))
     error = math.sqrt(first + last)

@@ -74,7 +74,7 @@ class HttpRequest:
     raw_path: str = ""
 
     def plain(self) -> dict[str, Any]:
-        """As a dict of plain values, for a record."""
+        """Return a dict of plain values, for a record."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         if not self.raw_path:
             del values["raw_path"]  # requests without one have the bytes they always had
@@ -101,7 +101,7 @@ class HttpRequest:
             ) from error
 
     def wire(self) -> bytes:
-        """As it would stand on an HTTP/1.1 connection: where redaction looks for secrets."""
+        """Return the request's bytes on an HTTP/1.1 connection, in which redaction looks for secrets."""
         query = "?" + self.query if self.query else ""
         # Both forms of the path: a secret may stand in either.
         paths = [path for path in (self.path, self.raw_path) if path]
@@ -122,7 +122,7 @@ class HttpResponse:
     body: bytes
 
     def plain(self) -> dict[str, Any]:
-        """As a dict of plain values, for a compare-point."""
+        """Return a dict of plain values, for a compare-point."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
 

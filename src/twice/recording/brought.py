@@ -33,7 +33,7 @@ _VARIABLES: Final = (
 
 
 def numerics_at_end() -> dict[str, object]:
-    """Threads and kernels of numeric libraries, subnormal numbers, and what reaches a GPU."""
+    """Return threads and kernels of numeric libraries, subnormal numbers, and signs of a GPU."""
     blas = loaded_blas()
     return {
         "threads": {each.where: each.threads for each in blas},
@@ -57,7 +57,7 @@ def _gpu() -> dict[str, object]:
 
 
 def _drivers() -> list[str] | None:
-    """Drivers of GPUs that are loaded into this process; None where that cannot be seen."""
+    """Return the GPU drivers that this process has loaded; None where the system does not say."""
     try:
         lines = _MAPS.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -67,7 +67,7 @@ def _drivers() -> list[str] | None:
 
 
 def _initialised(torch: Any) -> Iterator[str]:
-    """Libraries that say themselves that they run on a GPU."""
+    """Yield the libraries that report that they run on a GPU."""
     with suppress(AttributeError):
         if torch.cuda.is_initialized():
             yield "torch"
@@ -84,7 +84,7 @@ def _driver_version() -> str:
 
 
 def _cards(torch: Any) -> list[str]:
-    """Names of the cards, where torch uses them already."""
+    """Return the names of the cards, where torch uses them already."""
     with suppress(AttributeError, RuntimeError):
         if torch.cuda.is_initialized():
             return [str(torch.cuda.get_device_name(at)) for at in range(torch.cuda.device_count())]
@@ -92,7 +92,7 @@ def _cards(torch: Any) -> list[str]:
 
 
 def _switches(torch: Any) -> Iterator[tuple[str, str]]:
-    """Torch's own switches, by the names that its documentation gives them."""
+    """Yield torch's own switches, by the names in its documentation."""
     asking: Any = getattr(torch, "are_deterministic_algorithms_enabled", None)
     if asking is not None:
         yield "use_deterministic_algorithms", str(asking()).lower()
@@ -102,5 +102,5 @@ def _switches(torch: Any) -> Iterator[tuple[str, str]]:
 
 
 def _variables() -> dict[str, str]:
-    """Variables that switch a GPU's libraries, as the process has them."""
+    """Return the process's variables that switch a GPU's libraries."""
     return {name: value for name, value in os.environ.items() if name.startswith(_VARIABLES)}

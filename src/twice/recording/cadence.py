@@ -42,7 +42,7 @@ class Cadence:
         return "tick" if self.every == 1 else f"every={self.every}"
 
     def due(self, tick: int, *, first: bool, decided: bool, episode_ended: bool) -> bool:
-        """Whether a snapshot stands before this tick."""
+        """Return whether a snapshot is due before this tick."""
         if self.unit == "none":
             return False
         if first:
@@ -55,7 +55,7 @@ class Cadence:
 
 
 def default_cadence(granularity: Granularity) -> Cadence:
-    """When snapshots are taken if nobody says: no more often than compare-points."""
+    """Return the default cadence of snapshots: no more often than compare-points."""
     if granularity in {"decision", "episode"}:
         return Cadence(cast("Unit", granularity))
     return Cadence()

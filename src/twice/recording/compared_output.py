@@ -47,7 +47,7 @@ class ComparedLines:
 
     @property
     def is_everything(self) -> bool:
-        """Whether every byte is compared as it is."""
+        """Return whether every byte is compared as it is."""
         return not self._ignored and not self._is_errors
 
     def feed(self, data: bytes) -> bytes:

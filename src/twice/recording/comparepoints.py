@@ -98,7 +98,7 @@ class ComparePoints:
         self._rearrange()
 
     def forget(self) -> None:
-        """State was put back behind the components' backs: walk all of it at the next point."""
+        """Forget the digests: state was put back directly, so the next point walks all of it."""
         self._rearrange()
 
     def take(self, tick: int, name: str) -> Taken:
@@ -116,7 +116,7 @@ class ComparePoints:
         return self._sealed(tick, name, (name,), digest, digest if judged else b"")
 
     def digest(self, value: object, where: str) -> bytes:
-        """16 bytes for one value; a refusal names the place it stands at."""
+        """Return 16 bytes for one value; a refusal names the value's place."""
         try:
             parts = encode_parts(value, threshold=_COPIED_BYTES_MAX)
         except EncodingRefused as error:

@@ -162,7 +162,7 @@ def _by_attributes(
 
 
 def _by_content(target: object) -> Callable[[Any], None] | None:
-    """How a mutable value takes other content, in place, or None when it is no such value."""
+    """Return a function that gives a mutable value new content in place; None for other values."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(target, numpy.ndarray):
         array: Any = target

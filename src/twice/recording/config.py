@@ -76,12 +76,12 @@ class Config(Mapping[str, Any]):
 
 
 def whole_floats(values: object) -> list[list[str | int]]:
-    """Places of floats without a fraction: RFC 8785 writes 1.0 as 1, and nobody could tell after."""
+    """Return the places of floats without a fraction: RFC 8785 writes 1.0 as 1."""
     return _places(values, float.is_integer)
 
 
 def negative_zeros(values: object) -> list[list[str | int]]:
-    """Places of -0.0, which RFC 8785 writes as 0 too."""
+    """Return the places of -0.0, which RFC 8785 writes as 0 too."""
     return _places(values, lambda each: each == 0 and copysign(1, each) < 0)
 
 
@@ -226,7 +226,7 @@ def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """One value typed like TOML: ``1``, ``0.5``, ``true``, ``"text"``, ``[1, 2]``; else text."""
+    """Parse one value as TOML: ``1``, ``0.5``, ``true``, ``"text"``, ``[1, 2]``; else return the text."""
     import tomllib
 
     try:

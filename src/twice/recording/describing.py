@@ -26,7 +26,7 @@ from twice.recording.settings import settings_at_end
 
 
 def describe_ending(session: Session) -> dict[str, object]:
-    """Manifest, streams, source files and configuration keys of a run that is over."""
+    """Describe a run that is over: manifest, streams, source files and configuration keys."""
     streams = session.wiring.streams
     manifest = session.wiring.layer.manifest()
     folder = session.setup.program.folder()

@@ -132,7 +132,7 @@ def _cpuinfo(path: Path) -> dict[str, str]:
 
 
 def _libraries() -> Iterator[tuple[str, str]]:
-    """Installed versions, from the names of metadata folders.
+    """Yield the installed versions, from the names of metadata folders.
 
     ``importlib.metadata.version`` parses each distribution's whole description for the same answer:
     20 to 35 ms for this list against 1 ms. As in imports, the first place on the path wins.
@@ -162,7 +162,7 @@ def list_imported_libraries() -> list[str]:
 
 
 def loaded_blas() -> list[BlasFacts]:
-    """BLAS and OpenMP libraries that this process has loaded, as they read back now."""
+    """Return the BLAS and OpenMP libraries that this process has loaded, as they read back now."""
     return [
         BlasFacts(
             library=str(one.get("user_api") or ""),

@@ -164,7 +164,7 @@ def execute(
 
 
 def _ending(session: Session, raised: BaseException | None) -> dict[str, Any]:
-    """How the program ended; what it says of that is printed as its own process would."""
+    """Describe the program's ending; print its last words as its own process would."""
     if raised is None:
         return {"how": "completed", "exit_code": 0}
     if isinstance(raised, TwiceError):

@@ -68,7 +68,7 @@ class _Telling(Loader):
         self._loader, self._told = loader, told
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """As the loader does."""
+        """Create the module as the loader does."""
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:

@@ -30,7 +30,7 @@ class IncrementalDigest:
         self._node: Node | None = None
 
     def __call__(self) -> bytes:
-        """16 bytes for the component's state as it stands."""
+        """Return 16 bytes for the component's present state."""
         state = self._component.read()
         if not isinstance(state, dict):
             raise ComponentRefused(

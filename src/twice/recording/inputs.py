@@ -42,7 +42,7 @@ class InputEvent:
 
 
 def _frame(name: str, value: Any, *, substituted: bool = False) -> bytes:
-    """One journal frame; a value without a canonical form is refused by the input's name."""
+    """Build one journal frame; a refusal of the value names the input."""
     try:
         return encode((name, substituted, value))
     except EncodingRefused as error:
@@ -66,7 +66,7 @@ class Inputs(Protocol):
         ...
 
     def serve(self, tick: int, name: str, value: Any) -> InputEvent:
-        """As ``settle``, but nothing is compared: state stands as it was constructed."""
+        """Return the input like ``settle``, but compare nothing: state is as it was constructed."""
         ...
 
     def seek(self, count: int) -> None:
@@ -182,7 +182,7 @@ class BranchInputs:
         self._at = tick
 
     def unused(self) -> list[str]:
-        """Names that were to be substituted and were never asked for, sorted."""
+        """Return the names of substitutions that the program never asked for, sorted."""
         return sorted(set(self._substitutions) - self.used)
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:

@@ -171,7 +171,7 @@ class Interception:
             self._main = None
 
     def late_aliases(self) -> list[str]:
-        """Names in the user's modules that were bound to an original before this session."""
+        """Return names in the user's modules that were bound to an original before this session."""
         originals = {id(original): patch for patch, original in self._saved}
         found = []
         for module in list(sys.modules.values()):

@@ -163,7 +163,7 @@ class Interrupts:
             raise Terminated(number)
 
     def _leave_to_child(self) -> None:
-        """In a forked child: it has no record to close, and ends by these signals as ever.
+        """Restore default signals in a forked child: it has no record to close.
 
         A handler in the child would not do: Python runs one when it comes back from C, and a signal that
         strikes right before it waits there is not seen until the waiting is over.

@@ -72,7 +72,7 @@ def run_main(program: Program, caveat: Callable[[str], None]) -> None:
 
 
 def _hidden(folder: str) -> list[str]:
-    """Modules in a folder that its programs do not reach: another is loaded under that name."""
+    """Return modules in a folder that its programs do not reach: another has the name already."""
     try:
         names = outside(os.listdir, folder)
     except OSError:

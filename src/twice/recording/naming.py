@@ -64,7 +64,7 @@ def parse_program(text: str, *, arguments: Iterable[str] = (), cwd: Path | None 
 
 
 def runs_in(path: Path) -> list[str]:
-    """Names of a file's functions that take exactly a ``run``, read without executing it."""
+    """Return the names of a file's functions that take exactly a ``run``, without executing it."""
     return [
         node.name
         for node in _parsed(path).body
@@ -224,7 +224,7 @@ def _require_function_text(path: Path, function: str) -> None:
 
 
 def _bound_names(tree: ast.Module) -> list[str]:
-    """Names that a module's own statements may bind, in order; imports with a star bind any."""
+    """Return names that a module's own statements may bind, in order; imports with a star bind any."""
     names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):

@@ -32,7 +32,7 @@ Orders = tuple[list[list[int]], list[int]]
 
 
 def orders_of(value: object) -> Orders | None:
-    """Permutations of a value's dicts, or None when every dict stands in canonical order.
+    """Return permutations of a value's dicts, or None when every dict is in canonical order.
 
     Returns:
         The distinct permutations, and for each dict met the number of its own, counted from 1; 0 is

@@ -71,7 +71,7 @@ class CapturedFile:
         self._offset = os.fstat(self._descriptor).st_size
 
     def advance(self) -> bytes:
-        """Bytes that came since the last call, now part of size, lines and digest."""
+        """Return bytes that came since the last call, and count them in size, lines and digest."""
         end = os.fstat(self._descriptor).st_size
         if end <= self._offset:
             return b""
@@ -99,7 +99,7 @@ class CapturedFile:
         self.digest = b"" if self._is_empty and not rest else hasher.digest()[:16]
 
     def whole(self) -> bytes:
-        """Everything that the file held at the last call of ``advance``, as it is there."""
+        """Return the content of the file up to the last call of ``advance``."""
         return os.pread(self._descriptor, self._offset, 0)
 
 
@@ -169,7 +169,7 @@ class OutputCapture:
             captured.skip()
 
     def summary(self) -> dict[str, object]:
-        """Sizes in bytes and lines, for the ending."""
+        """Return sizes in bytes and lines, for the ending."""
         return {
             "output": {"bytes": self._output.size, "lines": self._output.lines},
             "errors": {"bytes": self._errors.size, "lines": self._errors.lines},

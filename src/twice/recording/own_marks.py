@@ -34,7 +34,7 @@ def mark_own(kind: str, name: str) -> bool:
 
 
 def is_own(kind: str, name: str) -> bool:
-    """Whether this account made a thing."""
+    """Return whether this account made a thing."""
     for folder in _folders():
         with suppress(OSError):
             if (folder / kind / name).is_file() and _is_private(folder):
@@ -43,13 +43,13 @@ def is_own(kind: str, name: str) -> bool:
 
 
 def _folders() -> tuple[Path, Path]:
-    """Where marks stand: the state folder, and one below /tmp for an account without a home."""
+    """Return the folders of marks: the state folder, and one below /tmp for an account without a home."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "twice", Path("/tmp") / f"twice-{os.geteuid()}"  # noqa: S108
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether a folder is this account's, and not everybody may write into it."""
+    """Return whether a folder is this account's, and not everybody may write into it."""
     found = folder.lstat()
     return (
         stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o002

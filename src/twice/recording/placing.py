@@ -30,7 +30,7 @@ class AsGiven:
     """Every path is its own name."""
 
     def named(self, path: str, /) -> str:
-        """Itself."""
+        """Return the path itself."""
         return path
 
     found = named

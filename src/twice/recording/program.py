@@ -68,7 +68,7 @@ class Program:
         return self.kind != "inline"
 
     def to_json(self) -> dict[str, object]:
-        """Plain values, as they stand in the run record's identity."""
+        """Return plain values, as in the run record's identity."""
         return {
             "kind": self.kind,
             "target": self.target,
@@ -175,7 +175,7 @@ def load(program: Program) -> Callable[..., object]:
 
 
 def find(program: Program) -> Callable[..., Any]:
-    """As ``load``, for whatever can be called.
+    """Load any callable of the program.
 
     Raises:
         ProgramNotFound: E-PROGRAM-001, when it is not there.
@@ -236,7 +236,7 @@ def _takes_one(function: Callable[..., object]) -> bool:
 
 
 def names_in(namespace: Mapping[str, object]) -> list[str]:
-    """Names of the functions that a namespace defines, in order, for messages."""
+    """Return the names of the functions that a namespace defines, in order, for messages."""
     return [name for name, value in namespace.items() if inspect.isfunction(value)]
 
 
@@ -251,7 +251,7 @@ def source_digests(paths: Iterable[Path], root: Path) -> dict[str, str]:
 
 
 def user_modules() -> list[Path]:
-    """Files of the modules now loaded that belong to the user: not installed, not ours."""
+    """Return the files of the loaded modules that belong to the user: not installed, not ours."""
     return sorted({Path(origin).resolve() for origin in _user_origins()})
 
 
@@ -261,7 +261,7 @@ def sourceless_modules() -> list[Path]:
 
 
 def linked_modules(folder: Path) -> list[Path]:
-    """Paths below a folder by which modules of the user were imported through links: these may lead elsewhere later.
+    """Return paths below a folder by which user modules were imported through links that may change.
 
     Args:
         folder: as the program was given it; the paths begin with what it resolves to.

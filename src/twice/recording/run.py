@@ -148,7 +148,7 @@ class Run:
         return target
 
     def ticks(self, count: int | None = None, *, rate_hz: float | None = None) -> Ticks:
-        """Loop over ticks: where the run can be paused, snapshotted, restored and branched.
+        """Start a loop over ticks: where the run can be paused, snapshotted, restored and branched.
 
         Args:
             count: how many ticks; None goes on until the loop is left.

@@ -125,7 +125,7 @@ class RunRecord(Closing):
 
     @property
     def ticks(self) -> int:
-        """How many ticks the record holds, by its last compare-point."""
+        """Return how many ticks the record has, by its last compare-point."""
         points = self.reader.points
         return points.point(len(points) - 1).tick + 1 if len(points) else 0
 
@@ -187,7 +187,7 @@ class RunRecord(Closing):
         return found
 
     def contents(self) -> Iterator[bytes]:
-        """Pieces of the files that the record carries, in order."""
+        """Return pieces of the files that the record carries, in order."""
         return (frame.payload for frame in self.reader.frames(kinds=[CONTENT]))
 
     @property
@@ -248,7 +248,7 @@ class RunRecord(Closing):
         return read_native_files(self.ending, frames, Placing(self.setup.program))
 
     def actors(self) -> dict[str, int]:
-        """Numbers of the actors other than the main program, by their keys."""
+        """Return the numbers of the actors other than the main program, by their keys."""
         return {str(decode(each.payload)): each.actor for each in self.reader.frames(kinds=[ACTOR])}
 
     def actor_reads(self) -> dict[str, list[Event]]:
@@ -285,7 +285,7 @@ class RunRecord(Closing):
         ]
 
     def loops(self) -> list[LoopSpan]:
-        """Loops that ended, with the cursors at their ends."""
+        """Return loops that ended, with the cursors at their ends."""
         spans = []
         for frame in self.reader.frames(kinds=[LOOP]):
             with reading("a loop", self.path):
@@ -315,14 +315,14 @@ class RunRecord(Closing):
         return found
 
     def begins_after(self, tick: int) -> int:
-        """Index of the last rollback point before the tick as it counted, or -1.
+        """Return the index of the last rollback point before the tick as it counted, or -1.
 
         A tick that was rolled back happened more than once; what counts is the last time.
         """
         return max((back.point for back in self.rollbacks() if back.to <= tick), default=-1)
 
     def point_before(self, tick: int) -> int:
-        """Index of the last compare-point before the tick's body as it counted, or -1."""
+        """Return the index of the last compare-point before the tick's body as it counted, or -1."""
         points, base = self.reader.points, self.begins_after(tick)
         later = [back.point for back in self.rollbacks() if back.point > base]
         low, high = base + 1, min(later, default=len(points))

@@ -54,7 +54,7 @@ class Member:
     how: str
 
     def payload(self) -> bytes:
-        """As a journal frame."""
+        """Encode the member as a journal frame."""
         return encode((self.index, self.seed.value, self.value, self.how))
 
 

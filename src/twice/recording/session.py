@@ -332,7 +332,7 @@ class Session:
             self._kept.keep(kept)
 
     def put_back(self, captured: Captured) -> None:
-        """Components first, then streams: a ``restore`` may draw."""
+        """Put back components first, then streams: a ``restore`` may draw."""
         with self.wiring.streams.restoring():
             for name, component in self.points.components.items():
                 if name in captured.subsystems:
@@ -379,7 +379,7 @@ class Session:
         self._take("end")
 
     def disown(self) -> None:
-        """In a forked child: nothing is written, served or compared any more."""
+        """Stop writing, serving and comparing in a forked child."""
         self.muted = True
         self.wiring.inputs = LiveInputs()
         self.wiring.layer.disown()

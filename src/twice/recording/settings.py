@@ -72,7 +72,7 @@ def _environ() -> Iterator[tuple[str, str]]:
 
 
 def _curves(x: float) -> tuple[float, ...]:
-    """Functions whose last bits depend on the instructions that the C library chose."""
+    """Return functions whose last bits depend on the instructions that the C library chose."""
     return math.exp(x), math.sin(x), math.cos(x), math.pow(x, 1.7), math.atan(x)
 
 
@@ -91,7 +91,7 @@ def _mask() -> str:
 
 
 def _loaded(*parts: str) -> list[str]:
-    """Paths of loaded libraries whose file name has one of these in it."""
+    """Return paths of loaded libraries whose file name contains one of these parts."""
     try:
         lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -102,7 +102,7 @@ class Setup:
         require_dense(self.granularity, self.cadence)
 
     def to_json(self) -> dict[str, object]:
-        """Plain values, as they stand in the identity under ``setup``."""
+        """Return plain values, as in the identity under ``setup``."""
         return {
             "program": self.program.to_json(),
             "seed": str(self.seed.value),

@@ -23,7 +23,7 @@ class Sink:
         """Take a compare-point."""
 
     def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
-        """Something for the journal: reads, inputs, output, values with a tolerance."""
+        """Take a frame for the journal: reads, inputs, output, values with a tolerance."""
 
     def value(self, column: str, payload: bytes, tick: int) -> None:
         """Take a value that is compared with a tolerance, before its point."""
@@ -84,7 +84,7 @@ class RecordingSink(Sink):
         store(self.writer, captured, dedupe=self._dedupe)
 
     def wants_snapshots(self) -> bool:
-        """Unless the strategy is event-sourced."""
+        """Return whether snapshots are kept: not with the event-sourced strategy."""
         return self._keep
 
     def flush(self) -> None:

@@ -79,14 +79,14 @@ class Captured:
     algorithm: Algorithm
 
     def digests(self) -> dict[str, str]:
-        """Labelled digest of each subsystem's canonical form."""
+        """Return the labelled digest of each subsystem's canonical form."""
         return {
             name: str(digest_parts(self.subsystems[name], self.algorithm))
             for name in sorted(self.subsystems)
         }
 
     def size(self) -> int:
-        """Bytes of all canonical forms."""
+        """Return the bytes of all canonical forms."""
         return sum(len(part) for parts in self.subsystems.values() for part in parts)
 
     def frozen(self) -> Captured:
@@ -159,7 +159,7 @@ def _parts(parts: object) -> dict[str, str]:
 
 
 def _by_number(counts: object) -> dict[str, int]:
-    """Lenient reads by operation number, as JSON has it: names are text."""
+    """Return lenient reads by operation number, as text for JSON."""
     assert isinstance(counts, dict), "lenient cursors are counts by number"
     return {str(number): counts[number] for number in sorted(counts)}
 

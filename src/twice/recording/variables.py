@@ -62,28 +62,28 @@ _SECRET_WORDS: Final = re.compile(
 
 
 def is_relevant(name: str) -> bool:
-    """Whether a fingerprint reports this variable."""
+    """Return whether a fingerprint reports this variable."""
     return _matches(name, RELEVANT) and (name == "LD_PRELOAD" or not loads_code(name))
 
 
 def is_governed(name: str) -> bool:
-    """Whether a child's value comes from the surroundings, not from whoever starts it."""
+    """Return whether a child's value comes from the surroundings, not from the caller."""
     foreign = loads_code(name) or is_secret(name) or _matches(name, _ALLOTTED)
     return _matches(name, (*RELEVANT, *_HANDED)) and not foreign
 
 
 def may_come_from_elsewhere(name: str, value: str) -> bool:
-    """Whether a record that another account made may set this variable of the process that executes it."""
+    """Return whether a record from another account may set this variable of the process that executes it."""
     return _matches(name, _FROM_ELSEWHERE) and "/" not in value.removeprefix(":")[:1]
 
 
 def loads_code(name: str) -> bool:
-    """Whether the variable names a place, or something that a program loads or starts."""
+    """Return whether the variable names a place, or something that a program loads or starts."""
     return _matches(name.upper(), _LOADS_CODE)
 
 
 def is_secret(name: str) -> bool:
-    """Whether the name says that its value must not be written down (``API_KEY``, ``DB_PASSWORD``).
+    """Return whether the name marks its value as secret (``API_KEY``, ``DB_PASSWORD``).
 
     Judged by the words of the name: ``PYTHON_KEYRING`` is not a key, ``GITHUBTOKEN`` is a token.
     """
@@ -96,5 +96,5 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
 
 @cache
 def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """All patterns as one: every variable of every process is held against dozens of them."""
+    """Join all patterns into one: every variable of every process is matched against dozens of them."""
     return re.compile("|".join(map(translate, patterns)))

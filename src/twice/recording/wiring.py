@@ -116,7 +116,7 @@ class Wiring:
     in_force: InForce = field(default_factory=InForce)
 
     def count_printed(self) -> tuple[int, int] | None:
-        """Bytes of output and errors so far, written down up to here; None where they are not captured."""
+        """Return bytes of output and errors that are written down so far; None if they are not captured."""
         self.output()
         sizes: Any = self.summarise_output()
         return (sizes["output"]["bytes"], sizes["errors"]["bytes"]) if sizes else None

@@ -96,7 +96,7 @@ class _Copied:
                 self._main_reads += len(numbers)
 
     def reaches(self, cursors: Cursors) -> bool:
-        """Whether everything that the cursors count has been copied."""
+        """Return whether everything that the cursors count has been copied."""
         reads: Any = cursors.effects["reads"]
         lenient: Any = cursors.effects.get("lenient", {})
         return (

@@ -130,7 +130,7 @@ class BranchingSession(Closing):
         return self.tick
 
     def state(self, component: str | None = None) -> Any:
-        """Plain values of all components, or of one, before the current tick's body."""
+        """Return plain values of all components, or of one, before the current tick's body."""
         return decode_states(self._live().ask({"do": "state"})["state"], component)
 
     def finish(

@@ -60,7 +60,7 @@ def is_moved_by_seed(
 
 
 def _parts(record: RunRecord, plan: Plan, seed: Seed, start: Start) -> bool:
-    """Whether the run parts from its record where its streams alone have another seed."""
+    """Return whether the run differs from its record if only its streams have another seed."""
     plan = replace(plan, seed=_as_job(seed, told=False))
     return gather_evidence(record, plan, execute_once(record, plan, start=start)).differs
 
@@ -68,7 +68,7 @@ def _parts(record: RunRecord, plan: Plan, seed: Seed, start: Start) -> bool:
 def _list_ends(
     record: RunRecord, plan: Plan, seeds: Sequence[Seed], start: Start
 ) -> Iterator[bool]:
-    """Whether the run ends elsewhere, for each seed that it is told."""
+    """Yield, for each seed, whether the run with it ends in another way."""
     last, judged = len(record.reader.points) - 1, judged_by(plan.predicate, dict)
     was = execute_once(record, replace(plan, capture=last), start=start)
     for seed in seeds:

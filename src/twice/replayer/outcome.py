@@ -49,7 +49,7 @@ class Failure:
     traceback: str = ""
 
     def to_json(self) -> dict[str, object]:
-        """As ``first_failure`` in a verification."""
+        """Return the form of ``first_failure`` in a verification."""
         told = {name: value for name, value in vars(self).items() if value or name != "traceback"}
         return {**told, "columns": list(self.columns)}
 
@@ -111,7 +111,7 @@ class Replay:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the program ran to its end, so that what it left counts."""
+        """Return whether the program ran to its end, so that its results count."""
         return self.how in {"completed", "exit", "exception"}
 
 

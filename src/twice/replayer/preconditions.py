@@ -42,7 +42,7 @@ class SourceChange:
 
 
 def source_changes(record: RunRecord) -> list[SourceChange]:
-    """Files of the recorded program that differ from their recorded digests, sorted by path."""
+    """Return files of the recorded program that differ from their recorded digests, sorted by path."""
     recorded: dict[str, str] = dict(record.identity["code"]["files"])
     if record.ending is not None:
         recorded.update(record.ending.get("files", {}))

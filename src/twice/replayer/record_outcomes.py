@@ -50,7 +50,7 @@ class OutcomeDifference:
     where: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """As an entry of ``outcome``."""
+        """Return the form of an entry of ``outcome``."""
         return {"what": self.what, "a": self.a, "b": self.b, "where": self.where}
 
 

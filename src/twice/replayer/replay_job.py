@@ -53,13 +53,13 @@ def _environ_of(record: RunRecord, surroundings: Surroundings | None = None) -> 
 
 
 def surroundings_of(record: RunRecord) -> Surroundings:
-    """Variables for a process that executes a record; of another account's record, harmless ones alone."""
+    """Return the variables for executing a record; for another account's record, harmless ones alone."""
     found = Surroundings.from_json(record.identity["surroundings"])
     return found if is_made_here(record.digest) else found.from_elsewhere()
 
 
 def stand_ins_of(record: RunRecord) -> dict[str, str]:
-    """Stars for the secret variables that the run had, for a replay without them."""
+    """Return stars for the secret variables that the run had, for a replay without them."""
     return recorded_placeholders(record.identity) if is_made_here(record.digest) else {}
 
 

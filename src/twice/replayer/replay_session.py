@@ -80,7 +80,7 @@ class ReplaySession(Closing):
         return tick
 
     def state(self, component: str | None = None) -> Any:
-        """Plain values of all components, or of one, before the current tick's body.
+        """Return plain values of all components, or of one, before the current tick's body.
 
         Raises:
             ReplayRefused: E-REPLAY-001, when the program leaves its record on the way.
@@ -173,7 +173,7 @@ class ReplaySession(Closing):
             )
 
     def close(self) -> None:
-        """As ``end``."""
+        """End the session, like ``end``."""
         self.end()
 
 

@@ -58,7 +58,7 @@ class RestoredRun:
     fields: tuple[FieldDifference, ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        """As an entry of ``restores.failed``."""
+        """Return the form of an entry of ``restores.failed``."""
         return {
             "tick": self.tick,
             "component": self.columns[0] if self.columns else "",
@@ -147,7 +147,7 @@ def restores(
 
 
 def chosen(count: int, *, every: bool) -> list[int]:
-    """Which of the snapshots are restored: all, or 16 spread evenly with first and last."""
+    """Return which of the snapshots are restored: all, or 16 spread evenly with first and last."""
     if every or count <= RESTORES_MAX:
         return list(range(count))
     step = (count - 1) / (RESTORES_MAX - 1)

@@ -79,7 +79,7 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
 def describe_samples(
     summary: Summary, recorded: Sample, replayed: Sample, found: Agreement
 ) -> dict[str, Any]:
-    """As the ``samples`` of a verification: the test, both samples seed by seed, what it found."""
+    """Describe the samples of a verification: the test, both samples seed by seed, the result."""
     return {
         "summary": summary.name,
         "test": summary.test.value,
@@ -108,5 +108,5 @@ def describe_sample(values: Sequence[float | None]) -> str:
 
 
 def _json(value: float | None) -> float | str | None:
-    """JSON has no numbers that are not finite."""
+    """Return a number for JSON, which has only finite ones; others become text."""
     return value if value is None or math.isfinite(value) else repr(value)

@@ -116,12 +116,12 @@ class Evidence:
 
     @property
     def refused(self) -> str:
-        """What the replay refused the program, so that it differs there; empty for nothing."""
+        """Return the operation that the replay refused the program; empty for none."""
         return self.failure.replayed if self.failure and self.failure.name == SEAL else ""
 
     @property
     def may_blame_files(self) -> bool:
-        """Whether a difference may come from files that are not known to be others than they were."""
+        """Return whether a difference may come from files that are not known to have changed."""
         return not self.files.changed_inputs
 
 

@@ -119,7 +119,7 @@ class Verification(Evidence):
         return [show]
 
     def suggestions(self) -> list[str]:
-        """Options of ``twice record`` that leave out what may differ here."""
+        """Return options of ``twice record`` that leave out the parts that may differ here."""
         # What an order decided is no measurement: to leave it out would leave the result out.
         output = "" if self.beside else suggest_ignored_output(self.failure)
         return [
@@ -129,7 +129,7 @@ class Verification(Evidence):
         ]
 
     def _suggest_file_policy(self) -> str:
-        """For a file that Python wrote, and that holds something else than recorded."""
+        """Suggest a policy for a file that Python wrote with other content than recorded."""
         texts = () if self.failure is None else (self.failure.recorded, self.failure.replayed)
         paths = [found[1] for text in texts if (found := _WRITTEN.match(text))]
         if len(paths) < 2 or paths[0] != paths[1]:
@@ -137,7 +137,7 @@ class Verification(Evidence):
         return suggest_file_policy(paths[0].removeprefix("{program}/"))
 
     def to_json(self) -> dict[str, Any]:
-        """As ``twice verify --json`` prints it."""
+        """Return the document that ``twice verify --json`` prints."""
         document: dict[str, Any] = {
             "format": FORMAT,
             "record": str(self.path),
@@ -179,7 +179,7 @@ class Verification(Evidence):
         return document | {name: dict(value) for name, value in asked.items() if value is not None}
 
     def to_markdown(self) -> str:
-        """For people; the first line answers."""
+        """Format the verification for people; the first line answers."""
         counts, told = self.counts, self.predicate.tolerance_of
         own = {name: within for name, within in self.within.items() if within != told(name)}
         lines = [
@@ -240,7 +240,7 @@ class Verification(Evidence):
         return "\n".join(map(printable, lines))
 
     def to_text(self, *, whole: bool = False) -> str:
-        """For a terminal: a PASS is a line that says what it covers, and whatever limits it.
+        """Format it for a terminal: a PASS is one line with its coverage and its limits.
 
         Args:
             whole: everything that the statement says, as for another verdict.

@@ -78,7 +78,7 @@ class Channel:
         return message
 
     def copy(self) -> Channel:
-        """Another object for the same end, to be closed by itself."""
+        """Make another object for the same end, to be closed by itself."""
         return Channel(self._connection.dup())
 
     def send_descriptors(self, descriptors: list[int]) -> None:

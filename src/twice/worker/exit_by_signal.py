@@ -20,7 +20,7 @@ def exit_by_signals() -> None:
 
 
 def would_end(number: int) -> bool:
-    """Whether a signal would end this process, since nobody has set a handler of their own."""
+    """Return whether a signal would end this process, because the program has set no handler."""
     return signal.getsignal(number) in (signal.SIG_DFL, _exit)
 
 

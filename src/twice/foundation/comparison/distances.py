@@ -62,7 +62,7 @@ def count_quanta(recorded: float, replayed: float, step: float) -> float:
 
 
 def measure_exact_array(recorded: Array, replayed: Array) -> Array:
-    """Fast twin of ``measure_exact``."""
+    """Measure like ``measure_exact``, fast."""
     import numpy as np
 
     distance = measure_absolute_array(recorded, replayed)
@@ -72,7 +72,7 @@ def measure_exact_array(recorded: Array, replayed: Array) -> Array:
 
 
 def measure_absolute_array(recorded: Array, replayed: Array) -> Array:
-    """Fast twin of ``measure_absolute``, in 64 bits."""
+    """Measure like ``measure_absolute``, fast and in 64 bits."""
     import numpy as np
 
     first, last = recorded.astype(np.float64), replayed.astype(np.float64)
@@ -83,7 +83,7 @@ def measure_absolute_array(recorded: Array, replayed: Array) -> Array:
 
 
 def measure_relative_array(recorded: Array, replayed: Array) -> Array:
-    """Fast twin of ``measure_relative``, in 64 bits."""
+    """Measure like ``measure_relative``, fast and in 64 bits."""
     import numpy as np
 
     distance = measure_absolute_array(recorded, replayed)
@@ -94,7 +94,7 @@ def measure_relative_array(recorded: Array, replayed: Array) -> Array:
 
 
 def count_ulps_array(recorded: Array, replayed: Array) -> Array:
-    """Fast twin of ``count_ulps``, in the precision of the arrays."""
+    """Count like ``count_ulps``, fast and in the precision of the arrays."""
     import numpy as np
 
     first, last = _ranks(recorded), _ranks(replayed)
@@ -104,7 +104,7 @@ def count_ulps_array(recorded: Array, replayed: Array) -> Array:
 
 
 def count_quanta_array(recorded: Array, replayed: Array, step: float) -> Array:
-    """Fast twin of ``count_quanta``, in 64 bits."""
+    """Count like ``count_quanta``, fast and in 64 bits."""
     import numpy as np
 
     with np.errstate(all="ignore"):
@@ -124,7 +124,7 @@ def _rank(value: float, width: int) -> int:
 
 
 def _ranks(values: Array) -> Array:
-    """Fast twin of ``_rank``, raised by half the range so that it fits an unsigned word."""
+    """Rank like ``_rank``, fast, and raised by half the range so that it fits an unsigned word."""
     import numpy as np
 
     width = values.dtype.itemsize

@@ -192,27 +192,27 @@ class Tolerance:
 
 
 def Exact() -> Tolerance:  # noqa: N802  # a constructor, like the four below
-    """Every value equal; the two zeros differ, NaN equals NaN."""
+    """Require every value to be equal; the two zeros differ, NaN equals NaN."""
     return Tolerance("exact")
 
 
 def Abs(epsilon: float, integers: bool = False) -> Tolerance:  # noqa: N802
-    """At most ``epsilon`` apart, in the value's own unit; ``epsilon`` >= 0."""
+    """Allow values at most ``epsilon`` apart, in the value's own unit; ``epsilon`` >= 0."""
     return Tolerance("abs", epsilon, integers)
 
 
 def Rel(epsilon: float, integers: bool = False) -> Tolerance:  # noqa: N802
-    """At most ``epsilon`` times the recorded magnitude apart; ``epsilon`` >= 0."""
+    """Allow values at most ``epsilon`` times the recorded magnitude apart; ``epsilon`` >= 0."""
     return Tolerance("rel", epsilon, integers)
 
 
 def Ulp(n: int) -> Tolerance:  # noqa: N802
-    """At most ``n`` representable values apart, in the value's own precision; ``n`` >= 0."""
+    """Allow values at most ``n`` representable values apart, in the value's precision; ``n`` >= 0."""
     return Tolerance("ulp", n)
 
 
 def Quantum(step: float, integers: bool = False) -> Tolerance:  # noqa: N802
-    """Equal once rounded to multiples of ``step`` > 0, half to even: a decision boundary."""
+    """Require equality after rounding to multiples of ``step`` > 0, half to even: a decision boundary."""
     return Tolerance("quantum", step, integers)
 
 

@@ -51,7 +51,7 @@ class OpaqueValue:
 
     @property
     def has_fields(self) -> bool:
-        """Whether it stands for a dataclass or a named tuple, whose fields have names."""
+        """Return whether it replaces a dataclass or a named tuple, whose fields have names."""
         return self.kind in {OpaqueKind.DATACLASS, OpaqueKind.NAMED_TUPLE}
 
     # Through canonical form, because 1 and 1.0 inside must not be the same.

@@ -120,7 +120,7 @@ def find_limits(held: Mapping[str, Any]) -> dict[str, int | None]:
 
 
 def is_state(value: Any) -> bool:
-    """Whether a value can change what the environment does next, by its kind."""
+    """Return whether a value can change what the environment does next, by its kind."""
     if isinstance(value, (*_CONSTANT, *GENERATORS)) or is_mjdata(value) or callable(value):
         return False
     module = type(value).__module__
@@ -188,5 +188,5 @@ def rebuild(current: Any, value: Any, path: str, where: str, known: dict[str, ob
 
 
 def is_second_name(value: object) -> bool:
-    """Whether a plain value says: the same object as at another path."""
+    """Return whether a plain value refers to the same object as at another path."""
     return isinstance(value, dict) and set(value) == {_SAME}

@@ -162,7 +162,7 @@ class EnvAttributes:
 
 
 def _is_same(value: Any, first: Any) -> bool:
-    """Whether a value has the canonical form that it had at first."""
+    """Return whether a value has the canonical form that it had at first."""
     kind = type(value)
     if value is first and kind is not np.ndarray:
         return True
@@ -179,7 +179,7 @@ def _is_same(value: Any, first: Any) -> bool:
 
 
 def _is_immutable(value: object) -> bool:
-    """Whether a value stays what it is for as long as the attribute holds it."""
+    """Return whether a value stays the same for as long as the attribute has it."""
     if type(value) is tuple:
         return all(map(_is_immutable, value))
     return isinstance(value, _SCALAR)

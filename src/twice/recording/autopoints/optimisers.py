@@ -63,7 +63,7 @@ class _Told:
         self._steps.ends()
 
     def _whole(self) -> dict[str, object]:
-        """All parameters of all optimisers that are still there."""
+        """Return all parameters of all optimisers that still exist."""
         return {
             seen.name: {name: _array(tensor) for name, tensor in _parameters(optimiser)}
             for optimiser, seen in list(self._seen.items())
@@ -110,7 +110,7 @@ def _parameters(optimiser: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _array(tensor: Any) -> Any:
-    """Elements as an array of numpy; of types that numpy lacks, their bytes."""
+    """Return the elements as an array of numpy; of types that numpy lacks, their bytes."""
     here = tensor.detach().cpu()
     try:
         return here.numpy()

@@ -51,7 +51,7 @@ class Latest:
         self.last = last
 
     def changed(self) -> list[str] | None:
-        """All keys after a step, none without one."""
+        """Return None, which means all keys, after a step, and no keys without one."""
         moved, self.moved = self.moved, False
         return None if moved else []
 

@@ -47,7 +47,7 @@ class FileState:
     names: tuple[str, ...] | None = None
 
     def has_same_content(self, other: FileState) -> bool:
-        """Whether two states hold the same, whatever their times and permissions are."""
+        """Return whether two states have the same content, whatever their times and permissions are."""
         return (self.kind, self.digest, self.target) == (other.kind, other.digest, other.target)
 
     def describe(self) -> str:
@@ -141,7 +141,7 @@ class FileHistory:
 
     @property
     def has_effect(self) -> bool:
-        """Whether the run left another state behind than it found."""
+        """Return whether the run left another state behind than it found."""
         return self.was_changed and (
             not self.before.has_same_content(self.after) or self.appended_from is not None
         )

@@ -24,7 +24,7 @@ POINTS = 8192
 
 
 def fractions(count: int, salt: int) -> NDArray[np.float64]:
-    """``count`` exact float64 values in [-0.5, 0.5), by a mixing of integers."""
+    """Return ``count`` exact float64 values in [-0.5, 0.5), by a mixing of integers."""
     mixed = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed += np.uint64(salt * 0x9FB21C651E98DF25 % 2**64)
     mixed ^= mixed >> np.uint64(29)

@@ -120,7 +120,7 @@ def _boot() -> str:
 
 
 def _mapped_files() -> list[tuple[str, int, int]]:
-    """Every file whose code this process has loaded; none where one of them is not there any more."""
+    """Return every file whose code this process has loaded; none if one of them is missing."""
     try:
         lines = _MAPS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
         paths = {line.split(maxsplit=5)[5] for line in lines if " r-xp " in line and "/" in line}

@@ -23,7 +23,7 @@ POINTS = 10_000
 
 @cache
 def _fractions(count: int, salt: int) -> tuple[float, ...]:
-    """``count`` exact fractions in [0, 1): a linear congruence, the top 53 bits of 64."""
+    """Return ``count`` exact fractions in [0, 1): a linear congruence, the top 53 bits of 64."""
     state, found = salt, []
     for _ in range(count):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64

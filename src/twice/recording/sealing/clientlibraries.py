@@ -44,12 +44,12 @@ _MAPPED = (
 
 
 def loaded_clients() -> dict[str, str]:
-    """Client modules that are loaded, and what talks in them."""
+    """Return the loaded client modules, and the library of each."""
     return {name: library for name, library in CLIENTS.items() if name in sys.modules}
 
 
 def mapped_clients() -> list[str]:
-    """File names of client libraries that this process has mapped, sorted; none but on Linux."""
+    """Return file names of client libraries that this process has mapped, sorted; only on Linux."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:  # noqa: PTH123
             paths = {line.rstrip("\n").partition("/")[2] for line in maps}

@@ -72,7 +72,7 @@ class Descriptors:
         self._known = _all(self._free)
 
     def look(self) -> list[Found]:
-        """Sockets that appeared since the last look and belong to nobody."""
+        """Return sockets that appeared since the last look and belong to nobody."""
         if self._anchor < 0:
             return []
         free = self._lowest()
@@ -114,7 +114,7 @@ class Descriptors:
 
 
 def _all(free: int) -> frozenset[int]:
-    """Every descriptor, but for the one that the listing itself takes: the lowest free one."""
+    """Return every descriptor, except the lowest free one, which the listing itself takes."""
     return frozenset(map(int, _listdir(_FOLDER))) - {free}
 
 

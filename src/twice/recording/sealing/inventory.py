@@ -45,7 +45,7 @@ class Row:
     allowed: bool = False
 
     def to_json(self) -> dict[str, object]:
-        """As the record's ending and ``twice verify --json`` hold it."""
+        """Return the form in the record's ending and in ``twice verify --json``."""
         return {
             "source": self.source,
             "class": self.kind,
@@ -112,7 +112,7 @@ class Inventory:
 def whole_inventory(
     inventory: Inventory, manifest: Mapping[str, object], pinned: Mapping[str, str]
 ) -> list[dict[str, object]]:
-    """Every row of a run: what was pinned, recorded, assumed and unsupported, by class and name.
+    """Return every row of a run: pinned, recorded, assumed and unsupported sources, by class and name.
 
     Args:
         inventory: what was touched beside the layer.
@@ -144,7 +144,7 @@ def may_talk(allowed: Collection[str]) -> bool:
 
 
 def parse_allowed(names: Iterable[str]) -> tuple[str, ...]:
-    """Names of sources that the user allows, sorted.
+    """Parse the names of sources that the user allows, and sort them.
 
     Raises:
         UsageError: E-USE-001, for a name that is none.
@@ -164,7 +164,7 @@ def parse_allowed(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def rows_of(inventory: object) -> list[Mapping[str, object]]:
-    """Rows of a record's inventory.
+    """Return the rows of a record's inventory.
 
     A record from a stranger may hold anything there; what is not of the expected form is left out.
     """
@@ -183,7 +183,7 @@ def is_process(row: Mapping[str, object]) -> bool:
 
 
 def unsupported_rows(inventory: object) -> list[Mapping[str, object]]:
-    """Those that are unsupported and were not allowed."""
+    """Return the rows that are unsupported and were not allowed."""
     return [
         row
         for row in rows_of(inventory)
@@ -192,7 +192,7 @@ def unsupported_rows(inventory: object) -> list[Mapping[str, object]]:
 
 
 def in_words(row: Mapping[str, object]) -> str:
-    """One unsupported row as a sentence."""
+    """Describe one unsupported row in a sentence."""
     first = row.get("first")
     where = f" at {first}" if first else ""
     count = row.get("count")

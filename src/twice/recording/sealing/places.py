@@ -49,7 +49,7 @@ _kinds: dict[str, Kind] = {}
 
 
 def whose(frame: FrameType | None) -> tuple[Whose, str]:
-    """Who makes the operation under a frame, and the first line of the user's code above it.
+    """Return who makes the operation under a frame, and the first line of the user's code above it.
 
     Returns:
         ``session``, ``user``, ``package`` or ``library``, by the first code that is not the standard

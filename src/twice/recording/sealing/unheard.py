@@ -19,7 +19,7 @@ _NOW = frozenset({"now", "today"})
 
 
 def numpy_clocks(paths: Iterable[Path]) -> Iterator[str]:
-    """``file:line`` of every ``datetime64("now")`` and ``datetime64("today")`` in some files."""
+    """Yield ``file:line`` of every ``datetime64("now")`` and ``datetime64("today")`` in some files."""
     for path in paths:
         try:
             source = path.read_bytes()

@@ -221,7 +221,7 @@ class Watch:
 
 
 def _sources(program: Program) -> list[Path]:
-    """Files of the user's that this process has loaded, the program's own among them."""
+    """Return the user's files that this process has loaded, with the program's own."""
     found = user_modules()
     if program.kind in _OF_A_FILE:
         with suppress(ProgramNotFound):  # It may be gone by now.

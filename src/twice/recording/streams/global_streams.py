@@ -19,7 +19,7 @@ from twice.recording.streams.python_streams import GovernedRandom
 
 
 def shared_position() -> bytes:
-    """Where the generator behind ``random.random()`` stands: equal where every later draw is equal."""
+    """Return the position of ``random.random()``'s generator: equal where every later draw is equal."""
     return repr(random.getstate()).encode()
 
 

@@ -114,7 +114,7 @@ def _usable() -> set[int]:
 
 
 def _count_cores(processors: set[int], cpus: Path) -> int:
-    """How many cores the processors are of; each is one of its own where the system does not say."""
+    """Count the cores of the processors; each counts as a core where the system does not say."""
     return len({_siblings(number, cpus) for number in processors})
 
 

@@ -99,7 +99,7 @@ class Surroundings:
         return Surroundings({**self.variables, **given}, self.cwd)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data with ``"format": "twice.surroundings/1"``; no secret is in it."""
+        """Return plain data with ``"format": "twice.surroundings/1"``, without secrets."""
         return {
             "format": FORMAT,
             "cwd": self.cwd,
