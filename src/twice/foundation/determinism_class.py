@@ -96,7 +96,7 @@ class Summary:
             )
 
     def describe(self) -> str:
-        """Say it in words that fit after "iff over many seeds"."""
+        """Describe it in words that fit after "iff over many seeds"."""
         match self.test:
             case SampleTest.MEAN:
                 said = f"the means of {self.name!r} differ by less than {self.epsilon!r}"
@@ -176,7 +176,7 @@ class Predicate:
         return self.determinism_class
 
     def sentence(self, within: Mapping[str, Tolerance] | None = None) -> str:
-        """Say the whole predicate in one sentence.
+        """Describe the whole predicate in one sentence.
 
         Args:
             within: tolerances that the run declared for components and compared values of its own.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 def printable(text: object) -> str:
-    """Give a text on one line: control characters, newlines and surrogates become escapes."""
+    """Return a text on one line: control characters, newlines and surrogates become escapes."""
     said = str(text)
     if said.isprintable():
         return said
@@ -18,5 +18,5 @@ def printable(text: object) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Give a text of several lines, each made visible, with its tabs."""
+    """Return a text of several lines, each made printable, with its tabs."""
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))

@@ -30,7 +30,7 @@ _ALWAYS: Final = {"XS": (), "S": (SEED_MATTERS,)}
 
 
 def required_properties(tier: str, *, branching: bool, scheduled: bool) -> tuple[str, ...]:
-    """Give the properties that a system has to hold, in order; () at tier XS.
+    """Return the properties that a system must have, in order; () at tier XS.
 
     Args:
         tier: XS, S, M, L or XL.

@@ -285,7 +285,7 @@ class SeedLedger:
         return path in self._taken
 
     def as_map(self) -> dict[str, str]:
-        """Give every taken name with its seed in hexadecimal, sorted by name."""
+        """Return every taken name with its seed in hexadecimal, sorted by name."""
         return {name: self._taken[name].hex for name in sorted(self._taken)}
 
 

@@ -191,7 +191,7 @@ def ks_distance(recorded: Sequence[float], replayed: Sequence[float]) -> float:
 
 
 def ks_within(recorded: Sequence[float], replayed: Sequence[float], *, epsilon: float) -> Agreement:
-    """Hold the Kolmogorov-Smirnov distance against epsilon."""
+    """Compare the Kolmogorov-Smirnov distance with epsilon."""
     unusable = _explain_unusable(recorded, replayed, least=1)
     if unusable is not None:
         return unusable

@@ -182,7 +182,7 @@ def _is_of(value: object, module: str, *names: str) -> bool:
 
 
 def _require_content(target: Any, state: Any) -> None:
-    """Give a tensor or a frame other content in place.
+    """Replace the content of a tensor or a frame in place.
 
     Raises:
         ComponentRefused: E-TRACK-001, where its shape or its columns are others now.
@@ -197,7 +197,7 @@ def _require_content(target: Any, state: Any) -> None:
 
 
 def _take_content(target: Any, state: Any) -> bool:
-    """Give a tensor or a frame the content of another one in place; return whether that could be done."""
+    """Copy the content into a tensor or a frame in place; return whether that was possible."""
     if _is_of(target, "torch", "Tensor"):
         if type(state) is not type(target) or target.shape != state.shape:
             return False

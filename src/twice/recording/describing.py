@@ -61,14 +61,14 @@ def describe_ending(session: Session) -> dict[str, object]:
 
 
 def _tolerances(session: Session) -> dict[str, object]:
-    """Give what is judged within a tolerance, by name; nothing where everything is judged by its bytes."""
+    """Return the tolerances of what is judged by one, by name; nothing if bytes decide everything."""
     within = {**session.tolerances, **session.compared_within}
     told = {name: own.to_json() for name, own in sorted(within.items())}
     return {"tolerances": told} if told else {}
 
 
 def _tracked_twice(session: Session) -> dict[str, object]:
-    """Give the names under which one object was tracked more than once; nothing where none was."""
+    """Return the names under which one object was tracked more than once; nothing if there is none."""
     names: dict[int, list[str]] = {}
     for name, component in session.points.components.items():
         names.setdefault(id(component.target), []).append(name)

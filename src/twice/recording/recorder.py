@@ -265,7 +265,7 @@ def record_job(
 
 
 def warn(row: Mapping[str, object]) -> None:
-    """Say at once, while the program runs, that its record will not pass."""
+    """Warn at once, while the program runs, that its record will not pass."""
     sys.stderr.write(
         f"warning: {in_words(row)}. Verifying will not say PASS: {row.get('remedy')}, or record "
         f"with --allow {row.get('source')}.\n"
@@ -274,7 +274,7 @@ def warn(row: Mapping[str, object]) -> None:
 
 
 def _warn_of_full(message: Mapping[str, object]) -> None:
-    """Say at once that the program goes on unrecorded."""
+    """Warn at once that the program goes on unrecorded."""
     sys.stderr.write(
         f"warning: {message['why']}\nwarning: the record ends here, and the program goes on without; to end "
         "it instead: --on-full stop\n"

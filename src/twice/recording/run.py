@@ -208,7 +208,7 @@ class Run:
         self._session.episode(name)
 
     def caveat(self, text: str) -> None:
-        """Say what whoever judges this run should know: it stands in the record's ending."""
+        """Add a caveat for readers of this run's verdict to the record's ending."""
         if text not in self._session.caveats:
             self._session.caveats.append(text)
 

@@ -67,7 +67,7 @@ def _call_below(frames: int, function: Callable[[], _Result]) -> _Result:
 
 @contextmanager
 def _full_stack() -> Iterator[None]:
-    """Give what runs in the block the whole limit of recursion, and show it the limit without what is below it."""
+    """Run the block with the whole limit of recursion, and without the frames below it in the limit."""
     get, set_ = sys.getrecursionlimit, sys.setrecursionlimit
     limit = get()
     set_(limit + 4 * _DEPTH)

@@ -107,22 +107,22 @@ class Sinks(Sink):
         self._sinks = list(sinks)
 
     def point(self, taken: Taken) -> None:
-        """Tell every sink."""
+        """Pass the compare-point to every sink."""
         for sink in self._sinks:
             sink.point(taken)
 
     def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
-        """Tell every sink."""
+        """Pass the frame to every sink."""
         for sink in self._sinks:
             sink.frame(kind, payload, tick, actor)
 
     def value(self, column: str, payload: bytes, tick: int) -> None:
-        """Tell every sink."""
+        """Pass the value to every sink."""
         for sink in self._sinks:
             sink.value(column, payload, tick)
 
     def snapshot(self, captured: Captured) -> None:
-        """Tell every sink that wants it."""
+        """Pass the snapshot to every sink that wants it."""
         for sink in self._sinks:
             if sink.wants_snapshots():
                 sink.snapshot(captured)
@@ -132,7 +132,7 @@ class Sinks(Sink):
         return any(sink.wants_snapshots() for sink in self._sinks)
 
     def flush(self) -> None:
-        """Tell every sink."""
+        """Flush every sink."""
         for sink in self._sinks:
             sink.flush()
 
@@ -148,6 +148,6 @@ class Sinks(Sink):
             raise refused
 
     def disown(self) -> None:
-        """Tell every sink."""
+        """Disown every sink."""
         for sink in self._sinks:
             sink.disown()

@@ -40,7 +40,7 @@ from twice.replayer.verification import Verification
 
 
 def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verification:
-    """Hold what a replay gave against the record: the first difference, files, surroundings, notes."""
+    """Compare a replay with its record: the first difference, files, surroundings, notes."""
     is_whole = replay.is_whole and plan.snapshot is None
     files = judge_files(record, replay.kept, replay.inside, whole=is_whole)
     ending = record.ending or {}

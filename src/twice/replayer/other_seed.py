@@ -37,7 +37,7 @@ OTHER_SEEDS: Final = tuple(Seed(each) for each in _OTHERS)
 def is_moved_by_seed(
     record: RunRecord, seeds: Sequence[Seed] = OTHER_SEEDS, start: Start = start_child
 ) -> bool:
-    """Say whether another seed changes anything that the run's class judges.
+    """Return whether another seed changes anything that the run's class judges.
 
     Args:
         record: of a run that came to its end.

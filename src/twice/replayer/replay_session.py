@@ -73,7 +73,7 @@ class ReplaySession(Closing):
         return self.seek(self.tick - count)
 
     def seek(self, tick: int) -> int:
-        """Stand before a tick, 0 to ``record.ticks``; nothing is executed until a state is asked."""
+        """Move to a tick, 0 to ``record.ticks``; nothing is executed until a state is asked for."""
         self._require_open()
         self._require(tick)
         self.tick = tick

@@ -169,7 +169,7 @@ class BranchExecution:
         os._exit(2)
 
     def _refuse_prefix(self, failure: Failure) -> NoReturn:
-        """Give up: the branch does not even come to its fork."""
+        """Refuse the branch: its run does not even replay up to the fork."""
         error = ReplayRefused(
             f"The run does not replay up to the fork: {failure.name} of tick {failure.tick} differs "
             f"in {', '.join(failure.columns)}.",

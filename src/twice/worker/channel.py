@@ -98,12 +98,12 @@ class Channel:
         return list(handed) if asked else []
 
     def replace(self, descriptor: int) -> None:
-        """Hang up, and be the end of another line from now on, for everybody who holds this one."""
+        """Close the line, and become the end of another one for everybody who uses this channel."""
         self._connection.close()
         self._connection = socket.socket(fileno=descriptor)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the line."""
         self._connection.close()
 
     def _fill(self, size: int) -> bool:

@@ -22,7 +22,7 @@ def count_memory_kills() -> int:
 
 
 def describe_exit(code: int, memory_kills_before: int) -> str:
-    """Say how a process ended.
+    """Describe how a process ended.
 
     Args:
         code: its exit code, or less than 0 for a signal.

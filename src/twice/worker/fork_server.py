@@ -143,7 +143,7 @@ def serve_forks(channel: Channel, load: Callable[[], None], run: Callable[[], No
 
 
 def _become(handed: list[int]) -> None:
-    """Give a fork its own line, as if it had been started with it, and output."""
+    """Connect a fork to its own line, as if it had been started with it, and to its output."""
     line, *outputs = handed
     sys.argv[1] = str(line)
     for descriptor, number in zip(outputs, (1, 2), strict=True):

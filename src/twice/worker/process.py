@@ -161,7 +161,7 @@ class Worker(Closing):
         return os.pread(descriptor, size, max(0, end - size)).decode("utf-8", "replace").strip()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the line and the files."""
         self.channel.close()
         for file in self._files:
             file.close()

@@ -178,7 +178,7 @@ class Tolerance:
         return found
 
     def describe(self) -> str:
-        """Say it in words that fit after "values are the same when"."""
+        """Describe it in words that fit after "values are the same when"."""
         return _MEASURES[self.measure].words.format(self.amount)
 
     def to_json(self) -> dict[str, object]:

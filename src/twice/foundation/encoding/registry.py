@@ -199,7 +199,7 @@ class Registry:
         to_value: Callable[[Any], object],
         from_value: Callable[[Any], object],
     ) -> None:
-        """Give a type a canonical form.
+        """Register a canonical form for a type.
 
         Args:
             cls: the exact type; its subclasses are not included.

@@ -57,7 +57,7 @@ class EnvRecorder:
         self.run.track(name, component)
 
     def _govern(self, name: str, env: Any, *, draws: bool = True) -> None:
-        """Give every generator of one environment and its wrappers a stream."""
+        """Govern every generator of one environment and its wrappers by a stream."""
         if draws:
             self.generators.govern(f"{name}/reset", env.unwrapped)
         for kind in ("action_space", "observation_space"):

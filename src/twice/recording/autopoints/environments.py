@@ -24,12 +24,12 @@ _NAMES = ("observation", "reward", "terminated", "truncated")
 
 
 def watch_envs(steps: AutoSteps, module: ModuleType) -> Undo:
-    """Be told of the steps of single environments; ``module`` is ``gymnasium.core``."""
+    """Watch the steps of single environments; ``module`` is ``gymnasium.core``."""
     return _watch(steps, module.Env)
 
 
 def watch_vectors(steps: AutoSteps, module: ModuleType) -> Undo:
-    """Be told of the steps of vectors; ``module`` is ``gymnasium.vector.vector_env``."""
+    """Watch the steps of vectors; ``module`` is ``gymnasium.vector.vector_env``."""
     return _watch(steps, module.VectorEnv)
 
 

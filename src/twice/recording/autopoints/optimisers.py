@@ -25,7 +25,7 @@ WINDOW_BYTES = 1 << 20
 
 
 def watch(steps: AutoSteps, module: ModuleType) -> Undo:
-    """Be told of every optimiser's steps; ``module`` is ``torch.optim.optimizer``."""
+    """Watch every optimiser's steps; ``module`` is ``torch.optim.optimizer``."""
     told = _Told(steps)
     before = module.register_optimizer_step_pre_hook(told.before)
     after = module.register_optimizer_step_post_hook(told.after)

@@ -74,7 +74,7 @@ class AutoSteps:
         self._left_out: set[str] = set()
 
     def watch(self, known: Mapping[str, Callable[[AutoSteps, ModuleType], Undo]]) -> None:
-        """Be told of the steps of known libraries, now or when they are imported."""
+        """Watch the steps of known libraries, now or when they are imported."""
 
         def told(begin: Callable[[AutoSteps, ModuleType], Undo]) -> Callable[[ModuleType], None]:
             return lambda module: self._undo.append(begin(self, module))

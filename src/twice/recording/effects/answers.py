@@ -54,7 +54,7 @@ class Answers(Protocol):
         ...
 
     def unfit(self, error: EffectMismatch) -> None:
-        """Be told that the answer does not fit the world, which alone can complete it."""
+        """Note that the answer does not fit the world, which alone can complete it."""
         ...
 
 
@@ -88,7 +88,7 @@ class Source(Answers, Protocol):
         ...
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
-        """Hold what the run did against what it did then."""
+        """Compare an action of the run with the recorded one."""
         ...
 
     def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:

@@ -19,7 +19,7 @@ _FIRST: Final = 0xDC00  # The surrogate of a byte is this and the byte.
 
 
 def kept(name: AnyStr) -> AnyStr:
-    """Give a name, or a path, as a record holds it; bytes are held as they are."""
+    """Convert a name, or a path, to its recorded form; bytes stay as they are."""
     if isinstance(name, bytes):
         return name
     if name.isascii():
@@ -28,7 +28,7 @@ def kept(name: AnyStr) -> AnyStr:
 
 
 def told(name: AnyStr) -> AnyStr:
-    """Give a name as the program is told it, from how a record holds it."""
+    """Convert a name from its recorded form to the one that the program sees."""
     if isinstance(name, bytes):
         return name
     if "\0" not in name:

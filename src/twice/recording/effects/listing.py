@@ -173,5 +173,5 @@ class Entries(Closing):
         return next(self._entries)
 
     def close(self) -> None:
-        """Give nothing more."""
+        """End the listing."""
         self._entries = iter(())

@@ -23,7 +23,7 @@ class Part(Protocol):
         ...
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Stand where a snapshot says."""
+        """Continue from the position of a snapshot."""
         ...
 
     def finish(self) -> None:

@@ -286,7 +286,7 @@ class GovernedPopen(subprocess.Popen[Any]):
 
 
 def _tell_of_end(layer: EffectLayer, key: str, pid: int | None) -> None:
-    """Tell whoever keeps files that a process has ended; ``pid`` is None where it was served."""
+    """Report the end of a process to the keepers of files; ``pid`` is None if it was served."""
     for told in layer.process_ended:
         told(key, pid)
 

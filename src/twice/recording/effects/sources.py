@@ -187,7 +187,7 @@ class RecordedActor:
         return error
 
     def unfit(self, error: EffectMismatch) -> None:
-        """Tell of the mismatch, before the program can catch it."""
+        """Report the mismatch before the program can catch it."""
         if self._differs is not None:
             self._differs(error)
 

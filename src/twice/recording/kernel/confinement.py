@@ -219,7 +219,7 @@ class Confinement:
         )
 
     def close(self) -> None:
-        """Hang up the line to the keeper, which the interpreter would otherwise warn of at its end."""
+        """Close the line to the keeper, because the interpreter would warn of an open one at its end."""
         if self.keeper is not None:
             self.keeper.close()
 

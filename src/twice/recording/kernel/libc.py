@@ -106,7 +106,7 @@ def unmount(target: str, flags: int = 0) -> None:
 
 
 def set_no_new_privs() -> None:
-    """Give up, for this process and all that come from it, what ``exec`` of a file would grant."""
+    """Renounce the rights that ``exec`` of a file would grant, for this process and its children."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
@@ -136,7 +136,7 @@ def has_capability(number: int) -> bool:
 
 
 def drop_capabilities() -> None:
-    """Give up every capability of this process: what is left is what its user may do.
+    """Drop every capability of this process, so that it may only do what its user may.
 
     Raises:
         OSError: as the kernel refused it.

@@ -195,7 +195,7 @@ def _be_init(
     mask: set[int | signal.Signals],
     linger_s: float,
 ) -> NoReturn:
-    """Be process 1: start the program, reap, pass signals on, and end with everyone else."""
+    """Run as process 1: start the program, reap, pass signals on, and end with everyone else."""
     code = 1
     try:
         # A kill of the caller must not leave a program behind that nobody waits for. From here its number is 0,

@@ -116,7 +116,7 @@ class StartLayer:
 
 
 def copy_folder_status(real: str, copy: str) -> os.stat_result | None:
-    """Give a folder of a layer the owner, permissions and time of the real one; return its status.
+    """Copy owner, permissions and time of a real folder to a layer's folder; return its status.
 
     A folder of someone else cannot be copied with its owner: it gets what this process may do in the real
     one as the permissions of its owner.

@@ -66,7 +66,7 @@ class _Writer:
         self._constants = find_constants(target)
 
     def fill(self, target: object, state: Mapping[str, object], path: str) -> None:
-        """Give an object exactly the attributes of a state."""
+        """Set exactly the attributes of a state on an object."""
         held = dict(kinds.attributes_of(target))
         for name in sorted(held.keys() - state.keys()):
             object.__delattr__(target, name)

@@ -98,7 +98,7 @@ class Descriptors:
             self._free, self._known = free, _all(free)
 
     def close(self) -> None:
-        """Hold nothing any more."""
+        """Close the descriptor with which the lowest free number is found."""
         if self._anchor >= 0:
             with suppress(OSError):
                 _close(self._anchor)

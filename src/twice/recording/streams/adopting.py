@@ -66,7 +66,7 @@ class GovernedGetter(Governed):
         self.moving = self._position
 
     def current(self) -> Governed | None:
-        """Give the generator that is there now, or None."""
+        """Return the present generator, or None."""
         found = self._getter()
         if found is None:
             self._last = None
@@ -75,7 +75,7 @@ class GovernedGetter(Governed):
         return self._last
 
     def source(self) -> object:
-        """Give what holds the state now; the getter itself while there is none."""
+        """Return the object that has the state now; the getter itself while there is none."""
         now = self.current()
         return self.generator if now is None else now.source()
 
@@ -87,7 +87,7 @@ class GovernedGetter(Governed):
         return len(position).to_bytes(4, "little") + position
 
     def read(self) -> dict[str, object]:
-        """Give the state of the generator that is there now, or say that none is."""
+        """Return the state of the present generator, or a mark that there is none."""
         now = self.current()
         return {"kind": _ABSENT} if now is None else now.read()
 

@@ -27,7 +27,7 @@ class Governed(ABC):
 
     @abstractmethod
     def read(self) -> dict[str, object]:
-        """Give the public state as plain values, with its ``kind``."""
+        """Return the public state as plain values, with its ``kind``."""
 
     @abstractmethod
     def write(self, state: Mapping[str, object]) -> None:
@@ -38,9 +38,9 @@ class Governed(ABC):
         """
 
     def source(self) -> object:
-        """Give the object that holds the state: two that share it have one position."""
+        """Return the object that has the state: two streams with the same one have one position."""
         return self.generator
 
     def position(self) -> bytes:
-        """Give the whole position, views and moving part."""
+        """Return the whole position, views and moving part."""
         return b"".join((*self.views, self.moving() if self.moving else b""))

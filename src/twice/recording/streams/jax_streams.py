@@ -51,14 +51,14 @@ class JaxStream:
         self._base = jax.random.wrap_key_data(words, impl=ALGORITHM)
 
     def key(self, index: int | None = None) -> Any:
-        """Give key number ``index``, by default the one ``next`` would give; nothing moves."""
+        """Return key number ``index``, by default the next one; nothing moves."""
         number = self.position if index is None else index
         high, low = divmod(number, 2**32)
         base = self._fold_in(self._base, high) if high else self._base
         return self._fold_in(base, low)
 
     def next(self) -> Any:
-        """Give the next key, never given before by this stream."""
+        """Return the next key, which this stream has never returned before."""
         key = self.key()
         self.position += 1
         return key
@@ -86,7 +86,7 @@ class GovernedJax(Governed):
         return self._stream.position.to_bytes(8, "little")
 
     def read(self) -> dict[str, object]:
-        """Give the algorithm and the number of keys given."""
+        """Return the algorithm and the number of keys returned."""
         return {"kind": self.kind, "algorithm": ALGORITHM, "position": self._stream.position}
 
     def write(self, state: Mapping[str, object]) -> None:

@@ -64,7 +64,7 @@ def random_view(generator: random.Random) -> memoryview | None:
 
 
 def bits_layout(bits: np.random.BitGenerator) -> Callable[[Mapping[str, Any]], bytes] | None:
-    """Give the layout for a kind of numpy bit generator, or None where there is none."""
+    """Return the layout for a kind of numpy bit generator, or None where there is none."""
     import numpy as np
 
     if isinstance(bits, np.random.PCG64 | np.random.PCG64DXSM):

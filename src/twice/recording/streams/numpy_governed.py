@@ -41,7 +41,7 @@ class GovernedBits(Governed):
             self.views = views
 
     def source(self) -> object:
-        """Give the bit generator, which two ``Generator`` objects may share."""
+        """Return the bit generator, which two ``Generator`` objects may share."""
         return self.bits
 
     def _whole(self) -> bytes:
@@ -50,7 +50,7 @@ class GovernedBits(Governed):
         return bytes_of(plain(state)) if layout is None else layout(state)
 
     def read(self) -> dict[str, object]:
-        """Give the state that numpy gives, arrays as labelled bytes."""
+        """Return numpy's state, with arrays as labelled bytes."""
         return {"kind": self.kind, **plain(self.bits.state)}
 
     def write(self, state: Mapping[str, object]) -> None:
@@ -78,11 +78,11 @@ class GovernedRandomState(Governed):
             self.moving = self._replaced
 
     def source(self) -> object:
-        """Give the bit generator, which a ``Generator`` may share."""
+        """Return the bit generator, which a ``Generator`` may share."""
         return self._bits
 
     def _replaced(self) -> bytes:
-        """Give nothing, unless ``set_bit_generator`` put other bits under it since."""
+        """Return the state if ``set_bit_generator`` has replaced the bits since, else nothing."""
         same = self._legacy._bit_generator is self._bits
         return b"" if same else bytes_of(self.read())
 
@@ -93,7 +93,7 @@ class GovernedRandomState(Governed):
         return mt19937_layout(state) + gauss_layout(state["has_gauss"], state["gauss"])
 
     def read(self) -> dict[str, object]:
-        """Give the state that numpy gives, arrays as labelled bytes."""
+        """Return numpy's state, with arrays as labelled bytes."""
         state: Any = self._legacy.get_state(legacy=False)
         return {"kind": self.kind, **plain(state)}
 

@@ -20,7 +20,7 @@ _WORD_LIMIT = 2**128
 
 
 def plain(value: Any) -> Any:
-    """Give a state dictionary with arrays as ``{"dtype", "bytes"}``, little-endian."""
+    """Convert a state dictionary: arrays become ``{"dtype", "bytes"}``, little-endian."""
     if isinstance(value, Mapping):
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, np.ndarray):
@@ -30,7 +30,7 @@ def plain(value: Any) -> Any:
 
 
 def lifted(state: Mapping[str, object], *, like: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Give a plain state as numpy takes it, checked against a state of the same generator.
+    """Convert a plain state to numpy's form, checked against a state of the same generator.
 
     Raises:
         StreamStateRefused: E-RNG-004, when kind, algorithm, shape or range differ.

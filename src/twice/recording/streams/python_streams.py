@@ -71,7 +71,7 @@ class GovernedRandom(Governed):
         return _NO_GAUSS if kept is None else _GAUSS.pack(True, kept)
 
     def read(self) -> dict[str, object]:
-        """Give 624 words as 2,496 little-endian bytes, the index, and the kept Gaussian."""
+        """Return 624 words as 2,496 little-endian bytes, the index, and the cached Gaussian."""
         version, words, gauss = self._random.getstate()
         return {
             "kind": self.kind,

@@ -210,7 +210,7 @@ class Streams:
         return sorted(self._live)
 
     def positions(self) -> bytes:
-        """Give the positions of all streams as bytes: equal where every later draw is equal.
+        """Return the positions of all streams as bytes: equal where every later draw is equal.
 
         Called at every compare-point, so it reads memory and asks no generator for its state.
         The layout is, per stream in order of name: name, kind, raw position.
@@ -223,20 +223,20 @@ class Streams:
         return b"".join(parts)
 
     def snapshot(self) -> dict[str, dict[str, object]]:
-        """Give every stream's public state as plain values, by name."""
+        """Return every stream's public state as plain values, by name."""
         return {name: self._live[name].read() for name in sorted(self._live)}
 
     def generator(self, name: str) -> object:
-        """Give the generator that is behind a live name, for experiments that draw from it."""
+        """Return the generator behind a live name, for experiments that draw from it."""
         held = self._live[name].generator
         return held() if name in self._foreign and callable(held) else held
 
     def starts(self) -> dict[str, dict[str, object]]:
-        """Give the public state that every stream had when it was taken, by name."""
+        """Return the public state that every stream had when it was taken, by name."""
         return {name: dict(self._starts[name]) for name in sorted(self._starts)}
 
     def ledger(self) -> dict[str, dict[str, object]]:
-        """Say for every live stream its seed, its kind and how much it has drawn.
+        """Return the seed of every live stream, its kind and how much it has drawn.
 
         Returns:
             Name to ``seed`` (hexadecimal, or None for an adopted generator), ``kind`` and ``draws``
@@ -250,7 +250,7 @@ class Streams:
         }
 
     def sub_seeds(self) -> dict[str, str]:
-        """Give the whole map of names to sub-seeds, in hexadecimal, that the record holds."""
+        """Return the recorded map of names to sub-seeds, in hexadecimal."""
         return self._seeds.as_map()
 
     def globals_used(self) -> list[str]:
@@ -295,7 +295,7 @@ class Streams:
     # How ------------------------------------------------------------------------------------
 
     def _take(self, name: str, kind: str, make: Callable[[Seed], Governed]) -> object:
-        """Give the stream of a name: a new one, or the one that a restore gave back."""
+        """Return the stream of a name: a new one, or the one that a restore put back."""
         self._refuse_taking(name)
         live = self._live.get(name)
         if live is not None:

@@ -19,7 +19,7 @@ from twice.recording.streams.refusals import state_refused
 
 
 def torch_seed(seed: Seed) -> int:
-    """Give the low 64 bits of a seed: what ``manual_seed`` takes."""
+    """Return the low 64 bits of a seed, the argument of ``manual_seed``."""
     return seed.value & (2**64 - 1)
 
 
@@ -62,7 +62,7 @@ class GovernedTorch(Governed):
         return _state_bytes(self._torch.get_state())
 
     def read(self) -> dict[str, object]:
-        """Give the state that torch gives, as bytes; 5,056 of them on a CPU."""
+        """Return torch's state as bytes; 5,056 of them on a CPU."""
         return {"kind": self.kind, "state": self._position()}
 
     def write(self, state: Mapping[str, object]) -> None:
@@ -108,7 +108,7 @@ class GovernedTorchDefaults(Governed):
         return b"".join(_state_bytes(each.get_state()) for each in self._generators().values())
 
     def read(self) -> dict[str, object]:
-        """Give one state per device."""
+        """Return one state per device."""
         states = {name: _state_bytes(each.get_state()) for name, each in self._generators().items()}
         return {"kind": self.kind, "states": states}
 

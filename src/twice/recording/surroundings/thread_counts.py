@@ -75,7 +75,7 @@ def find_thread_pools() -> list[Any]:
 
 
 def impose_counts() -> None:
-    """Give OpenBLAS, if it is loaded, the threads that its variable says.
+    """Set OpenBLAS's threads, if it is loaded, to the number in its variable.
 
     By itself it starts no more than there are processors: on a smaller machine than the recording's, results
     would be others. MKL and OpenMP do as their variables say.

@@ -119,7 +119,7 @@ class Files:
         return self.policy == "none" and not self.layer.probing
 
     def differs(self, recorded: str, asked: str) -> NoReturn:
-        """Tell that a file is not what the record says.
+        """Raise the error for a file that differs from the record.
 
         Raises:
             EffectMismatch: E-EFFECT-001.
@@ -135,7 +135,7 @@ class Files:
         raise error
 
     def refuse(self, name: str) -> NoReturn:
-        """Tell that this execution lacks a file, through no fault of the program.
+        """Raise the error for a file that this execution lacks through no fault of the program.
 
         Raises:
             FileNotRebuilt: E-FILE-001.

@@ -54,7 +54,7 @@ class WritableTree(Protocol):
         ...
 
     def move(self, source: str, target: str) -> None:
-        """Give a file or folder another name."""
+        """Rename a file or folder."""
         ...
 
     def fill(self, place: str, content: str) -> str:

@@ -77,7 +77,7 @@ class WorldTree:
             _unlink(place)
 
     def move(self, source: str, target: str) -> None:
-        """Give a file or folder another name."""
+        """Rename a file or folder."""
         _makedirs(posixpath.dirname(target), exist_ok=True)
         try:
             _rename(source, target)

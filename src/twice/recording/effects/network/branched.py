@@ -129,7 +129,7 @@ class BranchedConnection(PlayedConnection):
         self.layer.note_line(self._line, op, (mark, outcome))
 
     def seek(self, state: Sequence[Any]) -> None:
-        """Stand where a snapshot says."""
+        """Continue from the position of a snapshot."""
         super().seek(state)
         _, count, digest, segment = state
         self._sent = Outgoing(self.layer.algorithm, Mark(count, digest, b""), segment)

@@ -136,7 +136,7 @@ class Connections:
         return {**made, **{key: self._open[key].state() for key in sorted(self._open)}}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Stand where a snapshot says: connections that were over by then are not made again."""
+        """Continue from a snapshot: connections that were over by then are not made again."""
         self._made |= state.keys()
         events = self.turns.exchanges.events
         over = [key for key, stood in state.items() if stood is None and key in events]

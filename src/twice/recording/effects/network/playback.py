@@ -114,7 +114,7 @@ class Playback:
     # -- what goes out ------------------------------------------------------------------------------
 
     def send(self, data: bytes) -> Difference | None:
-        """Hold bytes against the record; what differs, if anything."""
+        """Compare bytes with the record; return the difference, if any."""
         difference = self._hold(data)
         request = self._request
         if request is None:
@@ -209,7 +209,7 @@ class Playback:
         return (self.at, *self.outgoing.state())
 
     def seek(self, at: int, mark: Mark, segment: bytes) -> None:
-        """Stand after that many events, with so much gone out."""
+        """Continue after that many events, with so many bytes gone out."""
         self.at, self._boundary = at, 0
         self.outgoing = Outgoing(self._algorithm, mark, segment)
         if self.is_shared:

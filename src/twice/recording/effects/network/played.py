@@ -126,7 +126,7 @@ class PlayedConnection:
             return len(octets)
 
     def _go_out(self, plain: bytes, octets: bytes) -> None:
-        """Hold what goes out against the record; ``plain`` is it without secrets."""
+        """Compare outgoing bytes with the record; ``plain`` is the bytes without secrets."""
         del octets
         playback = self._playback
         assert isinstance(playback, Playback), "held against a record"
@@ -373,7 +373,7 @@ class PlayedConnection:
         return self._playback.state()
 
     def seek(self, state: Sequence[Any]) -> None:
-        """Stand where a snapshot says."""
+        """Continue from the position of a snapshot."""
         at, count, digest, segment = state
         if segment is None:
             self._refuse("is in the middle of sending much", "its bytes", "not kept")

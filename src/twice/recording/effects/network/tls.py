@@ -135,7 +135,7 @@ class Tls:
                 self._bindings.expect(greeting, self)
 
     def shutdown(self) -> Any:
-        """Say that nothing more will be written; gives the socket underneath."""
+        """End the writing; return the socket underneath."""
         if self._held is None:
             return self._real.shutdown()
         self._held.step("unwrap", self._real.shutdown)

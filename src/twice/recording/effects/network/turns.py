@@ -312,7 +312,7 @@ class Turns:
             self.move()
 
     def _guard(self) -> None:
-        """Give up turns where they hold everybody back: nothing is taken, and nothing computed."""
+        """End the turns where they block everybody: no reply is taken, and nothing is computed."""
         before, spent_s, seconds = -1, _process_time(), 0
         while not self._is_over:
             _sleep(1)
