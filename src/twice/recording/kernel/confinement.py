@@ -161,7 +161,7 @@ class Confinement:
         return bool(poll.poll(0))
 
     def inside_effect(self) -> AbstractContextManager[None]:
-        """Let what this thread does to files belong to a declared effect while the block runs."""
+        """Assign this thread's changes of files to a declared effect while the block runs."""
         if self.marks is None or not self._is_watching:
             return nullcontext()
         return self.marks.inside_effect()
@@ -172,7 +172,7 @@ class Confinement:
             self.marks.expect_connect()
 
     def take_process(self, pid: int) -> tuple[list[ProcessFile], str]:
-        """Return what a child process that has ended left of files, and the folder with their contents.
+        """Return the files that an ended child process left, and the folder with their contents.
 
         Args:
             pid: of a child that a replay will not start.
@@ -203,7 +203,7 @@ class Confinement:
         return False
 
     def collect(self) -> NativeFiles:
-        """Return what was touched, and let the keeper note nothing more."""
+        """Return the touched files, and let the keeper note nothing more."""
         if self._listing is not None:
             return self._collect_listing(self._listing)
         if not self._is_watching or self.keeper is None:
@@ -253,12 +253,12 @@ _current = Confinement()
 
 
 def current() -> Confinement:
-    """Return what this process is confined by."""
+    """Return the confinement of this process."""
     return _current
 
 
 def enter(confinement: Confinement) -> None:
-    """State what this process is confined by, from here on."""
+    """Set the confinement of this process, from here on."""
     global _current  # noqa: PLW0603  (one confinement for a process, as the kernel has it)
     _current = confinement
     confinement.began_ns = time_ns()

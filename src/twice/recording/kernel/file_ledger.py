@@ -158,7 +158,7 @@ class FileLedger:
             self._linked[target] = linked
 
     def take_branch(self, branch: int) -> list[ProcessFile]:
-        """Return what a child of the program, and its descendants, made of files since the last time."""
+        """Return the files that a child of the program and its descendants made since the last time."""
         return [self._process_file(path) for path in sorted(self._by_branch.pop(branch, ()))]
 
     def note_listing(self, path: str) -> None:
@@ -178,7 +178,7 @@ class FileLedger:
         entry.was_read = True
 
     def finish(self, served: Collection[int] = ()) -> list[FileHistory]:
-        """Return what was touched, sorted by path; what had no effect and was not read is left out.
+        """Return the touched files, sorted by path, without those that were not read and had no effect.
 
         A folder that the run made and removed stays where files in it do: a replay finds none there either.
 
@@ -236,7 +236,7 @@ class FileLedger:
             self._by_branch.setdefault(self.branch, set()).add(path)
 
     def _process_file(self, path: str) -> ProcessFile:
-        """Return what a child left at a path, with a copy of it."""
+        """Return the file that a child left at a path, with a copy of it."""
         try:
             state = observe_state(path, self._algorithm, with_content=False)
             if state.kind != "file":
@@ -281,7 +281,7 @@ class FileLedger:
         return "" if now == entry.signature else _CHANGED_BY_OTHERS
 
     def _find_late_change(self, path: str, entry: LedgerEntry) -> str:
-        """Return what is to be said of a file that was read, where its content is another one at the end."""
+        """Return a sentence about a file that was read and has another content at the end."""
         try:
             found = _lstat(path)
         except OSError:
@@ -316,7 +316,7 @@ class FileLedger:
         entry.is_kept = True
 
     def _keep_beginning(self, path: str, entry: LedgerEntry) -> None:
-        """Copy what stood in a file before the run added to it: now the run may read it."""
+        """Copy the former content of a file that the run added to, because now the run may read it."""
         size, entry.appended_from = entry.appended_from, None
         assert size is not None, "only a file that was added to has a beginning"
         if size > self._copy_limit:

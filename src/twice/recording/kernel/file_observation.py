@@ -46,7 +46,7 @@ def observe_state(
     appended_from: int | None = None,
     with_names: bool = False,
 ) -> FileState:
-    """Return what stands at a path. Links in its folders are followed, a link at its end is not.
+    """Return the state at a path. Links in its folders are followed, a link at its end is not.
 
     Args:
         path: any path; a name that is not UTF-8 uses ``surrogateescape``.

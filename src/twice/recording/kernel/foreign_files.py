@@ -87,7 +87,7 @@ def find_foreign_files(
 def find_foreign_folders(
     histories: Iterable[FileHistory], working: str, likely: Iterable[str], own: OwnIds
 ) -> list[str]:
-    """Return folders that must stand in a top layer, sorted: each comes after those that it lies in.
+    """Return folders that must be in a top layer, sorted: each comes after its parents.
 
     Args:
         histories: every file of the run; the folders that these lie in are looked at.
@@ -178,7 +178,7 @@ def _is_folder(path: str) -> bool:
 
 
 def _read_own_ids(kind: str) -> tuple[range, ...]:
-    """Return the ids that are known, without the one that stands for all that are not."""
+    """Return the known ids, without the one that means all unknown ones."""
     stranger = int(Path(f"/proc/sys/kernel/overflow{kind}").read_text(encoding="ascii"))
     found = []
     for ids in _read_ranges(f"/proc/self/{kind}_map"):

@@ -172,7 +172,7 @@ def pass_signals_on(child: int) -> None:
 
 
 def _let_go_of_all_but(kept: set[int]) -> None:
-    """Close what was inherited: a pipe's end that is held open keeps its reader waiting."""
+    """Close inherited descriptors: an open end of a pipe keeps its reader waiting."""
     for name in os.listdir("/proc/self/fd"):
         if int(name) not in kept:
             with suppress(OSError):

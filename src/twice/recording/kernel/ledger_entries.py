@@ -17,7 +17,7 @@ from twice.recording.kernel.file_observation import FileUnsettled
 
 
 def signature_of(found: os.stat_result) -> tuple[int, ...]:
-    """Return what tells whether a file may have changed; the first fields change only with its content."""
+    """Return facts that show a change of a file; the first fields change only with its content."""
     return (
         found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode
     )  # fmt: skip
@@ -55,7 +55,7 @@ class LedgerEntry:
 
 
 def first_state(path: str, found: os.stat_result) -> FileState:
-    """Return what stands at a path, without its content."""
+    """Return the state at a path, without its content."""
     mode = stat.S_IMODE(found.st_mode)
     if stat.S_ISREG(found.st_mode):
         return FileState("file", size=found.st_size, mode=mode, mtime_ns=found.st_mtime_ns)
@@ -68,7 +68,7 @@ def first_state(path: str, found: os.stat_result) -> FileState:
 
 
 def walk(folder: str) -> Iterator[str]:
-    """Yield every path below a folder, each folder before what is in it."""
+    """Yield every path below a folder, each folder before its content."""
     waiting = [folder]
     while waiting:
         try:

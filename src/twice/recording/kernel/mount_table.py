@@ -76,7 +76,7 @@ class MountEntry:
 
     @property
     def has_real_files(self) -> bool:
-        """Return whether it holds files that are not the system's own."""
+        """Return whether it has files that are not the system's own."""
         if self.kind in LEFT_ALONE or self.kind in SETTINGS or self.path.endswith(DELETED):
             return False
         # Device nodes cannot be opened through an overlay of a user namespace.

@@ -46,7 +46,7 @@ class NativeConnections:
         self._noted: dict[tuple[int, str], int] = {}
 
     def note(self, notification: Notification, root: int, branch: Callable[[], int]) -> None:
-        """Note what a call is about to connect to.
+        """Note the address that a call is about to connect to.
 
         Args:
             notification: of the call.
@@ -74,7 +74,7 @@ class NativeConnections:
             self._noted[of, words] = self._noted.get((of, words), 0) + 1
 
     def list_noted(self, served: Collection[int]) -> list[tuple[str, int]]:
-        """Return what was connected to and how often, without what children did that a replay does not start."""
+        """Return addresses and counts of connections, without children that a replay does not start."""
         counts: dict[str, int] = {}
         for (branch, words), count in self._noted.items():
             if branch not in served:
@@ -83,7 +83,7 @@ class NativeConnections:
 
 
 def _read_address(raw: bytes) -> tuple[int, str, int] | None:
-    """Return family, host or path, and port of an address of the kernel's; None for what is passed over."""
+    """Return family, host or path, and port of a kernel's address; None for an ignored one."""
     if len(raw) < _PATH_AT:
         return None
     family = int.from_bytes(raw[:2], "little")

@@ -98,11 +98,11 @@ class OverlayLayers:
 
     @property
     def upper(self) -> str:
-        """Return the folder with what the replay wrote."""
+        """Return the folder with the files that the replay wrote."""
         return f"{self.base}/upper"
 
     def mount(self, storage: LayerStorage, name: str, flags: int) -> None:
-        """Lay the overlay over the folder.
+        """Mount the overlay over the folder.
 
         Raises:
             OSError: as the kernel refused it; the folder is as it was.
@@ -165,7 +165,7 @@ def open_folder(path: str) -> int:
 
 
 def remove_layers(folder: str) -> None:
-    """Remove what lies in a folder for layers, including folders that the kernel locked for itself."""
+    """Remove the content of a folder for layers, with folders that the kernel locked for itself."""
     with suppress(OSError):
         _chmod(folder, 0o700)
         with os.scandir(folder) as entries:

@@ -130,7 +130,7 @@ class _Planner:
         return OverlayPlan(tuple(self._overlays), tuple(read_only), tuple(self._split))
 
     def _cover(self, folder: str, flags: int, wanted: frozenset[str], split_max: int) -> None:
-        """Plan an overlay on a folder, or on those in it where a mount stands below."""
+        """Plan an overlay on a folder, or on its subfolders if a mount is below."""
         if folder not in self._above_mounts and folder != "/":
             if self._can_enter(folder):
                 self._overlays.append(PlannedMount(folder, flags))

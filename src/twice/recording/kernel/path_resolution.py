@@ -42,7 +42,7 @@ class PathResolver:
         self._folders: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def forget_folders(self) -> None:
-        """Drop what is remembered: a link or a folder was made, renamed or removed."""
+        """Forget the folders: a link or a folder was made, renamed or removed."""
         self._folders.clear()
 
     def resolve(

@@ -62,7 +62,7 @@ def find_placements(
     content: Callable[[str], str | None],
     is_ignored: Callable[[str], bool],
 ) -> tuple[list[Placement], list[ChangedInput]]:
-    """Return what the layer must hold, sorted by path, and what it cannot.
+    """Return the placements in the layer, sorted by path, and the inputs that cannot be placed.
 
     Args:
         histories: every file of the run.
@@ -102,7 +102,7 @@ def _missing_folders(path: str, known: set[str]) -> Iterator[str]:
 def _compare(
     history: FileHistory, content: Callable[[str], str | None]
 ) -> Placement | ChangedInput | None:
-    """Return what to place for one history; None where the real file is as it was."""
+    """Return the placement for one history; None if the real file is as it was."""
     path, before = history.path, history.before
     if before.kind == "file" and before.digest and history.appended_from is None:
         return _compare_content(history, content)
@@ -173,7 +173,7 @@ def _has_same_status(before: FileState, now: FileState) -> bool:
 def _observe(
     path: str, *, with_content: bool, with_names: bool = False, algorithm: Algorithm = DEFAULT
 ) -> FileState:
-    """Return what stands at a path; without digest what cannot be read."""
+    """Return the state at a path; without a digest if it cannot be read."""
     try:
         return observe_state(path, algorithm, with_content=with_content, with_names=with_names)
     except OSError:

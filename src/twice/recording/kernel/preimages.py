@@ -32,7 +32,7 @@ class PreimageStore:
         self._count = 0
 
     def keep(self, path: str, algorithm: Algorithm, *, size: int | None = None) -> FileState:
-        """Copy a file, or its first ``size`` bytes, and return what the copy holds.
+        """Copy a file, or its first ``size`` bytes, and return the state of the copy.
 
         Raises:
             OSError: when the file cannot be read, or the folder takes no more.
@@ -51,7 +51,7 @@ class PreimageStore:
         return state
 
     def path(self, digest: str) -> str:
-        """Return where the copy with this digest stands."""
+        """Return the path of the copy with this digest."""
         return f"{self._folder}/{digest.rpartition(':')[2]}"
 
 

@@ -260,7 +260,7 @@ def _set_next_number(wanted: int) -> str:
 
 
 def _close_all_but(kept: int) -> None:
-    """Close what was inherited: a pipe's end held open here would keep its reader waiting."""
+    """Close inherited descriptors: an open end of a pipe would keep its reader waiting."""
     for name in _listdir("/proc/self/fd"):
         if int(name) != kept:
             with suppress(OSError):

@@ -99,7 +99,7 @@ def _run_filtered(
 
 
 def _restrict(allowed: list[str]) -> None:
-    """Let this process, and what it starts, change files in some folders alone, where there is Landlock."""
+    """Restrict this process and its children to changes in some folders, where Landlock exists."""
     tempfile.gettempdir()  # it looks for a folder that takes files, by writing to it, and remembers
     restrict_writes([*allowed, "/dev", "/proc"])
 

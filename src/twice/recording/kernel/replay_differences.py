@@ -80,7 +80,7 @@ def find_written(
     is_ignored: Callable[[str], bool],
     known: Collection[str] = (),
 ) -> Iterator[WrittenFile]:
-    """Yield what stands in the top layer of an overlay and is not as it was.
+    """Yield the files in the top layer of an overlay that are not as they were.
 
     Args:
         root: path of the folder that the overlay lies over.
@@ -175,7 +175,7 @@ def copy_differing(
 
 
 def copy_written(written: Sequence[WrittenFile], folder: str) -> list[str]:
-    """Copy what a replay wrote into a folder, each file at its path from ``/`` on.
+    """Copy the files that a replay wrote into a folder, each at its path from ``/`` on.
 
     Returns:
         Paths of files that the replay removed.
@@ -264,7 +264,7 @@ def _describe_extra(file: WrittenFile) -> FileDifference | None:
 def _removed_with_folder(
     path: str, layer: str, start: str, is_ignored: Callable[[str], bool]
 ) -> Iterator[WrittenFile]:
-    """Yield what stood in a folder that the replay removed and made again."""
+    """Yield the former content of a folder that the replay removed and made again."""
     for name in sorted(set(_listdir(start)) - set(_listdir(layer))):
         if not is_ignored(f"{path}/{name}"):
             yield WrittenFile(f"{path}/{name}", "removed", "", f"{start}/{name}")

@@ -55,7 +55,7 @@ def find_unix_inodes(path: str, *, process: int | str = "self") -> set[str]:
 
 
 def is_held(inodes: set[str], processes: Iterable[int]) -> bool:
-    """Return whether one of some processes holds one of some sockets."""
+    """Return whether one of some processes has one of some sockets open."""
     return bool(inodes) and any(_holds(pid, inodes) for pid in processes)
 
 

@@ -75,7 +75,7 @@ class StallGuard:
 
 
 def _read_call(thread: int) -> _Call:
-    """Return what a thread waits in; a call without a name where it runs, or is gone."""
+    """Return the call in which a thread waits; one without a name if it runs, or is gone."""
     with suppress(OSError, ValueError), open(f"/proc/{thread}/syscall", encoding="ascii") as file:
         number, *arguments = file.read().split()
         name = _NAMES.get(int(number), "")

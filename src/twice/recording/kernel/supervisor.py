@@ -87,11 +87,11 @@ class Supervisor:
         return self._listener.descriptor
 
     def take_branch(self, branch: int) -> list[ProcessFile]:
-        """Return what a child of the program, which has ended, left of files."""
+        """Return the files that an ended child of the program left."""
         return self._ledger.take_branch(branch)
 
     def stop_noting(self, served: Collection[int]) -> list[FileHistory]:
-        """Note nothing from here on; return what was touched.
+        """Note nothing from here on; return the touched files.
 
         Args:
             served: children of the program that a replay does not start.
@@ -104,7 +104,7 @@ class Supervisor:
         ]
 
     def list_connections(self, served: Collection[int]) -> list[tuple[str, int]]:
-        """Return what code of the run's processes connected to by itself, and how often.
+        """Return connections that code of the run's processes made by itself, with counts.
 
         Args:
             served: children of the program that a replay does not start.

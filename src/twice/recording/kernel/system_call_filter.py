@@ -56,7 +56,7 @@ def refusing_filter() -> bytes:
 
 
 def refuse_unseen_calls() -> None:
-    """Let this process and what it starts do without the calls that a recording does without.
+    """Forbid this process and its children the calls that a recording does without.
 
     Raises:
         OSError: where the kernel refuses a filter.

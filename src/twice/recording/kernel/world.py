@@ -153,14 +153,14 @@ class World:
         return find_differences(changed, written, self._is_ignored)
 
     def written_files(self) -> list[WrittenFile]:
-        """Return what the replay wrote or removed, sorted by path, ignored paths left out.
+        """Return the files that the replay wrote or removed, sorted by path, without ignored ones.
 
         A file that was opened for writing and holds what it held before is none of them.
         """
         return self._find_written(frozenset())
 
     def copy_out(self, folder: int) -> list[str]:
-        """Copy what the replay wrote into a real folder, each file at its path from ``/`` on.
+        """Copy the files that the replay wrote into a real folder, each at its path from ``/`` on.
 
         Args:
             folder: descriptor of the folder, opened before ``enter``: its path leads into the world.
@@ -171,7 +171,7 @@ class World:
         return copy_written(self.written_files(), f"/proc/self/fd/{folder}")
 
     def close_descriptors(self) -> None:
-        """Close what leads below the overlays: for the program's process, which has copies."""
+        """Close descriptors below the overlays: for the program's process, which has copies."""
         for layers in self._overlays.values():
             layers.close()
         if self._storage is not None:
@@ -230,7 +230,7 @@ class World:
         )
 
     def _copy_up(self) -> None:
-        """Let the kernel copy now what the run will change in place.
+        """Make the kernel copy now the files that the run will change in place.
 
         It copies a file when it is first opened for writing, and who has it open for reading then goes on
         reading the old one.
@@ -246,7 +246,7 @@ class World:
         placements: Mapping[str, Sequence[Placement]],
         foreign: Mapping[str, Sequence[str]],
     ) -> dict[str, str]:
-        """Mount what is planned; return the folders that the kernel refused, with its answers."""
+        """Mount the plan; return the folders that the kernel refused, with its answers."""
         assert self._storage is not None, "storage comes before the layers in it"
         refused = {}
         for number, planned in enumerate(plan.overlays):

@@ -160,7 +160,7 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
 def _describe_files(
     world: World, request: WorldRequest, changed: Sequence[ChangedInput]
 ) -> dict[str, object]:
-    """Compare the files that the program left, copy out what is asked for, and return the report on them."""
+    """Compare the files that the program left, copy the requested ones out, and return the report."""
     differences = world.compare() if request.compares else []
     copied = {}
     if request.differing is not None:

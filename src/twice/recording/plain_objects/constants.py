@@ -22,7 +22,7 @@ _OBJECTS_MAX: Final = 200_000
 
 
 def find_constants(target: object) -> frozenset[int]:
-    """Return the ids of what the program's modules hold without the component.
+    """Return the ids of objects that the program's modules have without the component.
 
     Args:
         target: of the component; what is reached through it does not count.

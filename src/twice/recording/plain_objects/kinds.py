@@ -47,7 +47,7 @@ def mark(kind: str, **parts: object) -> OpaqueValue:
 
 
 def has_attributes(target: object) -> bool:
-    """Return whether an object is of an ordinary class, and holds at least one attribute."""
+    """Return whether an object is of an ordinary class, and has at least one attribute."""
     return is_ordinary(type(target)) and bool(attributes_of(target))
 
 
@@ -76,7 +76,7 @@ def is_written_in_python(kind: type) -> bool:
 
 
 def is_shareable(value: object) -> bool:
-    """Return whether it matters that two places hold the same object: it can be changed in place."""
+    """Return whether it matters that two places refer to the same object: it can change in place."""
     kind = type(value)
     if kind in KEYED or kind in {list, deque, set, bytearray}:
         return True
@@ -86,7 +86,7 @@ def is_shareable(value: object) -> bool:
 
 
 def is_whole_dataclass(value: object) -> bool:
-    """Return whether the declared fields of a dataclass instance are all that it holds."""
+    """Return whether a dataclass instance has no attributes besides its declared fields."""
     names = {field.name for field in dataclasses.fields(value)}  # type: ignore[arg-type]
     return registry.knows(type(value)) and names.issuperset(
         name for name, _ in attributes_of(value)
@@ -130,7 +130,7 @@ def is_generator(value: object) -> bool:
 
 
 def form_of(value: object) -> str | None:
-    """Return how a nested object says itself what its state is, or None."""
+    """Return the form in which a nested object itself gives its state, or None."""
     kind = type(value)
     if callable(getattr(kind, "state", None)) and callable(getattr(kind, "restore", None)):
         return STATE
@@ -171,7 +171,7 @@ def find_loaded(name: str) -> object:
 
 
 def cells_of(function: object) -> tuple[object, ...]:
-    """Return the numbers and texts that a function's defaults and closure hold; None stands for anything else."""
+    """Return numbers and texts of a function's defaults and closure; other values become None."""
     if not isinstance(function, types.FunctionType):
         return ()
     held = [*(function.__defaults__ or ()), *(map(_content_of, function.__closure__ or ()))]
@@ -186,5 +186,5 @@ def _content_of(cell: types.CellType) -> object:
 
 
 def partial_parts(value: functools.partial[Any]) -> dict[str, object]:
-    """Return what a partial calls, and with what."""
+    """Return the function of a partial, and its arguments."""
     return {"arguments": value.args, "function": value.func, "keywords": value.keywords}

@@ -52,7 +52,7 @@ def read_content(target: Any, component: str) -> object:
 
 
 def read_at(value: object, component: str, path: str) -> object:
-    """Return what stands at one path of a component, by itself.
+    """Return the value at one path of a component, by itself.
 
     Raises:
         ComponentRefused: E-TRACK-001, for a value without a canonical form.
@@ -61,7 +61,7 @@ def read_at(value: object, component: str, path: str) -> object:
 
 
 def find_attributes(target: object, names: Sequence[str] | None = None) -> dict[str, object]:
-    """Return the attributes of an object as they are: the named ones, or all that it holds."""
+    """Return the attributes of an object as they are: the named ones, or all."""
     if names is None:
         return dict(kinds.attributes_of(target))
     return {name: getattr(target, name) for name in names}

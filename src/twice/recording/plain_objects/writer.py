@@ -26,7 +26,7 @@ from twice.recording.plain_objects.reader import read_at
 def put_attributes(
     target: object, state: Mapping[str, object], component: str, names: Sequence[str] | None = None
 ) -> None:
-    """Put back what ``read_attributes`` returned.
+    """Put back the values from ``read_attributes``.
 
     Raises:
         RestoreRefused: E-TRACK-003, when the class of an object, or a function, cannot be found.
@@ -43,7 +43,7 @@ def put_attributes(
 
 
 def put_content(target: Any, state: object, component: str) -> None:
-    """Put back what ``read_content`` returned, into the dict or list that is there.
+    """Put back the values from ``read_content``, into the existing dict or list.
 
     Raises:
         RestoreRefused: E-TRACK-003, when the class of an object, or a function, cannot be found.
@@ -76,7 +76,7 @@ class _Writer:
             object.__setattr__(target, name, part)
 
     def rebuild(self, current: Any, value: Any, path: str) -> Any:
-        """Return what stands at a path."""
+        """Return the value at a path."""
         kind = type(value)
         if kind is OpaqueValue and value.kind is OpaqueKind.DATACLASS:
             return self._rebuild_mark(current, value, path)

@@ -34,12 +34,12 @@ class Arrivals(MetaPathFinder):
         self._awaited = dict(awaited)
 
     def watch(self) -> None:
-        """Begin: stand first among the finders."""
+        """Begin as the first of the finders."""
         if self._awaited:
             sys.meta_path.insert(0, self)
 
     def withdraw(self) -> None:
-        """End: leave ``sys.meta_path`` as it was, but for what others did to it."""
+        """End the watch, and leave the changes of others to ``sys.meta_path``."""
         self._awaited.clear()
         if self in sys.meta_path:
             sys.meta_path.remove(self)
@@ -47,7 +47,7 @@ class Arrivals(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find an awaited module through the other finders, and ask its loader to tell."""
+        """Find an awaited module through the other finders, and let its loader report."""
         if fullname not in self._awaited:
             return None
         for finder in sys.meta_path:

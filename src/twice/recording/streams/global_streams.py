@@ -41,7 +41,7 @@ class SharedGenerators:
         self._arrivals = Arrivals({})
 
     def govern(self) -> None:
-        """Take over what is loaded and wait for the rest."""
+        """Take over the loaded generators and wait for the rest."""
         self._take_random()
         later: dict[str, Callable[[], None]] = {}
         for module, take in (("numpy.random", self._take_numpy), ("torch", self._take_torch)):
@@ -94,5 +94,5 @@ class SharedGenerators:
 
 
 def _words_of(seed: Seed) -> list[int]:
-    """Split a seed into four 32-bit words, low first: what the legacy seeding takes."""
+    """Split a seed into four 32-bit words, low first, for the legacy seeding."""
     return [seed.value >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)]

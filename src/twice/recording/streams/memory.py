@@ -31,26 +31,26 @@ RANDOM_BYTES = _INDEX.size + _WORDS.size
 
 
 def random_layout(state: tuple[Any, ...]) -> bytes:
-    """Lay out ``random.Random.getstate()``: index, then 624 words; 2,500 bytes."""
+    """Pack ``random.Random.getstate()``: index, then 624 words; 2,500 bytes."""
     words = state[1]
     return _INDEX.pack(words[-1]) + _WORDS.pack(*words[:-1])
 
 
 def pcg64_layout(state: Mapping[str, Any]) -> bytes:
-    """Lay out the state of PCG64 or PCG64DXSM: state, increment, half word; 40 bytes."""
+    """Pack the state of PCG64 or PCG64DXSM: state, increment, half word; 40 bytes."""
     inner: Mapping[str, int] = state["state"]
     whole = inner["state"].to_bytes(16, "little") + inner["inc"].to_bytes(16, "little")
     return whole + _HALF_WORD.pack(state["has_uint32"], state["uinteger"])
 
 
 def mt19937_layout(state: Mapping[str, Any]) -> bytes:
-    """Lay out the state of numpy's MT19937: 624 words, then position; 2,500 bytes."""
+    """Pack the state of numpy's MT19937: 624 words, then position; 2,500 bytes."""
     inner = state["state"]
     return _WORDS.pack(*map(int, inner["key"])) + _INDEX.pack(inner["pos"])
 
 
 def gauss_layout(has_gauss: int, gauss: float) -> bytes:
-    """Lay out the second Gaussian that ``RandomState`` keeps; 16 bytes."""
+    """Pack the second Gaussian that ``RandomState`` keeps; 16 bytes."""
     return _GAUSS.pack(has_gauss, gauss)
 
 

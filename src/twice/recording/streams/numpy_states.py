@@ -45,7 +45,7 @@ def lifted(state: Mapping[str, object], *, like: Mapping[str, Any], kind: str) -
 
 
 def bytes_of(state: Mapping[str, Any]) -> bytes:
-    """Lay out a plain state of any generator, sorted by key: the slow way to a position."""
+    """Pack a plain state of any generator, sorted by key: the slow way to a position."""
     return b"".join(_laid(key, state[key]) for key in sorted(state))
 
 

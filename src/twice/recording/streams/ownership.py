@@ -23,7 +23,7 @@ _ITEMS_MAX = 1_000
 def find_owners(
     streams: Mapping[int, str], components: Mapping[str, object]
 ) -> dict[str, list[str]]:
-    """Return the components that hold each stream, by its name; an object tracked twice is one owner.
+    """Return the owners of each stream, by its name; an object tracked twice is one owner.
 
     Args:
         streams: names of streams by ``id`` of the generator that the program draws from.

@@ -59,7 +59,7 @@ def adoption_refused(name: str, other: str) -> StreamShared:
 
 
 def owners_refused(name: str, kind: str, owners: Sequence[str]) -> StreamShared:
-    """Make the error for a stream that several components hold."""
+    """Build the error for a stream of several components."""
     own = " and ".join(
         f"run.{'python' if kind == 'python' else 'rng'}({f'{owner}/{name}'!r})"
         for owner in owners[:2]

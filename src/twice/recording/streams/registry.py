@@ -74,7 +74,7 @@ class Streams:
     # Taking ---------------------------------------------------------------------------------
 
     def numpy(self, name: str) -> np.random.Generator:
-        """Take a numpy generator: PCG64 from 128 bits, drawing what numpy's own would.
+        """Take a numpy generator: PCG64 from 128 bits, with the numbers of numpy's own.
 
         Args:
             name: a path, such as ``env/3/reset``; see ``twice.foundation.seeds.derive``.
@@ -95,7 +95,7 @@ class Streams:
         return stream
 
     def python(self, name: str) -> random.Random:
-        """Take a generator of the standard library; raises what ``numpy`` raises.
+        """Take a generator of the standard library; the errors are those of ``numpy``.
 
         Returns:
             A ``random.Random`` that refuses to be copied, pickled (E-RNG-002) or re-seeded
@@ -108,7 +108,7 @@ class Streams:
         return stream
 
     def torch(self, name: str, device: str = "cpu") -> torch.Generator:
-        """Take a torch generator on a device; raises what ``numpy`` raises.
+        """Take a torch generator on a device; the errors are those of ``numpy``.
 
         Raises:
             ExtraMissing: E-EXTRA-001, when torch is not installed.
@@ -122,7 +122,7 @@ class Streams:
         return stream
 
     def jax(self, name: str) -> JaxStream:
-        """Take a stream of JAX keys; raises what ``numpy`` raises.
+        """Take a stream of JAX keys; the errors are those of ``numpy``.
 
         Raises:
             ExtraMissing: E-EXTRA-001, when JAX is not installed.
@@ -174,7 +174,7 @@ class Streams:
         self._declared.update(names)
 
     def require_one_owner(self, components: Mapping[str, object]) -> None:
-        """Refuse a stream that two components hold, unless it was declared to be shared.
+        """Refuse a stream that two components have, unless it was declared to be shared.
 
         Args:
             components: tracked objects by name.
