@@ -138,7 +138,7 @@ class Actor:
             self.layer.hand_over(self)
 
     def fold(self, numbers: Sequence[int], values: Sequence[object]) -> None:
-        """Count strict reads that are written down, and keep what they asked."""
+        """Count strict reads that are written down, and keep their questions."""
         self.reads += len(numbers)
         self.asked += little_endian(array("H", numbers))
         if not WITH_ARGUMENTS.isdisjoint(numbers):
@@ -158,7 +158,7 @@ class Actor:
         return self.chain
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Call a function as this actor, in this thread; what it read is handed over at the end."""
+        """Call a function as this actor, in this thread, and hand its reads over at the end."""
         token = _CURRENT.set(self)
         try:
             with self.layer.owners.assign_thread(self):
@@ -169,7 +169,7 @@ class Actor:
 
 
 def enter(actor: Actor | Outside) -> contextvars.Token[Actor | Outside | None]:
-    """Let an actor own what this context runs from here on."""
+    """Make an actor the owner of everything that this context runs from here on."""
     return _CURRENT.set(actor)
 
 

@@ -72,7 +72,7 @@ class Source(Answers, Protocol):
         ...
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
-        """Answer a question whose order among others means nothing, by what it asks with."""
+        """Answer a question by its arguments; its order among others means nothing."""
         ...
 
     def connection(self, key: str, asked: object) -> Sequence[Event] | None:

@@ -31,7 +31,7 @@ from twice.recording.redaction.redaction import Redaction
 def governed_call(
     layer: EffectLayer, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any
 ) -> Any:
-    """Call a function through the layer, or serve what it returned when it was recorded.
+    """Call a function through the layer, or serve the recorded result.
 
     Raises:
         EffectRefused: E-EFFECT-002, when arguments or result have no canonical form.

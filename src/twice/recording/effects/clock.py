@@ -203,7 +203,7 @@ def _sleep_as(actor: Actor, seconds: float) -> None:
 
 
 def _wait_beside(layer: EffectLayer, seconds: float) -> None:
-    """Sleep: what others do meanwhile is done before it ends."""
+    """Sleep, and let other threads finish their work meanwhile."""
     with layer.owners.waits.waiting():
         _REAL_SLEEP(seconds)
     layer.owners.waits.ended += 1

@@ -108,7 +108,7 @@ def governed(
     asker: CodeType,
     arguments: object = None,
 ) -> Any:
-    """Answer a read of the surroundings; libraries are given what there really is."""
+    """Answer a read of the surroundings; libraries get the real ones."""
     if not layer.is_strict(asker):
         return live()
     return layer.ask(op, live, asker, arguments)

@@ -157,7 +157,7 @@ def _is_sized(size: object = None, data: object = None, *more: object) -> bool:
 
 
 def unpack(payload: bytes | bytearray | memoryview) -> list[Event]:
-    """Decode what ``pack`` wrote.
+    """Decode the bytes of ``pack``.
 
     Raises:
         DecodingRefused: E-ENCODE-004, when the columns do not fit each other.

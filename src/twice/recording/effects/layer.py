@@ -206,7 +206,7 @@ class EffectLayer:
         return Actor(key, self, self.source)
 
     def note_line(self, line: Actor, op: Op, value: object, *, fact: bool = False) -> None:
-        """Note what happened on a line, from any thread."""
+        """Note an event on a line, from any thread."""
         kind = LENIENT if fact else CONNECTION
         self._handed_over.append((line, kind, [op.number], [value]))
         if len(self._handed_over) >= _HANDED_OVER_MAX and get_ident() == self.thread:
@@ -279,7 +279,7 @@ class EffectLayer:
             self._write()
 
     def flush(self) -> None:
-        """Write down the reads of this thread's actors, and what other threads handed over."""
+        """Write down the reads of this thread's actors, and those that other threads handed over."""
         here = get_ident()
         for actor in list(self._waiting_actors):
             if actor.thread == here:

@@ -90,7 +90,7 @@ def _governs(files: Files, by: By, place: str) -> bool:
 
 
 def _strict(files: Files, op: ops.Op, place: str, folder: Any, world: Callable[[], Names]) -> Names:
-    """Ask as the program's own code asks; names come as a record holds them.
+    """Ask as the program's own code does; names come in their recorded form.
 
     Raises:
         OSError: as the world or the record says.

@@ -49,7 +49,7 @@ def raised(error: Exception) -> Outcome:
 
 
 def given(outcome: object) -> Any:
-    """Return or raise what an outcome holds, live and recorded alike."""
+    """Return or raise the content of an outcome, live and recorded alike."""
     assert isinstance(outcome, tuple), "an outcome is how a call ended and with what"
     how, value = outcome
     if how == RETURNED:

@@ -73,7 +73,7 @@ class Patch:
         return f"{self.holder.__name__}.{self.name}"
 
     def install(self) -> Any:
-        """Put the replacement in place; what stood there."""
+        """Put the replacement in place; return the original."""
         original = vars(self.holder).get(self.name, MISSING)
         value = self.replacement
         if isinstance(self.holder, ModuleType) and original is not MISSING:
@@ -82,7 +82,7 @@ class Patch:
         return original
 
     def restore(self, original: Any) -> None:
-        """Put back what stood there."""
+        """Put the original back."""
         _set(self.holder, self.name, original)
 
 

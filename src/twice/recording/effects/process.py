@@ -199,7 +199,7 @@ class GovernedPopen(subprocess.Popen[Any]):
         act: Callable[[subprocess.Popen[Any]], Any],
         timeout: float | None = None,
     ) -> tuple[Any, Any]:
-        """Ask what may end the process: keep its exit code, print what it printed."""
+        """Ask a question that may end the process; keep its exit code, and print its output."""
 
         def learn() -> tuple[Any, ...]:
             real, late = self._running(), False

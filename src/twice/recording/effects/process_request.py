@@ -20,7 +20,7 @@ _DIGEST_DIGITS = 16
 
 
 def describe_request(layer: EffectLayer, options: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what a process is started with, in plain values."""
+    """Return the arguments that a process is started with, in plain values."""
     command, folder, variables = options["args"], options["cwd"], options["env"]
     whole = isinstance(command, str | bytes | os.PathLike)
     words = describe_word(command) if whole else tuple(map(describe_word, command))
@@ -35,7 +35,7 @@ def describe_request(layer: EffectLayer, options: dict[str, Any]) -> tuple[Any, 
 
 
 def summarise_inherited(layer: EffectLayer) -> tuple[str, ...] | None:
-    """Return ``NAME=digest`` of what the program set itself and a process inherits; None for nothing."""
+    """Return ``NAME=digest`` of variables that the program set and a process inherits; None for none."""
     return _summarise_variables(layer, layer.own_variables()) or None
 
 
@@ -67,7 +67,7 @@ def _connection(target: Any) -> str:
 
 
 def digest_input(layer: EffectLayer, data: Any) -> str | None:
-    """Return the digest of what a program writes to a process; None for nothing."""
+    """Return the digest of a program's input to a process; None for none."""
     if data is None:
         return None
     plain = layer.redaction.digestible(data if isinstance(data, str) else bytes(data))

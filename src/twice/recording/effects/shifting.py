@@ -37,7 +37,7 @@ def offset_wall_clock(seconds: int) -> None:
 
 
 def put_in_os(name: str, replacement: Any) -> None:
-    """Put a function into ``os``, and into the sets that say what it supports."""
+    """Put a function into ``os``, and into the sets of supported functions."""
     real = getattr(os, name)
     replacement = binding_as(real, replacement, "os", name)
     for supports in (os.supports_fd, os.supports_dir_fd, os.supports_follow_symlinks):

@@ -68,7 +68,7 @@ class LiveSource:
         return Turns((), {})
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
-        """Accept what happens."""
+        """Accept every value."""
 
     def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
         """Return that there is no answer, because there is no record."""
@@ -238,7 +238,7 @@ class RecordedSource(RecordedActor):
         return now
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
-        """Serve what was answered to these arguments; one that was not needed may be asked anew."""
+        """Serve the answer to these arguments; ask anew for an unknown one that is not needed."""
         known, value = self._facts[op.number].answer(arguments)
         if needed and not known:
             raise self._mismatch(None, op, arguments)
@@ -258,7 +258,7 @@ class RecordedSource(RecordedActor):
         return self._turns
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
-        """Refuse what differs from what was claimed then; what is not known there passes."""
+        """Refuse a value that differs from the recorded one; accept values that the record does not know."""
         known, recorded = self._facts[op.number].answer(arguments, again=False)
         if known and recorded != value:
             event = (op.number, (arguments, recorded))
@@ -356,7 +356,7 @@ class BranchSource(BranchActor):
         return self._source.lenient(op, live, owner)
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
-        """Serve what is known; ask the world for the rest, unless this branch is sealed."""
+        """Serve the known answer; ask the world for others, unless this branch is sealed."""
         if op is SHOWN_VARIABLE and arguments in self._changed:
             return live()
         return self._source.fact(op, arguments, live, needed=needed and self._sealed)

@@ -32,7 +32,7 @@ _RANDOM_BYTES = 8
 
 
 def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
-    """Return what stands in ``sqlite3`` during a session, once it is loaded."""
+    """Return the patches of ``sqlite3``, once it is loaded."""
     connect = _governed_connect(_Functions(layer, module), module.connect)
     return [Patch(module, "connect", connect), Patch(module.dbapi2, "connect", connect)]
 

@@ -52,7 +52,7 @@ class _Asking(io.IOBase):
             self._closing()
 
     def fileno(self) -> int:
-        """Return the descriptor of what stands behind it.
+        """Return the descriptor of the file behind it.
 
         Raises:
             SealBroken: E-SEAL-001, in a sealed replay.
@@ -105,7 +105,7 @@ class _Writing(_Asking):
         self._asked("flush", None)
 
     def close(self) -> None:
-        """Close it; what a broken pipe raises then is recorded too."""
+        """Close it, and record the error of a broken pipe, too."""
         if not self._closed:
             self._closed = True
             self._ask(self._within + "close", None)

@@ -107,7 +107,7 @@ def status(
 
 
 def ask(files: Files, by: By, arguments: Any, live: Callable[[], Answer]) -> Answer:
-    """Answer a question about a file: strictly for the program, by what was asked for a library."""
+    """Answer a question about a file: strictly for the program, by its arguments for a library."""
     layer = files.layer
     if by is By.PROGRAM:
         actor = layer.actor()

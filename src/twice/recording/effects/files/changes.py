@@ -39,7 +39,7 @@ class Changes:
         self._files, self._overlay = files, overlay
 
     def require(self, name: str, places: Sequence[str]) -> None:
-        """Refuse what the world would refuse.
+        """Refuse a change that the world would refuse.
 
         Raises:
             OSError: with the number that the system gives.

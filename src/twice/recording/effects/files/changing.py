@@ -202,7 +202,7 @@ def _change(
 
 
 def _before(files: Files, kind: str, places: tuple[str, ...]) -> None:
-    """Keep what the change would take away."""
+    """Keep the content that the change would remove."""
     if kind in _IN_PLACE:
         files.contents.old(places[0])
     for place in places:
@@ -236,7 +236,7 @@ def _nothing(_path: Any) -> None:
 
 
 def _like(real: Any, replacement: Any) -> None:
-    """Let functions that ask ``os.supports_...`` see that the replacement can what the real one can."""
+    """Make functions that check ``os.supports_...`` see the abilities of the real one."""
     replacement.__name__ = replacement.__qualname__ = real.__name__
     for supported in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
         if unwrap(real) in supported:

@@ -169,7 +169,7 @@ class Contents:
         ]
 
     def old(self, place: str) -> None:
-        """Ask for what a file held that is opened to be changed in place: an input, carried."""
+        """Read the former content of a file that is opened for a change in place, as an input."""
         if self._files.policy == "none":
             return
         name = self._files.places.named(place)
@@ -217,7 +217,7 @@ class Contents:
         return known
 
     def carry_file(self, path: str, digest: str, size: int) -> bool:
-        """Write a file's content into the record; return whether it stands there."""
+        """Write a file's content into the record; return whether the record has it."""
         try:
             descriptor = _open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:

@@ -92,7 +92,7 @@ class Files:
         return self.writes.has_written(path)
 
     def finish(self) -> None:
-        """Name what the run leaves behind."""
+        """Name the files that the run leaves behind."""
         self.writes.end()
 
     def passes(self, asker: CodeType) -> bool:

@@ -158,12 +158,12 @@ class _Entry(Patch):
     """The entry for plain files in a table of functions that open."""
 
     def install(self) -> Any:
-        """Put the replacement in place; what stood there."""
+        """Put the replacement in place; return the original."""
         original, self.holder[None] = self.holder[None], self.replacement
         return original
 
     def restore(self, original: Any) -> None:
-        """Put back what stood there."""
+        """Put the original back."""
         self.holder[None] = original
 
 
@@ -214,7 +214,7 @@ class GovernedFile(io.FileIO):
     _files: Files | None = None
 
     def close(self) -> None:
-        """Close it, once what it holds was noted."""
+        """Close it after its content was noted."""
         files, self._files = self._files, None
         try:
             if files is not None and not self.closed:

@@ -58,7 +58,7 @@ class WritableTree(Protocol):
         ...
 
     def fill(self, place: str, content: str) -> str:
-        """Let a place hold a copy of a file; return its path."""
+        """Copy a file to a place; return its path."""
         ...
 
     def names(self, place: str, real: Iterable[str]) -> list[str]:
@@ -130,7 +130,7 @@ class Overlay:
         self._state[place] = _GONE
 
     def move(self, source: str, target: str) -> None:
-        """Let what the overlay holds at one place stand at another."""
+        """Move the overlay's files from one place to another."""
         below = {
             target + place[len(source) :]: state
             for place, state in self._state.items()
@@ -144,7 +144,7 @@ class Overlay:
         self._state.update(below)
 
     def fill(self, place: str, content: str) -> str:
-        """Let a place hold a copy of a file."""
+        """Copy a file to a place."""
         at = self.make_file(place)
         outside(shutil.copyfile, content, at)
         return at

@@ -36,7 +36,7 @@ class ProcessFiles:
         self._files = files
 
     def process_ended(self, key: str, pid: int | None) -> None:
-        """Note what a process left, or put it in place.
+        """Note the files that a process left, or put them in place.
 
         Args:
             key: names the process in the record.
@@ -57,7 +57,7 @@ class ProcessFiles:
                 self._put(ProcessFile.from_plain(fields))
 
     def _take(self, pid: int | None) -> tuple[Any, ...]:
-        """Return what a real process left, as a record holds it, with its contents written down."""
+        """Return the files that a real process left, in recorded form, and write their contents down."""
         if pid is None:
             return ()
         left, folder = current().take_process(pid)
@@ -74,7 +74,7 @@ class ProcessFiles:
         return tuple(plain)
 
     def _put(self, left: ProcessFile) -> None:
-        """Let a place hold what the process left there."""
+        """Put a file that the process left in its place."""
         overlay, kept = self._files.overlay, self._files.kept
         assert overlay is not None, "what is served is not put into the real tree"
         place, state = self._files.places.found(left.path), left.state

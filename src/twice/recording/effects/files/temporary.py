@@ -76,10 +76,10 @@ class _Defaults(Patch):
     """Defaults of a function's arguments."""
 
     def install(self) -> Any:
-        """Put the replacements in place; what stood there."""
+        """Put the replacements in place; return the originals."""
         original, self.holder.__defaults__ = self.holder.__defaults__, self.replacement
         return original
 
     def restore(self, original: Any) -> None:
-        """Put back what stood there."""
+        """Put the originals back."""
         self.holder.__defaults__ = original

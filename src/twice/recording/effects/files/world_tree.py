@@ -90,7 +90,7 @@ class WorldTree:
             self.remove(source)
 
     def fill(self, place: str, content: str) -> str:
-        """Let a place hold a copy of a file."""
+        """Copy a file to a place."""
         if content != place:
             outside(shutil.copyfile, content, self.make_file(place))
         return place
@@ -102,7 +102,7 @@ class WorldTree:
 
 
 def patches() -> list[Patch]:
-    """Return what stands in the place of functions that the layers of a world refuse."""
+    """Return the patches of functions that the layers of a world refuse."""
     real = getattr(os, "copy_file_range", None)
     if real is None or not current().is_world:
         return []

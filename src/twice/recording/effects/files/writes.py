@@ -105,7 +105,7 @@ class Writes:
         return opened[0]
 
     def _create(self, place: str, given: Any, flags: int, mode: int) -> int:
-        """Open it as the world lets us; what others may ask for later is carried first."""
+        """Open it as the world lets us, and first carry the content that others may ask for later."""
         only_added = flags & os.O_APPEND and not flags & os.O_RDWR
         if flags & os.O_TRUNC:
             self._files.contents.before_change(place)
@@ -116,7 +116,7 @@ class Writes:
         return self._world(self._files.overlay, place, given, flags, mode)
 
     def _world(self, overlay: WritableTree, place: str, given: Any, flags: int, mode: int) -> int:
-        """Open it in the overlay as the world would: what is not there cannot be opened."""
+        """Open it in the overlay as the world would: a missing file cannot be opened."""
         at = overlay.at(place)
         there = os.path.lexists(at)
         folder = os.path.dirname(place)  # noqa: PTH120
@@ -187,7 +187,7 @@ class Writes:
         return writing is not None and _same(writing, descriptor)
 
     def flushed_by(self, descriptor: int, flush: Callable[[], object]) -> None:
-        """Keep the flush of a file object that buffers what it writes."""
+        """Keep the flush of a file object that buffers its bytes."""
         writing = self._writing.get(descriptor)
         if writing is not None:
             writing.flush = flush
@@ -268,7 +268,7 @@ class Writes:
             self.hollow.pop(one, None)
 
     def end(self) -> None:
-        """Name what the run leaves behind, with what it has not closed."""
+        """Name the files that the run leaves behind, with those that it has not closed."""
         if self._files.policy == "none":
             return
         if self._files.is_compared_below:
@@ -328,7 +328,7 @@ class Writes:
                 self.finish(descriptor)
 
     def _claim(self, op: ops.Op, arguments: object, value: object) -> None:
-        """Write down what the run did to the world; in replay it must be what it did then.
+        """Record a change of the world; in replay it must equal the recorded one.
 
         Raises:
             EffectMismatch: E-EFFECT-001, in replay, when it did something else.

@@ -73,7 +73,7 @@ class Exchanges:
         self.resume({})
 
     def resume(self, begun: Mapping[str, int]) -> None:
-        """Go on where connections stand: by key, the index before which every exchange has begun."""
+        """Continue at given positions: by key, the index before which every exchange has begun."""
         self._waiting = defaultdict(list)
         for one in self._requests:
             if one.start >= begun.get(one.key, 0):

@@ -157,7 +157,7 @@ class Playback:
         return None
 
     def next_boundary(self) -> Mark | None:
-        """Return the next recorded mark that lies ahead of what has gone out."""
+        """Return the next recorded mark beyond the bytes that have gone out."""
         while self._boundary < self.end:
             number, value = self.event(self._boundary)
             if number != ops.CONNECT.number:

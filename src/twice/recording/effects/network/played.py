@@ -140,7 +140,7 @@ class PlayedConnection:
             self._differ(*difference)
 
     def _begin(self, playback: Playback, plain: bytes) -> None:
-        """Turn to what answers the request that begins here."""
+        """Turn to the answer of the request that begins here."""
         actor = self.layer.actor()
         sender = "" if actor is None else actor.key
         key, passed = playback.key, playback.begin(plain, sender, self._asked)
@@ -234,7 +234,7 @@ class PlayedConnection:
         return b"\0" * self._uncover(self._ready)
 
     def _uncover(self, find: Callable[[int], tuple[int, Any] | None]) -> int:
-        """Let a pair of buffers take what is found, up to the end of the socket; how much it is."""
+        """Let a pair of buffers take the found events, up to the socket's end; return how many."""
         before = self._uncovered = max(self._uncovered, self._playback.at)
         while (event := find(self._uncovered)) is not None and event[0] != ops.ENDED.number:
             self._uncovered += 1
@@ -265,7 +265,7 @@ class PlayedConnection:
             at = self._uncovered if self.veiled else self._playback.at
 
     def _wait_for_more(self, timeout: float | None, at: int) -> None:
-        """Wait for its turn, or until another thread sends what the reply needs."""
+        """Wait for its turn, or until another thread sends the bytes that the reply needs."""
         del timeout
         if self._playback.incoming(at) is not None and self.can_give(at):
             self._turns.wait(self._more, self._playback.key, at)

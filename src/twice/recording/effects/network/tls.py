@@ -146,7 +146,7 @@ class Tls:
         return int(self._real.pending())
 
     def write(self, data: Any, /) -> int:
-        """Write, noted or held against the record."""
+        """Write, and note the bytes or compare them with the record."""
         if self._held is None:
             return int(self._real.write(data))
         return int(self._held.write(data, lambda: int(self._real.write(data))))

@@ -136,7 +136,7 @@ class Turns:
         return ~rounds if waited else rounds, self._timers.pop(thread, 0)
 
     def peek_turn(self) -> tuple[int, int]:
-        """Return the same of what came and nobody read, when its socket is closed; no turn is taken."""
+        """Return the turn of an event that nobody read when its socket closes, without taking it."""
         thread = get_ident()
         # A loop closes a socket a round after it was told to, and whoever told it may have looked whether it is readable.
         rounds = max(0, self._rounds.get(thread, 0) - 1)
@@ -148,7 +148,7 @@ class Turns:
         return ended
 
     def begin_round(self, *, busy: bool, waits: bool) -> None:
-        """Begin a loop's look at what is readable.
+        """Begin a round of a loop, in which it looks for readable sockets.
 
         Args:
             busy: whether it has more to do, and does not wait.
@@ -217,7 +217,7 @@ class Turns:
         return next((each for each in self._open if each.plays(one.key, one.number)), None)
 
     def sort_ready(self, ready: list[Any]) -> None:
-        """Put what a loop found readable at once into the order of the record; a poll has an order of its own.
+        """Sort a loop's readable events into the order of the record; a poll has an order of its own.
 
         A descriptor that was read in the round before stands first there, whatever arrived before it since.
 
@@ -288,7 +288,7 @@ class Turns:
     # -- patience -----------------------------------------------------------------------------------
 
     def rest(self, condition: Condition) -> None:
-        """Let the other threads come to rest, before what is due here is taken.
+        """Let the other threads come to rest, before a due event is taken here.
 
         Args:
             condition: over the lock, which is held.
@@ -357,7 +357,7 @@ def selector_patches(turns: Turns, module: Any) -> list[Patch]:
 
 
 def _arrivals(order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> Sequence[_Arrival]:
-    """Return the incoming events in order, where the record says what came before them."""
+    """Return the incoming events in order, where the record has their turns."""
     counts: dict[str, int] = {}
     found = []
     for key in order:

@@ -112,7 +112,7 @@ class WorldPlayback:
         self.events.append((op.number, (mark, outcome)))
 
     def send(self, data: bytes) -> None:
-        """Send to the world what goes out."""
+        """Send bytes to the world."""
         left = memoryview(data)
         while left:
             try:
