@@ -114,7 +114,7 @@ class Summary:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read back what ``to_json`` gave."""
+        """Build it from the JSON of ``to_json``."""
         # RFC 8785 writes 1.0 as 1.
         floats = {key: float(data[key]) for key in ("epsilon", "power", "alpha")}
         return cls(**{**data, **floats, "test": SampleTest(data["test"])})
@@ -156,7 +156,7 @@ class Predicate:
         return hash((own, tuple(self.subsystems.items())))
 
     def tolerance_of(self, name: str) -> Tolerance | None:
-        """Return within what an explicitly compared value is judged; None where its bytes are."""
+        """Return the tolerance of an explicitly compared value; None if its bytes are judged."""
         is_logical = self.class_of(name) is DeterminismClass.LOGICAL
         return self.decisions if is_logical and self.decisions.measure != "exact" else None
 
@@ -243,7 +243,7 @@ class Predicate:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read back what ``to_json`` gave.
+        """Build it from the JSON of ``to_json``.
 
         Raises:
             ClassRefused: E-CLASS-001, when it is not a predicate.
@@ -273,7 +273,7 @@ class Predicate:
         return cls().amend(words, scope)
 
     def amend(self, words: Iterable[str], scope: str | None = None) -> Self:
-        """Return the same with what command-line words change: ``logical``, ``policy=statistical``.
+        """Change the predicate by command-line words: ``logical``, ``policy=statistical``.
 
         A class for the whole run takes the place of all classes; one for a subsystem stands beside them.
 

@@ -144,7 +144,7 @@ def raw_digest(algorithm: Algorithm = DEFAULT) -> Callable[[Buffer], bytes]:
 
 
 def short_digest(algorithm: Algorithm = DEFAULT) -> Callable[[Buffer], bytes]:
-    """Return the function from bytes to the first 16 bytes of their digest: what a compare-point keeps.
+    """Return the function from bytes to the first 16 bytes of their digest, as in compare-points.
 
     For blake3 and sha256 that leaves 64 bits of resistance against a made-up collision.
     """
@@ -181,7 +181,7 @@ def digest_value(
 
 
 def slow_digest(value: bytes, salt: bytes) -> bytes:
-    """Return eight bytes that tell whether a secret is the same: PBKDF2-HMAC-SHA-256, 100,000 rounds.
+    """Return eight bytes that identify a secret: PBKDF2-HMAC-SHA-256, 100,000 rounds.
 
     Slow, so that a short secret is not found by trying; short, so that many others fit it.
     """

@@ -123,7 +123,7 @@ class Fingerprint:
 
     @property
     def arithmetic(self) -> dict[str, str]:
-        """By the names in ``versions`` that results of arithmetic rest on, what each is: BLAS, NumPy or libm."""
+        """The libraries under results of arithmetic, by name in ``versions``: BLAS, NumPy or libm."""
         kinds = {one.internal_api: "BLAS" for one in self.blas if one.library == "blas"}
         kinds |= {"numpy": "NumPy", self.os.libc.partition(" ")[0]: "libm"}
         return {name: kind for name, kind in kinds.items() if name in self.versions}
@@ -202,7 +202,7 @@ class EnvironmentDifference:
 def diff_fingerprints(
     recorded: Fingerprint, now: Fingerprint, *, ignore: Collection[str] = ()
 ) -> list[EnvironmentDifference]:
-    """Return what differs between two environments, in a fixed order, probes last.
+    """Return the differences of two environments, in a fixed order, probes last.
 
     Args:
         recorded: the environment of the record.

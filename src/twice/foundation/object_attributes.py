@@ -119,7 +119,7 @@ def attributes(value: object, facts: ClassFacts) -> list[tuple[str, object]]:
 
 
 def has_attributes(facts: ClassFacts) -> bool:
-    """Return whether instances of the class can hold attributes of their own."""
+    """Return whether instances of the class can have attributes of their own."""
     return facts.dict_getter is not None or bool(facts.slots)
 
 

@@ -133,7 +133,7 @@ def is_shared(name: str) -> bool:
 
 
 def path_segments(path: str) -> tuple[str, ...]:
-    """Split a name into its segments, refusing what cannot be a name.
+    """Split a name into its segments, and refuse an invalid one.
 
     Raises:
         SeedNameRefused: E-SEED-002, when a segment is empty, too long, or not Unicode text.

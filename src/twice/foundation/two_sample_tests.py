@@ -218,7 +218,7 @@ def _ks_reach(alpha: float) -> float:
 
 
 def multisets_same(recorded: Sequence[float], replayed: Sequence[float]) -> Agreement:
-    """Return whether both hold the very same values, in any order."""
+    """Return whether both have the very same values, in any order."""
     unusable = _explain_unusable(recorded, replayed, least=1)
     if unusable is not None:
         return unusable

@@ -20,7 +20,7 @@ class Closing(ABC):
 
     @abstractmethod
     def close(self) -> object:
-        """Let go of what is held; a second time does nothing."""
+        """Release the resources; a second time does nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -36,7 +36,7 @@ class Closing(ABC):
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Keep the collector from walking what is made in the block, where all of it stays or goes.
+    """Keep the collector from walking objects made in the block, which all stay or all go.
 
     It runs again afterwards if it ran before.
     """

@@ -130,7 +130,7 @@ _ASGI = {"version": "3.0", "spec_version": "2.3"}
 
 
 async def respond(app: Application, request: HttpRequest, state: dict[str, Any]) -> HttpResponse:
-    """Return an application's response, whole; its state is a copy of what its lifespan put there."""
+    """Return an application's response, whole; its state is a copy of its lifespan's state."""
     messages = [{"type": "http.request", "body": request.body, "more_body": False}]
     complete = asyncio.Event()
     status, body = 0, bytearray()

@@ -171,7 +171,7 @@ class RequestQueue:
         self._waiting.put(None)
 
     def end(self, timeout_s: float) -> None:
-        """Take no more, refuse what waits, and wait until every answer was sent."""
+        """Take no more, refuse waiting requests, and wait until every answer was sent."""
         with self._delivered:
             self._ended = True
         while True:
@@ -260,7 +260,7 @@ class RecordedService(ABC):
         return HttpRequest.of(given if asked is shown or asked == shown else asked)
 
     def _respond(self, request: HttpRequest) -> None:
-        """Have one request answered: the response, or what was raised, is compared."""
+        """Answer one request, and compare the response or the exception."""
         answer, self._answer = self._answer, None
         name = f"{self._name}/response"
         try:

@@ -51,12 +51,12 @@ class ComparedLines:
         return not self._ignored and not self._is_errors
 
     def feed(self, data: bytes) -> bytes:
-        """Take the next bytes; return what is compared of the lines that they complete."""
+        """Take the next bytes; return the compared part of the lines that they complete."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         return b"".join(self._select(line + b"\n") for line in lines)
 
     def peek_rest(self) -> bytes:
-        """Return what is compared of the last line, which has no end yet."""
+        """Return the compared part of the last line, which has no end yet."""
         return self._select(self._rest, is_last=True) if self._rest else b""
 
     def _select(self, line: bytes, *, is_last: bool = False) -> bytes:
@@ -112,7 +112,7 @@ def _strip(text: bytes, folders: Sequence[bytes]) -> bytes:
 def select_compared(
     data: bytes, ignored: Sequence[str], folders: Sequence[str], *, is_errors: bool
 ) -> bytes:
-    """Return what is compared of a whole stream."""
+    """Return the compared part of a whole stream."""
     lines = ComparedLines(ignored, folders, is_errors=is_errors)
     return data if lines.is_everything else lines.feed(data) + lines.peek_rest()
 

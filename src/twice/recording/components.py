@@ -147,7 +147,7 @@ def _by_attributes(
     changed: Callable[[], Iterable[str] | None] | None,
     form: str,
 ) -> Component:
-    """Make a component of attributes. They are read once here: what has no form is refused where it is tracked."""
+    """Make a component of attributes, and read them once: a value without a form is refused here."""
     read_attributes(target, name, fields)
     return Component(
         name,

@@ -66,7 +66,7 @@ class Config(Mapping[str, Any]):
 
     @property
     def values_given(self) -> dict[str, Any]:
-        """A copy of what was given, without marking anything as read."""
+        """A copy of the given values, without marking anything as read."""
         return dict(self._values)
 
     @property
@@ -163,7 +163,7 @@ _VALUES_MAX = 1_000_000
 
 
 def require_modest(values: object, what: str = "The configuration") -> None:
-    """Refuse what unfolds without end: YAML's references let a line stand for a billion values.
+    """Refuse values that unfold without end: YAML's references let a line expand to a billion values.
 
     Raises:
         ConfigError: E-CONFIG-001, for more than 64 levels or a million values.
@@ -236,7 +236,7 @@ def parse_value(text: str) -> Any:
 
 
 def in_settings(values: Mapping[str, Any]) -> list[str]:
-    """Write values as ``key=value`` each, by key: what ``parse_settings`` reads back, tables apart."""
+    """Write values as ``key=value`` each, by key; ``parse_settings`` reads all but tables back."""
     return [f"{key}={_written(value)}" for key, value in sorted(values.items())]
 
 

@@ -61,7 +61,7 @@ def describe_ending(session: Session) -> dict[str, object]:
 
 
 def _tolerances(session: Session) -> dict[str, object]:
-    """Return the tolerances of what is judged by one, by name; nothing if bytes decide everything."""
+    """Return the tolerances in force, by name; nothing if bytes decide everything."""
     within = {**session.tolerances, **session.compared_within}
     told = {name: own.to_json() for name, own in sorted(within.items())}
     return {"tolerances": told} if told else {}

@@ -214,7 +214,7 @@ def _call(program: Program, run: Run) -> object:
 
 
 def _wind_down() -> None:
-    """Do what the interpreter does when a program has ended: what it prints and writes meanwhile counts."""
+    """Act as the interpreter does after a program's end: output and writes of this time count."""
     for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
         try:
             step()

@@ -72,7 +72,7 @@ class _Telling(Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the module, with its own loader in its spec again, and tell."""
+        """Run the module, with its own loader in its spec again, and report the import."""
         assert module.__spec__ is not None, "a module that is loaded has a spec"
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)

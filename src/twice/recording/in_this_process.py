@@ -49,7 +49,7 @@ def recording_here(
     force: bool,
     **policies: Any,
 ) -> Iterator[Run]:
-    """Record in this process: what ``inline.recording`` says to its callers."""
+    """Record in this process; ``inline.recording`` documents it."""
     policies.setdefault("cadence", default_cadence(policies.get("granularity", "tick")))
     setup = Setup(
         Program("inline", "inline code"), master_seed(seed), dict(config or {}), **policies
@@ -110,7 +110,7 @@ def record_function(
 
 
 def _finish_inline(session: Session, ending: dict[str, Any]) -> None:
-    """Finish a session in this process, and raise what went wrong while doing so."""
+    """Finish a session in this process, and raise the error that occurred meanwhile."""
     _, problem = finish(session, ending, lambda: describe_ending(session))
     if problem is not None:
         raise problem

@@ -78,7 +78,7 @@ class LiveInputs:
     """The thunk's value is the input."""
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
-        """Keep what the thunk returned."""
+        """Return the thunk's result as the input."""
         return InputEvent(tick, name, value)
 
     serve = settle

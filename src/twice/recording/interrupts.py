@@ -122,7 +122,7 @@ class Interrupts:
         self._ended = True
 
     def remove(self) -> None:
-        """Take back what was replaced; the handlers stay, and do nothing any more."""
+        """Remove the replacements; the handlers stay, and do nothing any more."""
         while self._undo:
             self._undo.pop()()
 
@@ -236,7 +236,7 @@ class Interrupts:
             self._own.remove(number)
 
     def _end_by(self, number: int) -> None:
-        """Raise what a recording's handler raises, in a process that leaves the signal as it is.
+        """Raise the error of a recording's handler, in a process that leaves the signal as it is.
 
         A process that replays ignores SIGINT, and dies by SIGTERM, since its parent ends it; what the
         program sends itself means there what it meant when it was recorded.
@@ -277,6 +277,6 @@ def _hold_while_forking(leave: Callable[[], object]) -> None:
 
 
 def ignore() -> None:
-    """Leave interrupts to the parent, which ends this process when it is told to stop."""
+    """Leave interrupts to the parent, which ends this process on a stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _left_to_the_parent.append(True)

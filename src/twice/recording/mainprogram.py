@@ -95,7 +95,7 @@ def _from(folder: str, module: ModuleType) -> bool:
 
 
 def show_exception(error: BaseException) -> None:
-    """Print what ended the program as its own process would: with its hook, without our frames."""
+    """Print the program's last exception as its own process would: with its hook, without our frames."""
     _without_ours(error, [])
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     hook = sys.excepthook

@@ -59,7 +59,7 @@ class RecordedFiles:
 
 
 def write_native_files(session: Session, found: NativeFiles) -> dict[str, object]:
-    """Write what a keeper found into the session's record; what the ending says of it."""
+    """Write a keeper's findings into the session's record; return their part of the ending."""
     changed = _name_native_writes(session, found.changed)
     _name_native_connections(session, found.connections)
     placing = Placing(session.setup.program)
@@ -120,7 +120,7 @@ def _name_native_connections(session: Session, connections: Sequence[tuple[str, 
 
 
 def read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> RecordedFiles:
-    """Read back what ``write_native_files`` wrote.
+    """Read back the documents of ``write_native_files``.
 
     Args:
         ending: of the record, or None where it is torn.
@@ -176,7 +176,7 @@ def _merge(one: FileHistory | None, other: FileHistory) -> FileHistory:
 
 
 def roots_of(program: Program) -> list[str]:
-    """Return the folders of a program: what lies in one is its own, wherever that is."""
+    """Return the folders of a program: files in them are its own, wherever they are."""
     root = program.folder().resolve()
     is_file = program.kind in {"function", "script"}
     beside = (root / program.target).resolve().parent if is_file else root

@@ -58,7 +58,7 @@ class CapturedFile:
         self.restart(b"")
 
     def restart(self, before: bytes) -> None:
-        """Count as if these bytes, and nothing that the file holds by now, had been printed."""
+        """Count as if these bytes, and nothing now in the file, had been printed."""
         self._hasher = new_hasher(self._algorithm)
         self._compared = self._begin()
         self._is_empty = True
@@ -67,7 +67,7 @@ class CapturedFile:
         self._add(before)
 
     def skip(self) -> None:
-        """Leave out what the file holds by now."""
+        """Leave out the present content of the file."""
         self._offset = os.fstat(self._descriptor).st_size
 
     def advance(self) -> bytes:
@@ -135,7 +135,7 @@ class OutputCapture:
         self._compare_errors = compare_errors
 
     def position(self) -> bytes:
-        """Digest of all bytes so far; reads what is new."""
+        """Digest all bytes so far, with the new ones."""
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
@@ -153,7 +153,7 @@ class OutputCapture:
         return self._output.digest
 
     def leave_errors_out(self) -> None:
-        """Compare standard error no more: what a replay does not start writes there as well."""
+        """Stop comparing standard error: processes that a replay does not start write there, too."""
         self._compare_errors = False
 
     def printed(self) -> tuple[bytes, bytes]:
@@ -177,7 +177,7 @@ class OutputCapture:
 
 
 def print_nothing() -> tuple[bytes, bytes]:
-    """Return what a session without captured output printed."""
+    """Return the output of a session that captures none."""
     return b"", b""
 
 

@@ -80,7 +80,7 @@ class Program:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Program:
-        """Read back what ``to_json`` wrote."""
+        """Build it from the JSON of ``to_json``."""
         return cls(
             kind=data["kind"],
             target=str(data["target"]),
@@ -118,7 +118,7 @@ class Program:
         return self
 
     def is_in(self, folder: Path) -> bool:
-        """Return whether a folder holds the program."""
+        """Return whether a folder contains the program."""
         if self.kind == "inline":
             return False
         if self.kind in {"module", "main"}:
@@ -201,7 +201,7 @@ def find(program: Program) -> Callable[..., Any]:
 
 
 def require_runnable(function: Callable[..., object], name: str) -> None:
-    """Refuse what would not execute when it is called with a run.
+    """Refuse a function that would not execute when it is called with a run.
 
     Raises:
         ProgramNotFound: E-PROGRAM-001, for a class, a coroutine, a generator function, and a

@@ -74,7 +74,7 @@ _EXCEPTION: Final = {"type": str, "message": str, "frames?": _Each(dict, list)}
 def require_form(
     identity: Mapping[str, Any], ending: Mapping[str, Any] | None, path: object
 ) -> None:
-    """Refuse documents that lack what twice writes, or hold it as something else.
+    """Refuse documents that lack parts of twice's form, or have them in another form.
 
     Raises:
         RecordForeign: E-RECORD-002, naming the member.
@@ -123,7 +123,7 @@ def _describe(value: object) -> str:
 
 @contextmanager
 def reading(what: str, path: object, *refusals: type[TwiceError]) -> Iterator[None]:
-    """Refuse what cannot be read as twice writes it.
+    """Refuse content that cannot be read in the form in which twice writes it.
 
     Args:
         what: is read, for the error: ``a frame of kind 'input'``.

@@ -222,7 +222,7 @@ def refuse_lack_of_copy(ended: Mapping[str, Any], report: Mapping[str, Any]) -> 
 
 
 def aside_folder(out: Path) -> Path:
-    """Make a folder beside a path, for a process in a copy of the files: what it writes there is real.
+    """Make a folder beside a path, for a process in a copy of the files: writes there are real.
 
     Raises:
         OutputUnwritable: E-OUTPUT-002, when it cannot be made.

@@ -23,7 +23,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def request_of(described: Mapping[str, Any], folder: str) -> WorldRequest:
-    """Return what a world is made of.
+    """Build the request for a world.
 
     Args:
         described: from ``describe_world``.

@@ -213,7 +213,7 @@ class Run:
             self._session.caveats.append(text)
 
     def flush(self) -> None:
-        """Let what was recorded so far outlive this process, whatever ends it.
+        """Make everything recorded so far outlive this process, whatever ends it.
 
         A record is written in blocks; a killed process loses the one in flight. A service calls this
         before it answers. It costs a write, and in replay nothing.

@@ -131,7 +131,7 @@ class RunRecord(Closing):
 
     @property
     def ticks_held(self) -> str:
-        """The ticks that the record holds, in words."""
+        """The ticks of the record, in words."""
         return f"ticks 0 to {self.ticks - 1}" if self.ticks else "no tick"
 
     @property
@@ -295,7 +295,7 @@ class RunRecord(Closing):
         return spans
 
     def redactions(self) -> list[Redacted]:
-        """Return what was blanked, in order: before the program ran, then by compare-point."""
+        """Return the blanked secrets in order: before the program ran, then by compare-point."""
         stated: Any = self.identity.get("redaction") or {}
         found = [Redacted(-1, *one) for one in stated.get("blanked", ())]
         for frame in self.reader.frames(kinds=[REDACTION]):

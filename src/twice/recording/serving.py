@@ -91,7 +91,7 @@ def _handle(handle: Handler, job: Mapping[str, Any], channel: Channel) -> NoRetu
 def serve_actions(
     actions: Mapping[str, Handler], prepare: Callable[[], object] = lambda: None
 ) -> NoReturn:
-    """Do what a job names, in a network namespace of its own where that is asked for and can be had.
+    """Execute a job's action, in a network namespace of its own if the job asks for one.
 
     Interrupts are the parent's to act on: this process dies with the line to it, not in the middle of an answer.
 
@@ -113,12 +113,12 @@ def serve_actions(
 
 
 def serve_forks(channel: Channel, handle: Handler) -> None:
-    """Load what every session loads, then fork for every job that follows."""
+    """Load the modules of every session, then fork for every job that follows."""
     fork_server.serve_forks(channel, load_for_sessions, lambda: serve(handle))
 
 
 def load_for_sessions() -> None:
-    """Load what every session does, numpy's generators too; a library that starts threads makes this process unfit."""
+    """Load the modules of every session; a library that starts threads makes this process unfit."""
     from twice.recording.effects.files.opening import look_through_modules
 
     load_numpy_for_forks()

@@ -341,7 +341,7 @@ class Session:
         self.points.forget()
 
     def end(self) -> BaseException | None:
-        """Close what is open and take the last point; what went wrong meanwhile, if anything.
+        """Close everything open and take the last point; return the error meanwhile, if any.
 
         Called once, however the program ended. A last state that cannot be read must not cost the
         record its ending, so nothing is raised here.

@@ -22,6 +22,6 @@ GO_ON: Final = "go-on"
 
 
 def hear(message: Mapping[str, Any]) -> None:
-    """Keep what a session's process tells of the record that it makes, and of this machine."""
+    """Keep a session's reports on its record and on this machine."""
     remember_message(message)
     keep_probes(message)

@@ -85,7 +85,7 @@ class Setup:
     rule: int = RULE
 
     def __post_init__(self) -> None:
-        """Refuse a configuration that no record holds.
+        """Refuse a configuration that no record can contain.
 
         Raises:
             ConfigError: E-CONFIG-001.
@@ -93,7 +93,7 @@ class Setup:
         require_modest(self.config)
 
     def require_recordable(self) -> None:
-        """Refuse policies that a record may hold, and that none is made with any more.
+        """Refuse policies that only old records have.
 
         Raises:
             RedactionRefused: E-REDACT-001. SnapshotCadence: E-SNAPSHOT-001.
@@ -131,7 +131,7 @@ class Setup:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Setup:
-        """Read back what ``to_json`` wrote."""
+        """Build it from the JSON of ``to_json``."""
         policies, program = data["policies"], Program.from_json(data["program"])
         return cls(
             program=program,

@@ -31,7 +31,7 @@ _grants: dict[str, tuple[str, ...]] = {}
 
 
 def digest_identity(identity: Mapping[str, Any]) -> str:
-    """Return the digest of what a record opens with, in hexadecimal digits."""
+    """Return the digest of a record's identity, in hexadecimal digits."""
     return digest_bytes(rfc8785.dumps(dict(identity)), Algorithm.SHA256).hex
 
 
@@ -87,7 +87,7 @@ def is_made_here(digest: str) -> bool:
 
 
 def choose_allowed(digest: str, recorded: Sequence[str]) -> tuple[str, ...]:
-    """Return what a run may use of the world: what its own record allows, or what the caller of another one does."""
+    """Return the sources that a run may use: those of its own record, or of another record's caller."""
     given = _grants.get(digest, ())
     return tuple(dict.fromkeys([*recorded, *given])) if is_made_here(digest) else tuple(given)
 

@@ -88,7 +88,7 @@ class InForce:
     points: bool = True
 
     def missing(self) -> list[str]:
-        """Name what is not in force."""
+        """Name the parts that are not in force."""
         return [each.name for each in fields(self) if not getattr(self, each.name)]
 
 

@@ -24,7 +24,7 @@ def describe_world(
     is_recorded: bool = False,
     shared: Sequence[str] = (),
 ) -> dict[str, object]:
-    """Return what the keeper of a replay is told, in plain values.
+    """Return the request to the keeper of a replay, in plain values.
 
     Args:
         record: what is replayed; open until the replay has ended.
@@ -55,7 +55,7 @@ def describe_world(
 def describe_copy(
     program: Program, *, shared: Sequence[str] = (), is_recorded: bool = False
 ) -> dict[str, object]:
-    """Return what the keeper is told of an execution in a copy of the files as they are.
+    """Return the request to the keeper of an execution in a copy of the present files.
 
     Args:
         program: what is executed.

@@ -191,7 +191,7 @@ def _tell(
     ending: Mapping[str, Any],
     on_full: str,
 ) -> None:
-    """Let the record stand where it was asked for, and tell the parent how the run ended."""
+    """Publish the record at its path, and report the run's ending to the parent."""
     writer.publish()
     if writer.failure is not None and on_full != GO_ON:
         raise writer.failure  # The program caught it and went on; what followed is not recorded.

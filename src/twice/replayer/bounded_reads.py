@@ -68,7 +68,7 @@ class CheckpointBoundedReads(RecordedSource):
         self._events, self._used = (), 0
 
     def find_unmade(self, point: int) -> str:
-        """Return the first read that the record holds before a compare-point and that was not made; or empty."""
+        """Describe the first recorded read before a compare-point that was not made; empty for none."""
         is_there = self._has_more() and self._written_at <= point
         return describe(*self._events[self._used]) if is_there else ""
 

@@ -115,7 +115,7 @@ class BranchingSession(Closing):
         assert message["tick"] == fork, "a branch first waits at its fork"
 
     def step_with(self, inputs: Mapping[str, Any] | None = None, *, onwards: bool = False) -> int:
-        """Execute one tick with these inputs; the tick it then stands before.
+        """Execute one tick with these inputs; return the tick that comes next.
 
         Args:
             inputs: name -> value with a canonical form; other inputs are the thunks' own.
@@ -268,7 +268,7 @@ def branch(
 
 
 def _require_branch(record: RunRecord, fork: int, out: Path, *, force: bool) -> None:
-    """Refuse what no branch can be made of, before anything starts."""
+    """Refuse a record or an output that no branch can use, before anything starts."""
     require_rerunnable(record)
     refuse_existing(out, force=force, is_record=True)
     folder = out.absolute().parent

@@ -100,7 +100,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
 def _list_differences(
     record: RunRecord, plan: Plan, replay: Replay, files: FileJudgement
 ) -> Iterator[Failure]:
-    """Yield what differs though every point agreed: the ending, a result, a missing point, reads, a file."""
+    """Yield differences besides the points: the ending, a result, a missing point, reads, a file."""
     recorded, predicate = record.ending or {}, plan.predicate
     at, last_tick = plan.first + replay.counts["evaluated"], record.ticks - 1
     has_ended, is_from_top = replay.how != STOPPED, plan.first == 0
@@ -173,7 +173,7 @@ def leave_open(record: RunRecord, predicate: Predicate, *why: str) -> Verificati
 
 
 def list_subsystems(record: RunRecord) -> list[str]:
-    """Return the names of what a class may judge, sorted."""
+    """Return the names of subsystems that a class may judge, sorted."""
     named = list((record.ending or {}).get("components", {}))
     if not named and len(record.reader.points):
         last = record.reader.points.point(len(record.reader.points) - 1)

@@ -96,7 +96,7 @@ class FileJudgement:
         return {"read": self.read, "written": self.written, "differing": differing}
 
     def describe_tiers(self) -> str:
-        """Return what held of files and processes in this replay, in words."""
+        """Describe the treatment of files and processes in this replay, in words."""
         if self.replayed != "world":
             text = "files that Python opens are held against the record, and its writes kept away; "
             if self.replayed == "refusal":
@@ -147,7 +147,7 @@ class FileJudgement:
         return suggest_file_policy(self.differing[0][0]) if self.differing else ""
 
     def first_difference(self) -> tuple[str, str] | None:
-        """Return what was recorded and what is there instead, of the first file that differs."""
+        """Return the recorded and the present content of the first file that differs."""
         if self.changed_inputs:
             path, recorded, now = self.changed_inputs[0]
             return f"{path} held {recorded} when the run read it", f"{path} holds {now} now"
@@ -162,7 +162,7 @@ class FileJudgement:
 def judge_files(
     record: RunRecord, kept: Mapping[str, Any], inside: Mapping[str, str], *, whole: bool
 ) -> FileJudgement:
-    """Return what is known of the files of a replay.
+    """Judge the files of a replay.
 
     Args:
         record: what was replayed.

@@ -47,7 +47,7 @@ _COMPARED_EFFECTS = ("call", "process.", "network.", "files.written", "files.lef
 
 
 def list_facts(record: RunRecord) -> list[str]:
-    """Return what a reader must know first, whatever the result: what is not compared, and which code ran."""
+    """Return the first facts for a reader, whatever the result: parts not compared, the code that ran."""
     setup, lines = record.setup, []
     if (other := record.other_checkout()) is not None:
         lines.append(
@@ -74,7 +74,7 @@ def list_facts(record: RunRecord) -> list[str]:
 
 
 def list_facts_of_equal_runs(record: RunRecord, orders: Mapping[str, str] | None) -> list[str]:
-    """Return what a reader must know first of runs that do not differ: a crash, what never changed, orders.
+    """Return the first facts about runs that do not differ: a crash, unchanged state, orders.
 
     Args:
         record: what was verified.
@@ -120,7 +120,7 @@ def _find_undrawn_streams(ending: Mapping[str, Any]) -> list[str]:
 def describe_concurrency(
     ending: Mapping[str, Any], inventory: Iterable[Mapping[str, object]]
 ) -> str:
-    """Return what ran at once in an order that no record holds; empty for nothing.
+    """Describe concurrent work in an order that no record has; return nothing if there is none.
 
     Args:
         ending: of the record.
@@ -164,7 +164,7 @@ def _find_unchanging_components(record: RunRecord) -> list[str]:
 
 
 def compares_nothing(record: RunRecord) -> bool:
-    """Return whether a run leaves nothing that a replay could be held against, besides its reads."""
+    """Return whether a run leaves nothing for a comparison besides its reads."""
     if not record.complete:
         return False  # what it would have handed over is not known
     ending = record.ending or {}
@@ -193,7 +193,7 @@ def _compares_values(record: RunRecord) -> bool:
 
 
 def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
-    """Return what the record alone tells that a result does not say, in a fixed order."""
+    """Return notes from the record alone on limits of a result, in a fixed order."""
     ending, program = record.ending or {}, record.setup.program
     notes, components = [], sorted(ending.get("components", {}))
     if program.whole and not components:
@@ -248,7 +248,7 @@ def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
 
 
 def merge_inventories(record: RunRecord, replayed: object) -> list[Mapping[str, object]]:
-    """Return the recorded sources, and those that only the replay met; what is allowed is the setup's to say."""
+    """Return the recorded sources, and those that only the replay met; the setup allows some."""
     rows = rows_of((record.ending or {}).get("inventory"))
     known = {row["source"] for row in rows}
     rows += [row for row in rows_of(replayed) if row["source"] not in known]
@@ -257,7 +257,7 @@ def merge_inventories(record: RunRecord, replayed: object) -> list[Mapping[str, 
 
 
 def describe_seal(record: RunRecord, files: FileJudgement, *, held: bool) -> str:
-    """Return what held in this replay: what came from the record, and what could be reached.
+    """Describe the seal of this replay: recorded answers, and reachable sources.
 
     Args:
         record: what was replayed.

@@ -55,7 +55,7 @@ class Failure:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Failure:
-        """Read back what ``to_json`` wrote; other members are ignored."""
+        """Build it from the JSON of ``to_json``; other members are ignored."""
         known = {each.name: data[each.name] for each in fields(cls) if each.name in data}
         return cls(**{**known, "columns": tuple(data["columns"])})
 
@@ -116,7 +116,7 @@ class Replay:
 
 
 def read_last_message(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a ``Replay`` that the last message of its process tells."""
+    """Return the fields of a ``Replay`` from the last message of its process."""
     told = {"counts": message["counts"], "absent": message.get("absent", ())}
     told |= {"open_order": message.get("order", ""), "is_extra": bool(message.get("extra"))}
     told |= {"added": message.get("added", {})}
@@ -171,7 +171,7 @@ def describe_raising_line(exception: Mapping[str, Any]) -> str:
 def list_result_differences(
     one: Mapping[str, Any], other: Mapping[str, Any]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield ``returned`` and the first ``summary:NAME`` that differ, with what each run has."""
+    """Yield ``returned`` and the first ``summary:NAME`` that differ, with each run's value."""
     was, now = (each.get("returned") for each in (one, other))
     # By type and digest: the text is cut, and that of a value without a digest may hold an address.
     if {**(was or {}), "text": ""} != {**(now or {}), "text": ""}:

@@ -63,7 +63,7 @@ def compare_outputs(
 
 
 def have_same_lines(one: bytes, other: bytes) -> bool:
-    """Return whether two texts hold the same lines, each as often, in any order."""
+    """Return whether two texts have the same lines, each as often, in any order."""
     first, second = one.split(b"\n"), other.split(b"\n")
     if len(first) != len(second):
         return False

@@ -55,7 +55,7 @@ class OutcomeDifference:
 
 
 def compare_outcomes(a: RunRecord, b: RunRecord) -> tuple[list[OutcomeDifference], list[str]]:
-    """Return how the outcomes of two runs differ, and what could not be compared.
+    """Return how the outcomes of two runs differ, and the parts that could not be compared.
 
     Args:
         a: a complete record.
@@ -90,7 +90,7 @@ def compare_outcomes(a: RunRecord, b: RunRecord) -> tuple[list[OutcomeDifference
 
 
 def name_outcome(name: str) -> str:
-    """Return in words what a failure of that name is about: ``summary loss`` for ``summary:loss``."""
+    """Describe the subject of a failure of that name: ``summary loss`` for ``summary:loss``."""
     return "returned value" if name == "returned" else name.replace(":", " ", 1)
 
 

@@ -56,7 +56,7 @@ def find_redaction_cause(record: RunRecord, until: int, absent: Collection[str])
 
 
 def list_redaction_notes(record: RunRecord, absent: Collection[str] = ()) -> list[str]:
-    """Return what whoever reads a result should know about blanked values."""
+    """Return notes about blanked values for a reader of a result."""
     notes = []
     if blanked := _count_by_rule(record.redactions()):
         counted = ", ".join(f"{rule} ({what})" for rule, what in blanked.items())

@@ -71,7 +71,7 @@ def check_preconditions(
     first: int | None = None,
     last: int | None = None,
 ) -> Plan | str:
-    """Return what is to be executed, or why nothing of the record can be judged.
+    """Return the execution to make, or the reason why nothing of the record can be judged.
 
     Args:
         record: what is verified.

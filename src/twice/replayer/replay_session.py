@@ -60,7 +60,7 @@ class ReplaySession(Closing):
         self.tick = at
 
     def step(self, count: int = 1) -> int:
-        """Go that many ticks on; the tick it then stands before.
+        """Move that many ticks on; return the tick that comes next.
 
         Raises:
             RecordOutOfRange: E-RECORD-006, beyond the end. ReplayRefused: E-REPLAY-001, when the
@@ -117,7 +117,7 @@ class ReplaySession(Closing):
             self.record.close()
 
     def _go(self) -> Worker:
-        """Return a process that stands before the current tick."""
+        """Return a process whose next tick is the current one."""
         if self._child is not None and self._child_tick == self.tick:
             return self._child
         after = self.record.begins_after(self.tick)

@@ -151,7 +151,7 @@ class BranchExecution:
         return self.session
 
     def describe(self, session: Session) -> dict[str, object]:
-        """Return what the ending says: the whole run, its copied prefix included, and where it left."""
+        """Describe the ending: the whole run, with its copied prefix, and where it left the record."""
         executed = session.wiring.layer.manifest()
         return {
             **describe_ending(session),
@@ -190,7 +190,7 @@ class BranchExecution:
 
 
 def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
-    """Execute a branch, and tell how it ended."""
+    """Execute a branch, and report its ending."""
     with open_job_record(job) as record:
         branch = BranchExecution(job, channel, record)
         try:

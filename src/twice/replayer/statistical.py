@@ -39,7 +39,7 @@ def judges_samples_alone(predicate: Predicate) -> bool:
 
 
 def judge_sample(found: Verification, record: RunRecord, progress: Progress | None) -> Verification:
-    """Return a verification with what the sample of its record shows besides.
+    """Add the judgement of a record's sample to a verification.
 
     Args:
         found: what compare-points showed, or nothing where samples alone are judged.

@@ -163,7 +163,7 @@ class Decision:
 
 
 def decide(evidence: Evidence) -> Decision:
-    """Return what the table of rules says of evidence."""
+    """Return the decision of the table of rules on evidence."""
     applying = [rule for rule in RULES if rule.applies(evidence)]  # the last rule always applies
     first = applying[0]
     headline: list[str] = []

@@ -83,7 +83,7 @@ class Verification(Evidence):
 
     @property
     def caveats(self) -> list[str]:
-        """Why the result is what it is, and what it does not say."""
+        """The reasons for the result, and its limits."""
         changed = ", ".join(self.changed_code)
         informational = f"informational: the code differs from the recorded one: {changed}"
         return [
@@ -96,7 +96,7 @@ class Verification(Evidence):
 
     @property
     def exit_code(self) -> int:
-        """0 it holds, 1 it does not, 2 could not tell."""
+        """0 if the promise holds, 1 if it does not, 2 if nobody can tell."""
         if self.result == "PASS":
             return 0
         if self.result == "FAIL":

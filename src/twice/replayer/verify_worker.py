@@ -126,7 +126,7 @@ class VerificationMonitor(NoControl):
         return self.session
 
     def at_point(self, session: Session, taken: Taken) -> None:
-        """Send a state, tell progress, or stop, after a point was compared."""
+        """Send a state, report progress, or stop, after a point was compared."""
         del taken
         index = session.point_count - 1
         if index == self._capture:
@@ -158,7 +158,7 @@ class VerificationMonitor(NoControl):
         self.leave(message)
 
     def tell_end(self, session: Session) -> None:
-        """Send the last states of a program that was told another seed; it prints the same but for the seeds."""
+        """Send the last states of a program with another seed; its output differs only in the seeds."""
         if self._seed is None or not self._seed["told"]:
             return
         index, tick = session.point_count - 1, session.tick
@@ -248,7 +248,7 @@ def without_seeds(printed: bytes, seeds: Iterable[Seed]) -> bytes:
 
 
 def encode_states(session: Session) -> dict[str, bytes]:
-    """Return the canonical form of every component's state as it stands."""
+    """Return the canonical form of every component's present state."""
     return {name: encode(component.read()) for name, component in session.points.components.items()}
 
 
@@ -266,7 +266,7 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
 
 
 def pin_quietly(cores: int) -> None:
-    """Run on so many cores from now on, while libraries that ask are told of all.
+    """Run on so many cores from now on, but show libraries all of them.
 
     What the program asks is served from the record. A library that is told of fewer cores warns, or works with
     fewer threads, and the replay would differ although the program is sound.
@@ -307,7 +307,7 @@ def build_verification(
 
 
 def execute_watched(watch: VerificationMonitor) -> NoReturn:
-    """Execute a watched session to its end, tell how it ended, and end this process."""
+    """Execute a watched session to its end, report its ending, and end this process."""
     session = watch.session
     assert session is not None, "a watch that executes has its session"
 

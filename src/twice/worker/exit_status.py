@@ -13,7 +13,7 @@ _COUNTERS: Final = Path("/proc/vmstat")
 
 
 def count_memory_kills() -> int:
-    """Return how many processes the system has ended for want of memory since it was started; 0 where it does not tell."""
+    """Return how many processes the system has ended for lack of memory; 0 if it does not say."""
     try:
         lines = _COUNTERS.read_text(encoding="ascii").splitlines()
     except OSError:

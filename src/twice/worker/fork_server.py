@@ -99,7 +99,7 @@ class ForkServer(Closing):
             return None
 
     def close(self) -> None:
-        """End it and what it forked."""
+        """End the server and its forks."""
         self.fit = False
         if self._process is not None:
             self._control.close()
@@ -157,7 +157,7 @@ def _reap(forks: list[int]) -> list[int]:
 
 
 def count_threads() -> int:
-    """Return how many threads this process has, those of libraries too; 0 when that cannot be told."""
+    """Return how many threads this process has, with those of libraries; 0 if nobody can tell."""
     with suppress(OSError):
         return len(list(Path("/proc/self/task").iterdir()))
     return 0

@@ -148,14 +148,14 @@ class Worker(Closing):
         return message
 
     def read_keeper_report(self) -> Mapping[str, Any]:
-        """Return what the keeper found once the program had ended; empty without a keeper."""
+        """Return the keeper's findings after the program's end; nothing without a keeper."""
         while self._kept is None and (message := self.channel.receive()) is not None:
             if message.get("kind") == KEPT:
                 self._kept = message
         return self._kept or {}
 
     def errors_tail(self, size: int = 2000) -> str:
-        """Return the end of what the worker wrote to standard error."""
+        """Return the end of the worker's standard error."""
         descriptor = self._files[1].fileno()
         end = os.fstat(descriptor).st_size
         return os.pread(descriptor, size, max(0, end - size)).decode("utf-8", "replace").strip()
@@ -269,7 +269,7 @@ class FreshWorker(Worker):
 
     @property
     def pid(self) -> int:
-        """Process id of what was started: it passes signals on to the program."""
+        """The id of the started process, which passes signals on to the program."""
         return self._process.pid
 
     def receive(self, timeout_s: float | None = None) -> dict[str, Any] | None:
@@ -296,7 +296,7 @@ class FreshWorker(Worker):
             return self._process.wait()
 
     def kill(self) -> None:
-        """End the worker at once, from any thread; whoever waits for its answer is told it died."""
+        """End the worker at once, from any thread; a waiting caller gets the error of its death."""
         self._process.kill()
 
     def close(self) -> None:
@@ -324,7 +324,7 @@ class FreshWorker(Worker):
             os.kill(self._process.pid, number)
 
     def _is_gone(self, timeout_s: float | None) -> bool:
-        """Wait for a message or the end; return whether only the end came: a fork may hold the line open."""
+        """Wait for a message or the end; return whether only the end came: a fork may keep the line open."""
         if self._end is None:
             return False
         poll = select.poll()
@@ -342,7 +342,7 @@ class FreshWorker(Worker):
         return f": {describe_exit(code, self._memory_kills)}", code
 
     def _end_leftovers(self) -> None:
-        """End what the worker started and left, where it was killed and nobody answers these any more."""
+        """End the processes that a killed worker left."""
         mark = f"{NESTED}={self.scratch}".encode()
         for folder in Path("/proc").glob("[0-9]*"):  # nothing where there is none
             with contextlib.suppress(OSError):

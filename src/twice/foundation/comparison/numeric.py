@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def compare_numbers(
     path: str, a: Sequence[Any], b: Sequence[Any], tolerance: Tolerance | None, *, indexed: bool
 ) -> FieldDifference | None:
-    """Return how two sequences of one length differ that hold numbers of one type, or None.
+    """Return how two sequences of numbers of one type and length differ, or None.
 
     Args:
         path: of the sequence, or of the number where it is a single one.

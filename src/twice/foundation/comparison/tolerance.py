@@ -242,7 +242,7 @@ def tolerance_of(measure: str, amount: float | None) -> Tolerance:
 
 
 def tolerance_from_json(data: Mapping[str, Any]) -> Tolerance:
-    """Read back what ``to_json`` gave.
+    """Build a tolerance from the JSON of ``to_json``.
 
     Raises:
         ClassRefused: E-CLASS-001, for an unknown measure or other fields.

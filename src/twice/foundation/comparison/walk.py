@@ -123,7 +123,7 @@ class _Walker:
         return digest_value(value, Algorithm.XXH3_128, registry=self._registry).raw
 
     def compare(self, path: str, a: Any, b: Any, *, is_attribute: bool) -> Found:
-        """Return what differs here and what may differ inside."""
+        """Return the differences here, and the pairs inside that may differ."""
         kind, other = self._name_kind(a), self._name_kind(b)
         if kind != other:
             sides = (f"{short(a)} ({kind})", f"{short(b)} ({other})")
@@ -152,7 +152,7 @@ class _Walker:
         return [FieldDifference(path, "value", short(a), short(b))], []
 
     def _name_kind(self, value: Any) -> str:
-        """Return the type as canonical form sees it: an opaque value is of the type it stands for."""
+        """Return the type as canonical form sees it: an opaque value has the type that it replaces."""
         cls = type(value)
         if cls.__module__ in {"builtins", "numpy"}:
             return cls.__qualname__

@@ -92,7 +92,7 @@ Decomposer: TypeAlias = Callable[[Any, EncodeKey], Decomposed]
 
 
 def format_key(key: object) -> str:
-    """Return a key as it stands in a path: at most 40 characters, or its type if it has no text."""
+    """Return a key's text in a path: at most 40 characters, or its type if it has no text."""
     try:
         text = repr(key)
     except Exception:  # noqa: BLE001  # a key's repr is the user's, or an int of too many digits

@@ -111,7 +111,7 @@ class _Decoder(LeafDecoder):
         self._key_levels: list[int] = []  # places on the stack of the frames whose keys are read
 
     def read(self) -> object:
-        """Return the one value that the bytes hold."""
+        """Return the one value in the bytes."""
         stack = self._stack
         while True:
             self._mark_key()

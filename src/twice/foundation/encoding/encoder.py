@@ -140,7 +140,7 @@ def _make_sequence_writer(tag: bytes, ints: bytes, floats: bytes) -> Writer:
 
 
 def _remember_shape(names: tuple[str, ...]) -> tuple[bytes, Callable[[Any], Iterable[Any]]]:
-    """Return the head with all keys, and what reads the values in the order of the sorted keys."""
+    """Return the head with all keys, and the reader of the values in the order of the sorted keys."""
     ordered = sorted(names)
     head = fmt.pack_count(fmt.DICT, len(ordered)) + b"".join(map(fmt.encode_text, ordered))
     only = ordered[0]
@@ -178,7 +178,7 @@ def _write_dict(value: dict[Any, Any], put: Put, guard: CycleGuard, table: Table
 
 
 def _make_key_encoder(guard: CycleGuard, table: Table) -> EncodeKey:
-    """Return what encodes a key or a set element, one level further in."""
+    """Return the encoder of a key or a set element, one level further in."""
     level = guard.level + 1
 
     def encode_key(key: object) -> bytes:

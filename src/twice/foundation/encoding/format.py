@@ -102,7 +102,7 @@ pack_floats: Final = PackerByCount("d")
 
 
 def encode_int(value: int) -> bytes:
-    """Return tag and two's complement, little-endian: 8 bytes, or as few as hold a wider one."""
+    """Return tag and two's complement, little-endian: 8 bytes, or the fewest for a wider one."""
     if INT_MIN <= value <= INT_MAX:
         return pack_int(INT, value)
     raw = value.to_bytes((value.bit_length() + 8) // 8, "little", signed=True)
@@ -115,7 +115,7 @@ def encode_float(value: float) -> bytes:
 
 
 def encode_text(value: str) -> bytes:
-    """Return tag, length in bytes, UTF-8 as it stands: no normalisation, no lone surrogates."""
+    """Return tag, length in bytes, and UTF-8 as it is: no normalisation, no lone surrogates."""
     raw = value.encode("utf-8")
     return pack_count(TEXT, len(raw)) + raw
 
@@ -137,7 +137,7 @@ def encode_path_text(text: str) -> bytes:
 
 
 def sort_key(encoded: bytes) -> bytes:
-    """Return what keys and set elements are ordered by, ascending as unsigned bytes.
+    """Return the sort key of keys and set elements, ascending as unsigned bytes.
 
     The encoded bytes themselves, but a text goes without its length (so texts stand in code-point
     order) and a 64-bit integer goes by value. No two encoded values share a sort key.

@@ -137,7 +137,7 @@ class Cursor:
     def expect(
         self, form: bytes, start: int, problem: str = "a value is not in its canonical form"
     ) -> None:
-        """Check that what was read since ``start`` is how its value is written."""
+        """Check that the bytes since ``start`` are the canonical form of their value."""
         if self.data[start : self.at] != form:
             raise Malformed(problem)
 

@@ -44,7 +44,7 @@ def find_loaded_class(name: str) -> type | None:
 
 
 def is_library_name(name: str) -> bool:
-    """Return whether a name in canonical form stands for a type of this module."""
+    """Return whether a name in canonical form denotes a type of this module."""
     return name in _TYPES
 
 
@@ -155,7 +155,7 @@ _RANGE_INDEX: Final = LibraryType(
 
 
 def _pandas_values(array: Any) -> object:
-    """Return an array of pandas as a numpy array, as a list of plain objects, or with what its type adds."""
+    """Return an array of pandas as a numpy array, a list of plain objects, or with its type's facts."""
     pandas = _library("pandas")
     numpy = _library("numpy")
     dtype = array.dtype

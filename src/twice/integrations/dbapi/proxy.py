@@ -97,7 +97,7 @@ class TransactionBlock:
         return self
 
     def __exit__(self, *raised: object) -> bool:
-        """Let the driver end the block: it commits or rolls back, and may swallow what was raised."""
+        """Let the driver end the block: it commits or rolls back, and may swallow the exception."""
         kind = raised[0]
         shown = f"{kind.__module__}.{kind.__qualname__}" if isinstance(kind, type) else ""
         is_swallowed: bool = self._proxy.call("__exit__", raised, shown=(shown,), then=bool)
@@ -117,7 +117,7 @@ class ResultColumn(NamedTuple):
 
 
 def result(value: Any, where: str) -> Any:
-    """Return what a driver gave, as plain values."""
+    """Return a driver's result as plain values."""
     kind = type(value)
     if _is_scalar(kind):
         return value
@@ -127,7 +127,7 @@ def result(value: Any, where: str) -> Any:
 
 
 def parameter(value: Any, where: str) -> Any:
-    """Return what a program passes, as plain values to be compared; the driver is given the real ones.
+    """Return a program's argument as plain values to compare; the driver gets the real ones.
 
     Functions and classes (row factories) count by their names, psycopg's ``Json`` and ``Jsonb`` by what
     they hold, its composed statements by their text. Raises as ``result``.

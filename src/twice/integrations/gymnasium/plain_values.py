@@ -120,7 +120,7 @@ def find_limits(held: Mapping[str, Any]) -> dict[str, int | None]:
 
 
 def is_state(value: Any) -> bool:
-    """Return whether a value can change what the environment does next, by its kind."""
+    """Return whether a value can change the environment's later behaviour, by its kind."""
     if isinstance(value, (*_CONSTANT, *GENERATORS)) or is_mjdata(value) or callable(value):
         return False
     module = type(value).__module__
@@ -137,7 +137,7 @@ def put_value(
 
 
 def rebuild(current: Any, value: Any, path: str, where: str, known: dict[str, object]) -> Any:
-    """Return what an attribute gets: objects and views in place, everything else fresh."""
+    """Return the new value of an attribute: objects and views in place, everything else fresh."""
     kind = type(value)
     if kind is np.ndarray:
         # An array that shows memory of something else must stay that view.

@@ -71,7 +71,7 @@ class StatePart(Protocol):
         """Return plain values."""
 
     def put(self, state: Mapping[str, Any]) -> None:
-        """Put back what ``read`` gave."""
+        """Put back the values from ``read``."""
 
 
 class EnvAttributes:
@@ -133,7 +133,7 @@ class EnvAttributes:
         return state
 
     def put(self, state: Mapping[str, Any]) -> None:
-        """Put back what ``read`` gave; what it left out becomes what it was at first."""
+        """Put back the values from ``read``; the others become what they were at first."""
         known: dict[str, object] = {}
         if self._only is not None:
             for path in self._only:
@@ -154,7 +154,7 @@ class EnvAttributes:
             put_value(self._owner, name, state[name], name, self._where, known)
 
     def generators(self) -> Iterator[tuple[str, object]]:
-        """Yield name and object of each generator held beside ``np_random``, in order of name."""
+        """Yield name and object of each generator beside ``np_random``, in order of name."""
         held = vars(self._owner)
         for name in sorted(held):
             if name not in self._left_out and isinstance(held[name], GENERATORS):
@@ -256,7 +256,7 @@ class EnvProgress:
         return dict(vars(self))
 
     def put(self, state: Mapping[str, Any]) -> None:
-        """Put back what ``read`` gave."""
+        """Put back the values from ``read``."""
         vars(self).update(state)
 
 

@@ -71,7 +71,7 @@ class EnvRecorder:
                 self.run.streams.adopt(f"{name}/{depth}/{attribute}", generator)
 
     def take_action(self, action: Any) -> Any:
-        """Return the action, as an input: what the program decided, or what a branch put in its place."""
+        """Return the action as an input: the program's decision, or a branch's substitute."""
         if not self.progress.resets:
             raise UsageError(
                 f"step() was called on {self.name!r} before reset().",
@@ -151,7 +151,7 @@ class RecordedVectorEnv(_RecordedLayer, gymnasium.vector.VectorWrapper):
     """A vectorised environment under a run; see ``wrap``."""
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Step every slot once; raises what ``RecordedEnv.step`` raises."""
+        """Step every slot once, with the errors of ``RecordedEnv.step``."""
         recorder = self._recorder
         outcome = self.env.step(recorder.take_action(actions))
         recorder.compare(outcome)

@@ -50,7 +50,7 @@ class KeptProbes:
         self._fresh: dict[str, Results] = {}
 
     def run(self, facts: Fingerprint) -> dict[str, str]:
-        """Return what all probes give in this process, computed as far as it is not known.
+        """Return the results of all probes in this process; compute only unknown ones.
 
         Args:
             facts: everything else that was measured in this process.
@@ -67,12 +67,12 @@ class KeptProbes:
         return dict(sorted({**found, **current}.items()))
 
     def message(self) -> dict[str, object]:
-        """Return what the parent is told of this, to be added to a message."""
+        """Return newly computed results for the parent, to be added to a message."""
         return {_FRESH: self._fresh} if self._fresh else {}
 
 
 def read_known_probes() -> dict[str, Results]:
-    """Return what was computed on this machine since it was started, by key; nothing that is not well formed."""
+    """Return the results of this machine since its start, by key, without malformed ones."""
     with suppress(OSError, ValueError):
         stored = json.loads(_path().read_text(encoding="utf-8"))
         match stored:
@@ -82,7 +82,7 @@ def read_known_probes() -> dict[str, Results]:
 
 
 def keep_probes(message: Mapping[str, Any]) -> None:
-    """Keep what a worker says that it had to compute. A folder that takes no files keeps nothing."""
+    """Keep the results that a worker had to compute. A folder that takes no files keeps nothing."""
     fresh = message.get(_FRESH)
     if not fresh:
         return

@@ -97,7 +97,7 @@ class Assembly:
             self._log.sync()
 
     def seal_points(self, *, pages_before: int | None = None) -> None:
-        """Seal points, and what they need before them; ``pages_before`` leaves later pages waiting."""
+        """Seal points, and the blocks before them; ``pages_before`` leaves later pages waiting."""
         self.seal_frames(pages_before=pages_before)
         entries = _taken(self.points)
         if entries:
@@ -117,7 +117,7 @@ class Assembly:
             self._append(Kind.FRAMES, len(entries), plain, rest)
 
     def seal_snapshots(self) -> None:
-        """Seal snapshots; what they need was sealed with the points before them."""
+        """Seal snapshots; the blocks that they need were sealed with the points before them."""
         entries = _taken(self.snapshots)
         self.snapshot_bytes = 0
         if entries:
@@ -141,7 +141,7 @@ class Assembly:
             self._log.sync()
 
     def drop(self) -> None:
-        """Forget what waits."""
+        """Drop everything that waits."""
         for waiting in (self.points, self.frames, self.tables, self.snapshots):
             waiting.clear()
         self.pages.take_fresh()

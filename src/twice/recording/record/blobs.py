@@ -84,7 +84,7 @@ class Blobs:
         return table
 
     def _fill(self, number: int, table: FullTable, parts: list[memoryview]) -> None:
-        """Copy every page to its place, in the order in which they stand in the file."""
+        """Copy every page to its place, in the order of the file."""
         places = [(part, PAGE_BYTES * at) for part in parts for at in range(pages_in(len(part)))]
         for at in sorted(range(len(places)), key=table.pages.__getitem__):
             view, start = places[at]

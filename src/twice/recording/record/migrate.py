@@ -26,7 +26,7 @@ _CHUNK_BYTES = 1 << 20
 def migrate(
     path: str | os.PathLike[str], out: str | os.PathLike[str], *, force: bool = False
 ) -> None:
-    """Write a closed record of the newest format with everything that stands in another one.
+    """Write a closed record of the newest format with the content of another one.
 
     A torn or damaged record keeps the blocks before the tear and gets the ending
     ``{"how": "torn", "reason": …, "offset": …, "points": …, "damaged": …}``. Where the run did end

@@ -122,7 +122,7 @@ def scan(
 
 
 def _take(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str | None:
-    """Add a proved block to the prefix, or say what is wrong with it."""
+    """Add a proved block to the prefix, or return its fault."""
     kind = Kind(block.header.kind)
     if (kind is Kind.IDENTITY) != (prefix.blocks == 0):
         return "the identity is not the first block, or not the only one"
@@ -144,7 +144,7 @@ def _take(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str | None
 
 
 def _closed(data: memoryview, chain: Chain, prefix: Prefix, index: StoredBlock) -> Prefix:
-    """Judge the index and what must follow it."""
+    """Judge the index and the trailer after it."""
     trailer = Trailer(prefix.end, index.end + TRAILER_BYTES, prefix.blocks).pack()
     expected = trailer + chain.after(index.checksum, trailer)
     if not prefix.ended:

@@ -172,7 +172,7 @@ def hidden_beside(target: Path, process: int) -> Path:
 
 
 def discard_hidden(path: str | os.PathLike[str], process: int) -> None:
-    """Remove what a process that is gone had not published."""
+    """Remove the unpublished file of a process that is gone."""
     with suppress(OSError):
         hidden_beside(Path(_realpath(path)), process).unlink()
 

@@ -91,7 +91,7 @@ class RecordWriter:
         return self._log.failure
 
     def go_on_after_failure(self, told: Callable[[OutputUnwritable], None]) -> None:
-        """Raise nothing when the disk fails: what was written stays, what comes later is dropped.
+        """Raise nothing when the disk fails: written blocks stay, later ones are dropped.
 
         Args:
             told: called once, with what would have been raised.
@@ -208,7 +208,7 @@ class RecordWriter:
         self._waiting.guarded(self._waiting.seal_all)
 
     def close(self, ending: Mapping[str, object]) -> None:
-        """Seal what waits, then write how the run ended, the index and the trailer.
+        """Seal everything that waits, then write the run's ending, the index and the trailer.
 
         Raises:
             OutputUnwritable: E-OUTPUT-002, unless it was raised before (`failure`).
@@ -222,7 +222,7 @@ class RecordWriter:
             self.abandon()
 
     def publish(self) -> None:
-        """Take the place of the old record that `hold` left there; nothing where there was none.
+        """Replace the old record that `hold` left there; do nothing if there was none.
 
         Raises:
             OutputUnwritable: E-OUTPUT-002, when the folder does not take it.
@@ -230,12 +230,12 @@ class RecordWriter:
         self._log.publish()
 
     def withdraw(self) -> None:
-        """Drop what waits and take the record away, unless it has taken the place of an old one."""
+        """Drop everything that waits and remove the record, unless it has replaced an old one."""
         self._waiting.drop()
         self._log.withdraw()
 
     def abandon(self) -> None:
-        """Drop what waits and close the descriptor: in a forked child, or after an error."""
+        """Drop everything that waits and close the descriptor: in a forked child, or after an error."""
         self._waiting.drop()
         self._log.close()
 

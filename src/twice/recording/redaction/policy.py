@@ -53,7 +53,7 @@ class Policy:
         return self.shapes > 0 and self.holds(SHAPES)
 
     def check(self) -> None:
-        """Refuse what cannot work, before anything is recorded.
+        """Refuse a policy that cannot work, before anything is recorded.
 
         Raises:
             RedactionRefused: E-REDACT-001, for a name, a pattern or a rule that cannot be.
@@ -99,7 +99,7 @@ class Policy:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Policy:
-        """Read back what ``to_json`` wrote; a stranger's patterns are not tried here."""
+        """Build it from the JSON of ``to_json``; a stranger's patterns are not tried here."""
         names, patterns, off = (
             tuple(map(str, data.get(name, ()))) for name in ("names", "patterns", "off")
         )

@@ -60,7 +60,7 @@ class Redaction:
         self.learn_variables(variables or {})
 
     def learn_variables(self, variables: Mapping[str, str]) -> None:
-        """Blank the values of variables from now on, where they are or hold secrets."""
+        """Blank the values of variables from now on, where they are or contain secrets."""
         for name, value in variables.items():
             raw = value.encode("utf-8", "surrogateescape")
             if self.is_secret(name):
@@ -97,7 +97,7 @@ class Redaction:
         return name in self.policy.names or (self.policy.holds(VARIABLES) and is_secret(name))
 
     def learn(self, value: bytes, rule: str) -> None:
-        """Blank a value from now on, wherever it stands."""
+        """Blank a value from now on, wherever it occurs."""
         self.mask.learn(value, rule)
         self.learned += 1
         self.active = self.mask.active
@@ -188,7 +188,7 @@ class Redaction:
         return Flow(self.mask, self._count, where)
 
     def take(self) -> list[Counted]:
-        """Take the counts of what was blanked since the last call, in a fixed order."""
+        """Take the counts of blanked secrets since the last call, in a fixed order."""
         with self._lock:
             counts, self._counts = self._counts, {}
         return [(rule, where, counts[rule, where]) for rule, where in sorted(counts)]

@@ -173,12 +173,12 @@ def rows_of(inventory: object) -> list[Mapping[str, object]]:
 
 
 def is_repeated(row: Mapping[str, object]) -> bool:
-    """Return whether a row of an inventory stands for what is done again in a replay: processes, and talk among them."""
+    """Return whether a row of an inventory is about something that a replay repeats."""
     return row.get("class") == "repeated"
 
 
 def is_process(row: Mapping[str, object]) -> bool:
-    """Return whether a row stands for processes that run again, and not for connections within the run alone."""
+    """Return whether a row is about processes that run again, not about connections within the run."""
     return is_repeated(row) and not str(row.get("source")).startswith("network.")
 
 

@@ -54,7 +54,7 @@ CHILD_TASKS: Final = "TWICE_CHILD_TASKS"
 
 
 def take_handed(environ: MutableMapping[str, str]) -> None:
-    """Do what the variables say and take them out.
+    """Apply the variables and remove them.
 
     Raises:
         SurroundingsRefused: E-ENV-001, for a value that cannot be used here, and for a variable that is not

@@ -133,7 +133,7 @@ def explicit_variable(name: str, value: str) -> Variable:
 
 
 def require_passable(name: str, value: str) -> None:
-    """Refuse what no process can be given, or no record can hold.
+    """Refuse a variable that no process can have, or no record can contain.
 
     Raises:
         SurroundingsRefused: E-ENV-001.
