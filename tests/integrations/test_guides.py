@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import threading
-import urllib.request
 from pathlib import Path
 
 import pytest
 
-from programs import reserve_port
 from twice.recording.cadence import Cadence
 from twice.recording.recorder import record
 from twice.replayer.restore_test import restores
@@ -69,45 +66,3 @@ def test_the_programs_of_a_guide_hold(
 )
 def test_the_examples_hold(example: str, config: dict[str, object], tmp_path: Path) -> None:
     holds(f"{REPOSITORY / 'examples' / example}.py:main", tmp_path / "a.twice", **config)
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize(("function", "port"), [("main", "8000"), ("greeter", "8001")])
-def test_the_services_of_the_guide_hold(function: str, port: str, tmp_path: Path) -> None:
-    pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install -e '.[dev]'")
-    path, out = tmp_path / "services_guide.py", tmp_path / "a.twice"
-    answers: list[bytes] = []
-    with reserve_port() as free:
-        path.write_text(blocks("services").replace(port, str(free)), encoding="utf-8")
-        client = threading.Thread(target=ask_twice, args=(free, answers))
-        client.start()
-        record(f"{path}:{function}", seed=7, config={"requests": 2}, out=out).close()
-        client.join()
-
-    assert len(answers) == 2
-    assert verify(out).result == "PASS"
-
-
-@pytest.mark.integration
-def test_the_database_of_the_guide_holds(tmp_path: Path) -> None:
-    (tmp_path / "databases_guide.py").write_text(blocks("databases"), encoding="utf-8")
-    out = tmp_path / "a.twice"
-
-    with record(f"{tmp_path / 'databases_guide.py'}:main", seed=7, out=out) as made:
-        assert made.printed()[0] == b"(3,)\n"
-    (tmp_path / "shop.db").unlink()
-
-    assert verify(out).result == "PASS"
-
-
-def ask_twice(port: int, answers: list[bytes]) -> None:
-    """Ask a server that is about to start, until it has answered twice."""
-    deadline = threading.Event()
-    for _ in range(600):
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/apples", data=b"2") as response:
-                answers.append(response.read())
-        except OSError:
-            deadline.wait(0.05)
-        if len(answers) == 2:
-            return
