@@ -126,19 +126,3 @@ def test_a_scan_that_looked_at_nothing_is_no_success(tmp_path: Path, shape: str)
     (tmp_path / "page.txt").write_text("The lamp is lit.")
     both = cli("asset", "leaks", "page.txt", "public", cwd=tmp_path)
     assert (both.returncode, both.stdout) == (2, "")
-
-
-@pytest.mark.integration
-def test_the_guides_approval_is_one_that_is_taken(tmp_path: Path) -> None:
-    guide = (Path(__file__).parents[2] / "docs/guides/assets.md").read_text()
-    text = guide.partition("```toml\n")[2].partition("```")[0]
-    assert text.startswith("# approvals.toml")
-    cold = tmp_path / "cold"
-    cold.mkdir()
-    (tmp_path / "approvals.toml").write_text(text)
-    picture(cold / "anchor012__plate__v1.png")
-    command = ("asset", "export", "cold-art-manifest", "cold", "--approvals", "approvals.toml")
-    told = cli(*command, cwd=tmp_path)
-    assert told.returncode == 0, told.stderr
-    (asset,) = json.loads(told.stdout)["assets"]
-    assert (asset["anchor"], asset["provenance"]["version"]) == ("anchor012", 1)

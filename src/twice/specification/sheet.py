@@ -247,7 +247,7 @@ def parse_sheet(text: str, schema: SheetSchema, path: str) -> tuple[Sheet, list[
             refused.append(refuse_line(path, entry.line, what, expected, remedy, key=key))
             continue
         for line, what, expected in find_faults(item, entry):
-            remedy = f'Mend the line, or write "{UNKNOWN}" while it is not known.'
+            remedy = f'Correct the line, or write "{UNKNOWN}" as long as nobody knows the value.'
             refused.append(refuse_line(path, line, f"{what}.", expected, remedy, key=key))
     named = head.entries.get("id")
     if named and isinstance(named.value, str) and named.value != schema.number:

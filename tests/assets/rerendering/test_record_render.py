@@ -23,8 +23,6 @@ from twice.errors import OutputExists, UsageError
 pytest.importorskip("soundfile")
 pytest.importorskip("PIL")
 
-ROOT = Path(__file__).parents[3]
-
 
 def draft_of(path: Path) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(path.read_text())
@@ -224,13 +222,6 @@ def test_a_value_that_is_declared_takes_the_place_of_a_reason(tmp_path: Path) ->
     assert document["audio"]["loudness"] == {"target_lufs": -16}
     assert document["evidence"]["/audio/loudness"]["level"] == "declared"
     assert one.missing == ()
-
-
-def test_the_project_file_of_the_guide_is_taken(tmp_path: Path) -> None:
-    guide = (ROOT / "docs" / "guides" / "rerendering.md").read_text("utf-8")
-    path = tmp_path / "render.toml"
-    path.write_text(guide.partition("```toml\n")[2].partition("```")[0])
-    assert read_project(path).of("theme.wav")["audio"] == {"loudness": {"target_lufs": -16}}
 
 
 @pytest.mark.integration

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -182,13 +180,3 @@ def test_a_picture_is_told_by_its_pixels_and_written_when_wanted(tools: Tools) -
     assert values.shape == (6, 8, 4)
     assert told["covered"] == int((values[..., 3] > 0).sum()) > 0
     assert told["pixels"] == tools("render.pixels", camera="cam", width=8, height=6)["pixels"]
-
-
-def test_the_code_in_the_guide_is_true() -> None:
-    guide = (Path(__file__).parents[3] / "docs" / "guides" / "blender.md").read_text("utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
-    names: dict[str, Any] = {}
-
-    exec(block, names)  # it asserts what it shows
-
-    assert names["told"]["ok"]

@@ -105,4 +105,4 @@ def _next(report: GateReport, project: Path) -> str:
     wanted = CheckOutcome.FAIL if report.result is GateResult.FAIL else CheckOutcome.BLOCKED
     numbers = ",".join(str(each.id) for each in report.checks if each.outcome is wanted)
     lacks = "twice spec status says what the sheets lack; " if numbers.startswith("1,") else ""
-    return f"next: {lacks}mend what is named, then: twice gate --only {numbers}"
+    return f"next: {lacks}correct the failures above, then: twice gate --only {numbers}"

@@ -1,4 +1,4 @@
-"""What the guide and the help of the commands say can be typed."""
+"""The commands in the help can be typed, and the format's page is complete."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from twice.cli.commands import asset
 from twice.cli.group import main_group
 
 ROOT = Path(__file__).parents[2]
-GUIDE = (ROOT / "docs" / "guides" / "assets.md").read_text("utf-8")
 FORMAT = (ROOT / "docs" / "format" / "determinism-log.md").read_text("utf-8")
-RENDERS = (ROOT / "docs" / "guides" / "rerendering.md").read_text("utf-8")
 OWN = (
     "init", "seal", "show", "verify", "gate", "diff", "package", "export", "record", "rerender",
     "calibrate",
@@ -27,7 +25,7 @@ OWN = (
 
 
 def _lines() -> list[str]:
-    said = [GUIDE, RENDERS, asset.__doc__ or ""]
+    said = [asset.__doc__ or ""]
     said += [
         importlib.import_module(f"twice.cli.commands.asset.{each}").__doc__ or "" for each in OWN
     ]
