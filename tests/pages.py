@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,7 +25,7 @@ _FENCE = re.compile(
 _NOT_RUN = re.compile(r"<!-- not run: (?P<why>[^\n]+?) -->\n *\Z")
 _HEAD = re.compile(r"^<!-- (?P<key>needs|tier): (?P<value>[^\n]+?) -->$", re.MULTILINE)
 _EXIT_CODE = re.compile(r"#.*\bexit code (?P<code>\d+)")
-_SHELL = frozenset("|&;<>$`(){}*~=")
+_Done = subprocess.CompletedProcess
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,79 +75,75 @@ def read_page(path: Path) -> Page:
 
 
 def assert_as_shown(page: Page, folder: Path) -> None:
-    """Run the blocks of a page in a folder; raise AssertionError at the first that is not as it says."""
-    for block in page.blocks:
-        if block.why_not is not None:
-            continue
+    """Run the blocks of a page in a folder; raise AssertionError at the first that is not as it says.
+
+    Commands run through a shell for each block. Where a page holds nothing but commands of twice, they are
+    forks of a loaded process: a record that one of the two makes differs for the other in its environment.
+    """
+    blocks = [each for each in page.blocks if each.why_not is None]
+    commands = [line for each in blocks for line in _list_commands(each)]
+    is_forked = all(re.match(r"twice [^|&;<>$`(){}*~]*$", _drop_comment(each)) for each in commands)
+    for block in blocks:
         if block.title is not None:
             path = folder / block.title
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.text, "utf-8")
-        elif block.language == "python":
-            done = subprocess.run(
-                [sys.executable, "-"], input=block.text, cwd=folder, **_process_options()
-            )
-            _check(block, block.text, done, 0)
-        elif block.language == "console":
-            _run_commands(block, folder)
+        elif block.language in {"console", "python"}:
+            run = _fork_commands if is_forked else _run_in_shell
+            for command, done in run(_list_commands(block), folder):
+                code = int(found["code"]) if (found := _EXIT_CODE.search(command)) else 0
+                at = f"the block in line {block.line}: {command}"
+                printed = f"{done.stdout}{done.stderr or ''}"
+                assert done.returncode == code, f"{at}\nexit code {done.returncode}:\n{printed}"
+            if block.output is not None:
+                assert any(matches_output(block.output, each) for each in (printed, done.stdout)), (
+                    f"{at}\nthe page shows:\n{block.output}\nit prints:\n{printed}"
+                )
 
 
-def _run_commands(block: Block, folder: Path) -> None:
-    """Run the commands of a block; through one shell if any needs one, so that folders and variables stay."""
-    lines = [each for each in re.sub(r"\\\n\s*", "", block.text).splitlines() if each.strip()]
-    commands = [each for each in lines if not each.lstrip().startswith("#")]
-    plain = [re.sub(r"\s+#.*", "", each) for each in commands]
-    codes = [int(found["code"]) if (found := _EXIT_CODE.search(each)) else 0 for each in commands]
-    if not any(_SHELL & set(each) or each.startswith(("cd ", "export ")) for each in plain):
-        for command, code, is_last in zip(plain, codes, _mark_last(plain), strict=True):
-            words = shlex.split(command)
-            if words[0] == "twice":
-                done = cli(*words[1:], cwd=folder)
-            else:
-                done = subprocess.run(["bash", "-c", command], cwd=folder, **_process_options())
-            _check(block if is_last else replace(block, output=None), command, done, code)
-        return
-    # Each command's output goes to a file of its own, so that the last one's can be compared.
-    outside = Path(tempfile.mkdtemp())
-    script = "\n".join(
-        f"{{ {command.removesuffix('&')} {'& ' if command.endswith('&') else '; '}}} "
-        f">{outside}/{at} 2>&1; echo $? >{outside}/{at}.code"
-        for at, command in enumerate(plain)
-    )
-    subprocess.run(["bash", "-c", script], cwd=folder, **_process_options())
-    for at, (command, code, is_last) in enumerate(
-        zip(plain, codes, _mark_last(plain), strict=True)
-    ):
-        done = subprocess.CompletedProcess(
-            command, int((outside / f"{at}.code").read_text()), (outside / f"{at}").read_text(), ""
+def _list_commands(block: Block) -> list[str]:
+    if block.title is None and block.language == "python":
+        return [f"python - <<'END-OF-BLOCK'\n{block.text}END-OF-BLOCK\n"]
+    if block.title is not None or block.language != "console":
+        return []
+    lines = re.sub(r"\\\n\s*", "", block.text).splitlines()
+    return [each for each in lines if each.strip() and not each.lstrip().startswith("#")]
+
+
+def _drop_comment(command: str) -> str:
+    return re.sub(r"\s+#.*", "", command) if "\n" not in command else command
+
+
+def _fork_commands(commands: list[str], folder: Path) -> Iterator[tuple[str, _Done]]:
+    for command in commands:
+        words = shlex.split(_drop_comment(command))
+        yield command, cli(*words[1:], cwd=folder, env=_variables())
+
+
+def _run_in_shell(commands: list[str], folder: Path) -> Iterator[tuple[str, _Done]]:
+    """Run commands in one shell, so that its folder and variables stay; the output of each goes to a file."""
+    with tempfile.TemporaryDirectory() as outside:
+        script = "\n".join(
+            f"{{ {_drop_comment(each)}\n}} >{outside}/{at} 2>&1; echo $? >{outside}/{at}.code"
+            for at, each in enumerate(commands)
         )
-        _check(block if is_last else replace(block, output=None), command, done, code)
+        subprocess.run(
+            ["bash", "-c", script],
+            cwd=folder,
+            env=environ(_variables()),
+            timeout=HANGS_AFTER_S,
+            check=False,
+        )
+        for at, command in enumerate(commands):
+            code = int(Path(outside, f"{at}.code").read_text("utf-8"))
+            yield command, _Done([], code, Path(outside, str(at)).read_text("utf-8"), "")
 
 
-def _mark_last(commands: list[str]) -> list[bool]:
-    return [False] * (len(commands) - 1) + [True]
-
-
-def _process_options() -> dict[str, object]:
+def _variables() -> dict[str, str | None]:
+    """Return the variables of a terminal in which twice is installed; a client of MCP hands on no XDG folder."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return {
-        "env": environ({"PATH": path}),
-        "stdout": subprocess.PIPE,
-        "stderr": subprocess.STDOUT,
-        "text": True,
-        "timeout": HANGS_AFTER_S,
-        "check": False,
-    }
-
-
-def _check(block: Block, command: str, done: subprocess.CompletedProcess[str], code: int) -> None:
-    printed = f"{done.stdout}{done.stderr or ''}"
-    at = f"the block in line {block.line}: {command}"
-    assert done.returncode == code, f"{at}\nexit code {done.returncode}, not {code}:\n{printed}"
-    if block.output is not None:
-        assert matches_output(block.output, printed) or matches_output(block.output, done.stdout), (
-            f"{at}\nthe page shows:\n{block.output}\nit prints:\n{printed}"
-        )
+    folders = dict.fromkeys(each for each in os.environ if each.startswith("XDG_"))
+    return {"PATH": path, **folders}
 
 
 def matches_output(shown: str, printed: str) -> bool:
